@@ -17,8 +17,7 @@ use crate::sys::eprint;
 #[derive(Debug, Clone, Copy)]
 pub struct Consenting {
     asked: Asked,
-    given: bool,
-    accepts: bool,
+    consent: Consent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,15 +33,12 @@ enum Asked {
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
     pub fn new(ctx: &RunContext, consent: Consent, caller: Caller) -> Self {
-        Self {
-            asked: match caller {
-                _ if is_by_host(ctx, caller) => Asked::Host,
-                Caller::Person { terminal: true } => Asked::Person,
-                _ => Asked::Nobody,
-            },
-            given: consent.yes,
-            accepts: consent.accept_findings,
-        }
+        let asked = match caller {
+            _ if is_by_host(ctx, caller) => Asked::Host,
+            Caller::Person { terminal: true } => Asked::Person,
+            _ => Asked::Nobody,
+        };
+        Self { asked, consent }
     }
 
     /// The next step: `here`, or through the host the `command` that the user has to run.
@@ -58,7 +54,7 @@ impl Consenting {
     }
 
     fn asks(self) -> bool {
-        self.asked == Asked::Person && !self.given
+        self.asked == Asked::Person && !self.consent.yes
     }
 
     /// Shows what `command` would install, and decides.
@@ -71,7 +67,12 @@ impl Consenting {
             return Ok(agrees("Install?"));
         }
         let from = |skill: &Planned| skill.provenance.as_ref()?.doubt();
-        if let Some(doubt) = plan.skills.iter().find_map(from).filter(|_| !self.given) {
+        if let Some(doubt) = plan
+            .skills
+            .iter()
+            .find_map(from)
+            .filter(|_| !self.consent.yes)
+        {
             let here = "look at it with `agent-skills show`; `--yes` agrees";
             let next = self.next(command, here);
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
@@ -105,7 +106,7 @@ impl Consenting {
             return Err(Error::new(doubt).hint(next("--allow-downgrade")));
         }
         self.unless_suspect(&difference.new_findings, "updated", &command)?;
-        if difference.needs_consent() && !self.given {
+        if difference.needs_consent() && !self.consent.yes {
             let text = "it would have new scripts or ask for more tools";
             return Err(Error::new(text).hint(next("--yes")));
         }
@@ -147,7 +148,7 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees(question));
         }
-        if !self.given {
+        if !self.consent.yes {
             return Err(Error::new("nobody can be asked")
                 .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
         }
@@ -163,17 +164,14 @@ impl Consenting {
     ) -> Result<()> {
         let suspect = |finding: &&Finding| finding.severity >= Severity::High;
         let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
-        if suspects.is_empty() || self.accepts {
+        if suspects.is_empty() || self.consent.accept_findings {
             return Ok(());
         }
-        let lines = suspects
-            .iter()
-            .take(SHOWN)
-            .map(|finding| format!("\n  {}", finding.summary()));
-        let text = format!(
-            "it was not {done}, for the scan found:{}",
-            lines.collect::<String>()
-        );
+        let lines = suspects.iter().take(SHOWN);
+        let lines: String = lines
+            .map(|finding| format!("\n  {}", finding.summary()))
+            .collect();
+        let text = format!("it was not {done}, for the scan found:{lines}");
         let here = "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same";
         Err(Error::new(text).hint(self.next(command, here)))
     }

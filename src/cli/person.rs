@@ -30,10 +30,8 @@ pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
         (Who::Installer, _) => match model_may(ctx, words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
-                let text = format!(
-                    "`{}` can be understood in several ways",
-                    one_line(&words.join(" "))
-                );
+                let words = one_line(&words.join(" "));
+                let text = format!("`{words}` can be understood in several ways");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
             ModelInstall::Refused(_) => Err(of_their_own(ctx, &decision.command)),

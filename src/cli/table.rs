@@ -110,11 +110,12 @@ impl Table {
         let columns = self.layout(screen.width());
         let mut text = String::new();
         if self.headed || screen.is_terminal() {
-            let titles = |at: usize| Cell::new(self.columns[at].title).paint(Paint::Bold);
-            self.line(&columns, &titles, screen, &mut text);
+            let titles = self.columns.iter();
+            let titles = titles.map(|column| Cell::new(column.title).paint(Paint::Bold));
+            text += &self.line(&columns, &titles.collect::<Vec<_>>(), screen);
         }
         for (cells, below) in &self.rows {
-            self.line(&columns, &|at| cells[at].clone(), screen, &mut text);
+            text += &self.line(&columns, cells, screen);
             for cell in below {
                 let lines = hanging("", &cell.text, 0, screen.less(INDENT));
                 for line in lines.lines() {
@@ -128,20 +129,16 @@ impl Table {
     }
 
     fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
+        let is_titled = self.headed || width.is_some();
         let natural = |at: usize| {
             let cells = self.rows.iter().map(|(cells, _)| cells[at].text.width());
-            cells.max().unwrap_or(0)
+            // Empty columns are left out.
+            let wide = cells.max().filter(|wide| *wide > 0)?;
+            let title = self.columns[at].title.width();
+            Some((at, if is_titled { wide.max(title) } else { wide }))
         };
-        // Empty columns are left out.
-        let mut columns: Vec<(usize, usize)> = (0..self.columns.len())
-            .map(|at| (at, natural(at)))
-            .filter(|(_, wide)| *wide > 0)
-            .collect();
-        if self.headed || width.is_some() {
-            for (at, wide) in &mut columns {
-                *wide = (*wide).max(self.columns[*at].title.width());
-            }
-        }
+        let mut columns: Vec<(usize, usize)> =
+            (0..self.columns.len()).filter_map(natural).collect();
         let Some(width) = width else {
             return columns;
         };
@@ -176,31 +173,19 @@ impl Table {
         columns
     }
 
-    fn line(
-        &self,
-        columns: &[(usize, usize)],
-        cell: &dyn Fn(usize) -> Cell,
-        screen: Screen,
-        text: &mut String,
-    ) {
-        let begin = text.len();
-        for (place, &(at, wide)) in columns.iter().enumerate() {
-            let cell = cell(at);
-            let shown = shortened(&cell.text, wide);
-            let pad = " ".repeat(wide.saturating_sub(shown.width()));
-            let shown = screen.paint(&shown, cell.paint);
-            let gap = if place == 0 { 0 } else { GAP };
-            text.push_str(&" ".repeat(gap));
+    fn line(&self, columns: &[(usize, usize)], cells: &[Cell], screen: Screen) -> String {
+        let shown = columns.iter().map(|&(at, wide)| {
+            let text = shortened(&cells[at].text, wide);
+            let pad = " ".repeat(wide.saturating_sub(text.width()));
+            let text = screen.paint(&text, cells[at].paint);
             if self.columns[at].right {
-                text.push_str(&pad);
-                text.push_str(&shown);
+                pad + &text
             } else {
-                text.push_str(&shown);
-                text.push_str(&pad);
+                text + &pad
             }
-        }
-        text.truncate(begin + text[begin..].trim_end().len());
-        text.push('\n');
+        });
+        let line = shown.collect::<Vec<_>>().join(&" ".repeat(GAP));
+        line.trim_end().to_owned() + "\n"
     }
 }
 

@@ -1,5 +1,7 @@
 //! `agent-skills` alone at a terminal: a summary and the next steps.
 
+use std::fmt::Write as _;
+
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
 use crate::run_context::RunContext;
@@ -19,8 +21,7 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
         let indent = line.len() - line.trim_start().len();
         let before = " ".repeat(indent);
         for line in hanging(&before, line.trim_start(), indent + HANG, screen).lines() {
-            text += &screen.paint(line, paint);
-            text.push('\n');
+            let _ = writeln!(text, "{}", screen.paint(line, paint));
         }
     };
     let version = env!("CARGO_PKG_VERSION");
@@ -29,39 +30,24 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
         Paint::Bold,
     );
     line("", Paint::Plain);
-    line(
-        &match names.len() {
-            0 => "No skill is installed.".to_owned(),
-            1 => format!("1 skill is installed: {}", names[0]),
-            many if many <= NAMED => format!("{many} skills are installed: {}", names.join(", ")),
-            many => {
-                let first = names[..NAMED].join(", ");
-                format!(
-                    "{many} skills are installed: {first} and {} more",
-                    many - NAMED
-                )
-            }
-        },
-        Paint::Plain,
-    );
+    line(&installed(&names), Paint::Plain);
     if hidden > 0 {
         let told = format!("{hidden} more cannot be used: `list-installed --long` says why.");
         line(&told, Paint::Warn);
     }
     line("", Paint::Plain);
     let first = names.first().map(|name| format!("info {name}"));
-    let next = match &first {
-        None => [
+    let (first, second) = match &first {
+        None => (
             ("list", "see what there is"),
             ("install anthropics/skills@pdf", "get one"),
-            ("doctor", "see whether chibi can use it"),
-        ],
-        Some(info) => [
+        ),
+        Some(info) => (
             (info.as_str(), "see what it may do"),
             ("list", "see what else there is"),
-            ("doctor", "see whether chibi can use it"),
-        ],
+        ),
     };
+    let next = [first, second, ("doctor", "see whether chibi can use it")];
     let longest = |texts: [&str; 3]| texts.map(str::len).into_iter().max().unwrap_or(0);
     let wide = longest(next.map(|(words, _)| words));
     let room = "  agent-skills ".len() + wide + 2 + longest(next.map(|(_, why)| why));
@@ -77,4 +63,17 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     line("", Paint::Plain);
     line("All commands: agent-skills --help", Paint::Dim);
     text
+}
+
+fn installed(names: &[&str]) -> String {
+    let first = names[..names.len().min(NAMED)].join(", ");
+    match names.len() {
+        0 => "No skill is installed.".to_owned(),
+        1 => format!("1 skill is installed: {first}"),
+        many if many <= NAMED => format!("{many} skills are installed: {first}"),
+        many => format!(
+            "{many} skills are installed: {first} and {} more",
+            many - NAMED
+        ),
+    }
 }

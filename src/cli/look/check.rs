@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::activation::Enforcement;
 use crate::catalog::usable;
 use crate::cli::named::installed;
 use crate::cli::report::session_with;
-use crate::cli::{Failure, json as output};
+use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
-use crate::permission::{CALL, Call, Decision, Outcome, Part, decide};
+use crate::permission::{CALL, Decision, Outcome, decide};
 use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, call_of, called, script_of, under_denied_name};
 use crate::run_context::RunContext;
@@ -39,10 +40,9 @@ impl Check {
         // For an unknown name, this error is worded for a person.
         installed(ctx, &catalog, &self.skill)?;
         let skill = usable(&catalog, &self.skill)?;
-        let arguments = arguments(&self.arguments)?;
         let used = ToolUse {
             tool: self.tool.clone(),
-            arguments,
+            arguments: arguments(&self.arguments)?,
         };
         let session = session_with(skill);
         let enforcement = Enforcement::of(ctx, &ctx.config()?, &ctx.policies()?, &session)?;
@@ -51,46 +51,73 @@ impl Check {
         let call = call_of(&used, called.as_ref(), script_of.as_deref());
         let call = under_denied_name(&enforcement.scope(), call, &used);
         let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        let explained = Explained::new(call.tool, &decision);
         let text = if self.json {
-            output::one(&value(&call, &decision))?
+            json::one(&explained)?
         } else {
-            table(&decision)
+            explained.render()
         };
         Failure::unless(decision.allows(), text)
     }
 }
 
-/// The message to the model, or the reason why the call is allowed.
-fn message(decision: &Decision) -> String {
-    match &decision.outcome {
-        Outcome::Blocked(refusal) => refusal.message(false),
-        Outcome::Warned(refusal) => format!("it runs with a warning: {}", refusal.message(false)),
-        Outcome::Unrestricted => "nothing restricts it".to_owned(),
-        Outcome::Baseline => "it is always allowed".to_owned(),
-        Outcome::Granted => "entries of the skill grant it".to_owned(),
+/// What would happen to the call, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Explained<'a> {
+    tool: &'a str,
+    allowed: bool,
+    /// The message to the model, or the reason why the call is allowed.
+    message: String,
+    /// The parts of a shell command; empty if there is nothing to split.
+    parts: Vec<ExplainedPart<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExplainedPart<'a> {
+    kind: &'a str,
+    text: &'a str,
+    granted_by: Option<String>,
+    refused: Option<&'a str>,
+}
+
+impl<'a> Explained<'a> {
+    fn new(tool: &'a str, decision: &'a Decision) -> Self {
+        let message = match &decision.outcome {
+            Outcome::Blocked(refusal) => refusal.message(false),
+            Outcome::Warned(refusal) => {
+                format!("it runs with a warning: {}", refusal.message(false))
+            }
+            Outcome::Unrestricted => "nothing restricts it".to_owned(),
+            Outcome::Baseline => "it is always allowed".to_owned(),
+            Outcome::Granted => "entries of the skill grant it".to_owned(),
+        };
+        let parts = decision.parts.iter().filter(|part| part.kind != CALL);
+        let parts = parts.map(|part| ExplainedPart {
+            kind: part.kind,
+            text: &part.text,
+            granted_by: part.outcome.as_ref().ok().map(ToString::to_string),
+            refused: part.outcome.as_ref().err().map(String::as_str),
+        });
+        Self {
+            tool,
+            allowed: decision.allows(),
+            message,
+            parts: parts.collect(),
+        }
     }
-}
 
-/// The parts of a shell command; empty if there is nothing to split.
-fn parts(decision: &Decision) -> impl Iterator<Item = &Part> {
-    decision.parts.iter().filter(|part| part.kind != CALL)
-}
-
-fn value(call: &Call, decision: &Decision) -> Value {
-    let parts = parts(decision).map(|part| {
-        json!({
-            "kind": part.kind,
-            "text": part.text,
-            "granted_by": part.outcome.as_ref().ok().map(ToString::to_string),
-            "refused": part.outcome.as_ref().err(),
-        })
-    });
-    json!({
-        "tool": call.tool,
-        "allowed": decision.allows(),
-        "message": message(decision),
-        "parts": parts.collect::<Vec<_>>(),
-    })
+    fn render(&self) -> String {
+        let word = if self.allowed { "allowed" } else { "blocked" };
+        let mut text = format!("{word}: {}\n", one_line(&self.message));
+        for part in &self.parts {
+            let granted = part.granted_by.iter().map(|by| format!("granted by {by}"));
+            let refused = part.refused.map(|why| format!("refused: {why}"));
+            let why: String = granted.chain(refused).collect();
+            let (shown, why) = (one_line(part.text), one_line(&why));
+            let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
+        }
+        text
+    }
 }
 
 /// `NAME=VALUE`, with the value as JSON if it is a number, `true`, a list or an object.
@@ -100,33 +127,11 @@ fn arguments(written: &[String]) -> Result<Value> {
         let (name, value) = argument.split_once('=').ok_or_else(|| {
             Error::new(format!("`{argument}` has no `=`")).hint("write --arg NAME=VALUE")
         })?;
-        let json = serde_json::from_str(value)
-            .ok()
-            .filter(|value: &Value| !value.is_string());
-        arguments.insert(name.to_owned(), json.unwrap_or_else(|| Value::from(value)));
+        let json = match serde_json::from_str(value) {
+            Err(_) | Ok(Value::String(_)) => Value::from(value),
+            Ok(json) => json,
+        };
+        arguments.insert(name.to_owned(), json);
     }
     Ok(Value::Object(arguments))
-}
-
-fn table(decision: &Decision) -> String {
-    let verdict = if decision.allows() {
-        "allowed"
-    } else {
-        "blocked"
-    };
-    let mut text = format!("{verdict}: {}\n", one_line(&message(decision)));
-    for part in parts(decision) {
-        let why = match &part.outcome {
-            Ok(by) => format!("granted by {by}"),
-            Err(reason) => format!("refused: {reason}"),
-        };
-        let _ = writeln!(
-            text,
-            "  {} `{}`: {}",
-            part.kind,
-            one_line(&part.text),
-            one_line(&why)
-        );
-    }
-    text
 }

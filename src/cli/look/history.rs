@@ -10,7 +10,7 @@ use crate::cli::json;
 use crate::cli::market::market;
 use crate::cli::options::Scope;
 use crate::error::Result;
-use crate::marketplace::{self, Earlier, State, Tag};
+use crate::marketplace::{self, State, Tag};
 use crate::policy::Line;
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
@@ -63,49 +63,27 @@ impl History {
 }
 
 fn told(history: &marketplace::History, events: &[Line]) -> String {
-    let source = history
-        .source
-        .as_deref()
-        .unwrap_or("no source that is known");
-    let mut text = format!("{}, from {}\n", one_line(&history.name), one_line(source));
+    let source = history.source.as_deref();
+    let source = one_line(source.unwrap_or("no source that is known"));
+    let mut text = format!("{}, from {source}\n", one_line(&history.name));
     let in_use = version(history.version.as_deref(), history.commit.as_deref());
-    let rev = history
-        .rev
-        .as_deref()
-        .map(|rev| format!(", asked for as {}", one_line(rev)));
+    let rev = history.rev.as_ref();
+    let rev = rev.map(|rev| format!(", asked for as {}", one_line(rev)));
     let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
-    if let Some(verified) = history
-        .since_install
-        .as_ref()
-        .filter(|v| v.state == State::Changed)
-    {
-        text.push_str("  changed here after it was installed:");
-        files(
-            &mut text,
-            &verified.changed,
-            &verified.extra,
-            &verified.missing,
-        );
+    let since = history.since_install.as_ref();
+    if let Some(now) = since.filter(|now| now.state == State::Changed) {
+        let files = files(&now.changed, &now.extra, &now.missing);
+        let _ = writeln!(text, "  changed here after it was installed: {files}");
     }
     if let Some(earlier) = &history.previous {
-        let Earlier {
-            version: number,
-            commit,
-            changed,
-            added,
-            removed,
-        } = earlier;
-        let was = version(number.as_deref(), commit.as_deref());
-        let _ = write!(text, "before: {was}; since then");
-        files(&mut text, changed, added, removed);
+        let was = version(earlier.version.as_deref(), earlier.commit.as_deref());
+        let files = files(&earlier.changed, &earlier.added, &earlier.removed);
+        let _ = writeln!(text, "before: {was}; since then {files}");
     }
     if !history.tags.is_empty() {
         let tag = |tag: &Tag| {
-            format!(
-                "{}{}",
-                one_line(&tag.name),
-                if tag.in_use { " (in use)" } else { "" }
-            )
+            let mark = if tag.in_use { " (in use)" } else { "" };
+            one_line(&tag.name) + mark
         };
         // In most repositories the last tags are the newest.
         let tags = history.tags.iter().rev().take(SHOWN).map(tag);
@@ -113,13 +91,9 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };
-        let id = short(&commit.commit);
-        let _ = writeln!(
-            text,
-            "{mark}  {id}  {}  {}",
-            one_line(&commit.date),
-            brief(&commit.subject, 100)
-        );
+        let (id, date) = (short(&commit.commit), one_line(&commit.date));
+        let subject = brief(&commit.subject, 100);
+        let _ = writeln!(text, "{mark}  {id}  {date}  {subject}");
     }
     if let Some(why) = &history.unasked {
         let _ = writeln!(text, "its source was not asked: {}", one_line(why));
@@ -127,7 +101,7 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
     if !events.is_empty() {
         text.push_str("what happened:\n");
     }
-    for line in events.iter().rev().take(SHOWN).rev() {
+    for line in &events[events.len().saturating_sub(SHOWN)..] {
         let _ = write!(text, "  {}", row(line));
     }
     text
@@ -143,15 +117,13 @@ fn version(version: Option<&str>, commit: Option<&str>) -> String {
     parts.join(" ")
 }
 
-fn files(text: &mut String, changed: &[String], added: &[String], removed: &[String]) {
-    let mut parts = Vec::new();
-    for (label, paths) in [("changed", changed), ("new", added), ("gone", removed)] {
-        if !paths.is_empty() {
-            parts.push(format!("{label} {}", brief(&paths.join(", "), 200)));
-        }
-    }
+fn files(changed: &[String], added: &[String], removed: &[String]) -> String {
+    let all = [("changed", changed), ("new", added), ("gone", removed)];
+    let parts = all.into_iter().filter(|(_, paths)| !paths.is_empty());
+    let parts = parts.map(|(label, paths)| format!("{label} {}", brief(&paths.join(", "), 200)));
+    let parts: Vec<String> = parts.collect();
     if parts.is_empty() {
-        parts.push("nothing changed".to_owned());
+        return "nothing changed".to_owned();
     }
-    let _ = writeln!(text, " {}", parts.join("; "));
+    parts.join("; ")
 }

@@ -40,22 +40,17 @@ fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
     }
     let mut text = String::new();
     for job in jobs {
-        let skill = job
-            .skill
-            .as_deref()
-            .map(|skill| format!(" of {skill}"))
-            .unwrap_or_default();
-        let exit = job
-            .exit_code
-            .map(|code| format!(", exit code {code}"))
-            .unwrap_or_default();
+        let skill = job.skill.map(|skill| format!(" of {skill}"));
+        let exit = job.exit_code.map(|code| format!(", exit code {code}"));
         let _ = writeln!(
             text,
-            "{}  {}{exit} after {} s  {}{skill}  ({})",
+            "{}  {}{} after {} s  {}{}  ({})",
             job.id,
             job.state,
+            exit.unwrap_or_default(),
             job.duration_ms / 1000,
             one_line(&job.label),
+            skill.unwrap_or_default(),
             one_line(&job.owner)
         );
     }

@@ -14,9 +14,9 @@ use crate::sys::text::quoted;
 const FOUND_SKILLS: usize = 10;
 
 #[derive(Serialize)]
-struct Found {
-    name: String,
-    tool: String,
+struct Found<'a> {
+    name: &'a str,
+    tool: &'a str,
     description: String,
 }
 
@@ -35,15 +35,13 @@ impl SearchInstalled {
     /// The offered skills that match the words, best first.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let catalog = ctx.catalog();
-        let found: Vec<Found> = catalog
-            .search(&self.words)
-            .into_iter()
-            .map(|offered| Found {
-                name: offered.skill.name.to_string(),
-                tool: offered.tool.to_owned(),
-                description: plain(&offered.told()),
-            })
-            .collect();
+        let found = catalog.search(&self.words).into_iter();
+        let found = found.map(|offered| Found {
+            name: offered.skill.name.as_str(),
+            tool: offered.tool,
+            description: plain(&offered.told()),
+        });
+        let found: Vec<Found> = found.collect();
         if self.json {
             return json::list("skills", &found);
         }

@@ -50,10 +50,9 @@ impl Stats {
             }
             skills.entry(name.to_owned()).or_default().add(&line);
         }
-        let figures: Vec<Figures> = skills
-            .into_iter()
-            .map(|(skill, figures)| Figures { skill, ..figures })
-            .collect();
+        let skills = skills.into_iter();
+        let figures = skills.map(|(skill, figures)| Figures { skill, ..figures });
+        let figures: Vec<Figures> = figures.collect();
         if self.json {
             return json::list("skills", &figures);
         }

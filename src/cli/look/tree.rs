@@ -147,13 +147,9 @@ impl Walked {
             let _ = writeln!(text, "{}", shortened(&line, width));
         }
         let more = if self.cut { ", and more" } else { "" };
-        let plural = if self.files == 1 { "" } else { "s" };
-        let _ = writeln!(
-            text,
-            "{} file{plural}, {}{more}",
-            self.files,
-            size(self.bytes)
-        );
+        let (files, bytes) = (self.files, size(self.bytes));
+        let plural = if files == 1 { "" } else { "s" };
+        let _ = writeln!(text, "{files} file{plural}, {bytes}{more}");
         text
     }
 
@@ -161,10 +157,9 @@ impl Walked {
     fn branches(&self, at: usize) -> String {
         let depth = self.nodes[at].depth;
         let goes_on = |level: usize| {
-            let after = self.nodes[at + 1..].iter();
-            after
-                .take_while(|node| node.depth >= level)
-                .any(|node| node.depth == level)
+            let mut after = self.nodes[at + 1..].iter();
+            let next = after.find(|node| node.depth <= level);
+            next.is_some_and(|node| node.depth == level)
         };
         let above = (0..depth).map(|level| if goes_on(level) { "│   " } else { "    " });
         let last = if goes_on(depth) {

@@ -19,30 +19,27 @@ impl Approve {
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let catalog = ctx.catalog_naming(&self.name);
         let entry = installed(ctx, &catalog, &self.name)?;
-        let digest =
-            approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
-        let name = entry.name();
+        let digest = approval_digest(&entry.dir);
+        let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
+        let (name, hooks) = (entry.name(), hooks(entry));
         let approved = ctx.approved();
         approved.put(&name, digest.clone()).map_err(|error| {
-            let hint = format!(
-                "`{}` has to be writable: run it as its owner",
-                approved.file().display()
-            );
-            error.hint(hint)
+            let file = approved.file().display();
+            error.hint(format!("`{file}` has to be writable: run it as its owner"))
         })?;
         let event = Event::new("approve")
             .with("skill", name.as_str())
             .with("path", entry.dir.display().to_string())
-            .with("digest", digest.as_str());
+            .with("digest", digest);
         ctx.record(event);
-        let unneeded = if hooks(entry).is_empty() && ctx.policies()?.needs_approval().is_empty() {
+        let unneeded = hooks.is_empty() && ctx.policies()?.needs_approval().is_empty();
+        let unneeded = if unneeded {
             " (no policy requires it)"
         } else {
             ""
         };
         Ok(format!(
-            "`{name}` is approved as it is now{unneeded}\n{}",
-            hooks(entry)
+            "`{name}` is approved as it is now{unneeded}\n{hooks}"
         ))
     }
 }

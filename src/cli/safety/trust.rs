@@ -58,10 +58,8 @@ fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
             let _ = writeln!(text, "`{shown}` is trusted, whatever becomes of it");
         } else {
             let before = Trusts::default();
-            let changes = parts
-                .iter()
-                .map(|part| told(ctx, &before, &holder, part, "as before"));
-            let changes: String = changes.collect();
+            let told = |part: &PathBuf| told(ctx, &before, &holder, part, "as before");
+            let changes: String = parts.iter().map(told).collect();
             let unread = ctx.trust(&holder, &parts, !of.parts.skill.is_empty())?;
             let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
             for error in unread {
@@ -98,9 +96,9 @@ fn list(ctx: &RunContext) -> Result<String> {
 /// One line about a part; empty if the part is unchanged and `same` is empty.
 fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
-    let beside = RunContext::is_place(part) && RunContext::is_empty_place(part);
+    let is_place = RunContext::is_place(part);
     let state = match trusts.of_part(ctx, holder, part) {
-        _ if beside => return String::new(),
+        _ if is_place && RunContext::is_empty_place(part) => return String::new(),
         State::Given if same.is_empty() => return String::new(),
         State::Given => same.to_owned(),
         State::Missing if same.is_empty() => "not trusted".to_owned(),
@@ -108,16 +106,13 @@ fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &st
         State::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
         State::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
     };
-    let what = if RunContext::is_place(part) {
+    let what = if is_place {
         "/ (beside the skills)"
     } else {
         ""
     };
-    format!(
-        "  {}{what}: {}\n",
-        one_line(&path.display().to_string()),
-        one_line(&state)
-    )
+    let (path, state) = (one_line(&path.display().to_string()), one_line(&state));
+    format!("  {path}{what}: {state}\n")
 }
 
 impl Parts {

@@ -80,28 +80,25 @@ fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
     let names = settings.iter().map(|setting| setting.key.as_str());
     let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(key, name), name));
     let alike = scored.filter(|(score, _)| *score >= 0.6);
-    alike
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
+    let best = alike.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, name)| name)
 }
 
 fn get(ctx: &RunContext, key: &str) -> Result<String> {
     let settings = ctx.settings()?;
     let below = format!("{key}.");
-    let found: Vec<&Setting> = settings
-        .iter()
-        .filter(|setting| setting.key == key || setting.key.starts_with(&below))
-        .collect();
-    if found.is_empty() {
-        let text = format!("there is no key `{}`", key.escape_debug());
-        let all = || {
-            let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
-            format!("there are {}", known.join(", "))
-        };
-        let hint = nearest(key, &settings).map(|name| format!("did you mean `{name}`?"));
-        return Err(Error::new(text).hint(hint.unwrap_or_else(all)));
+    let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
+    let found: String = settings.iter().filter(is_meant).map(line).collect();
+    if !found.is_empty() {
+        return Ok(found);
     }
-    Ok(found.into_iter().map(line).collect())
+    let all = || {
+        let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
+        format!("there are {}", known.join(", "))
+    };
+    let hint = nearest(key, &settings).map(|name| format!("did you mean `{name}`?"));
+    let text = format!("there is no key `{}`", key.escape_debug());
+    Err(Error::new(text).hint(hint.unwrap_or_else(all)))
 }
 
 fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
@@ -113,28 +110,23 @@ fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
 }
 
 fn line(setting: &Setting) -> String {
-    let Setting { key, value, origin } = setting;
-    format!(
-        "{key} = {}  # {}\n",
-        one_line(&value.to_string()),
-        one_line(origin)
-    )
+    let (value, origin) = (setting.value.to_string(), &setting.origin);
+    let (value, origin) = (one_line(&value), one_line(origin));
+    format!("{} = {value}  # {origin}\n", setting.key)
 }
 
 fn paths(ctx: &RunContext) -> String {
+    let mut files = vec![
+        ("own", ctx.config_path()),
+        ("project", ctx.project_config_path()),
+    ];
+    let policies = ctx.enterprise().policy_files().into_iter();
+    files.extend(policies.map(|file| ("policy", file.path)));
     let mut text = String::new();
-    let mut field = |what: &str, path: &std::path::Path| {
+    for (what, path) in files {
         let missing = if path.exists() { "" } else { "  (not there)" };
-        let _ = writeln!(
-            text,
-            "{what:8} {}{missing}",
-            one_line(&path.display().to_string())
-        );
-    };
-    field("own", &ctx.config_path());
-    field("project", &ctx.project_config_path());
-    for file in ctx.enterprise().policy_files() {
-        field("policy", &file.path);
+        let shown = one_line(&path.display().to_string());
+        let _ = writeln!(text, "{what:8} {shown}{missing}");
     }
     text
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::cli::Caller;
@@ -108,21 +110,16 @@ fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> 
 
 fn name(written: &str) -> Result<SkillName> {
     let nearest = SkillName::from_written(written);
-    match nearest {
-        Some(name) if name.as_str() == written => Ok(name),
-        nearest => {
-            let hint = match nearest {
-                Some(near) => format!("a similar name is `{near}`: agent-skills new {near}"),
-                None => "for example: agent-skills new pdf-forms".to_owned(),
-            };
-            let text = format!(
-                "`{}` is no skill's name: those have lowercase letters, digits and single hyphens, {} characters at most",
-                written.escape_debug(),
-                SkillName::MAX
-            );
-            Err(Error::new(text).hint(hint))
-        }
-    }
+    let hint = match nearest {
+        Some(name) if name.as_str() == written => return Ok(name),
+        Some(near) => format!("a similar name is `{near}`: agent-skills new {near}"),
+        None => "for example: agent-skills new pdf-forms".to_owned(),
+    };
+    let (shown, max) = (written.escape_debug(), SkillName::MAX);
+    let text = format!(
+        "`{shown}` is no skill's name: those have lowercase letters, digits and single hyphens, {max} characters at most"
+    );
+    Err(Error::new(text).hint(hint))
 }
 
 fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
@@ -135,25 +132,15 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
     };
     let description = one_line(&description);
     if description.is_empty() {
-        return Err(Error::new(format!(
-            "`{name}` has no description, and the model chooses by it"
-        ))
-        .hint("add --description \"What it does. Use when …\""));
+        let text = format!("`{name}` has no description, and the model chooses by it");
+        return Err(Error::new(text).hint("add --description \"What it does. Use when …\""));
     }
     if description.chars().count() > 1024 {
         return Err(Error::new("the description has more than 1024 characters")
             .hint("shorten it; details belong in the body"));
     }
     let script = match wanted.script {
-        None if asks => match asked("Begin with a script? [py/sh/js/N] ")
-            .to_lowercase()
-            .as_str()
-        {
-            "py" => Some(Script::Py),
-            "sh" => Some(Script::Sh),
-            "js" => Some(Script::Js),
-            _ => None,
-        },
+        None if asks => Script::from_str(&asked("Begin with a script? [py/sh/js/N] "), true).ok(),
         script => script,
     };
     let tools = match &wanted.restrict {
@@ -178,13 +165,11 @@ fn check_tools(tools: &str) -> Result<()> {
     let (dir, root) = (Path::new(""), Path::new(""));
     let list = Restriction::parse("new", Some(&[tools.to_owned()]), &[], dir, root);
     let is_wrong = |note: &&RuleNote| ["unbalanced", "no-valid-entry"].contains(&note.code);
-    match list.notes().iter().find(is_wrong) {
-        None => Ok(()),
-        Some(note) => Err(
-            Error::new(format!("--restrict: {}", one_line(&note.message)))
-                .hint("use tool names such as Read, Grep, Bash(git:*)"),
-        ),
-    }
+    let wrong = list.notes().iter().find(is_wrong);
+    wrong.map_or(Ok(()), |note| {
+        let text = format!("--restrict: {}", one_line(&note.message));
+        Err(Error::new(text).hint("use tool names such as Read, Grep, Bash(git:*)"))
+    })
 }
 
 fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
@@ -206,10 +191,8 @@ fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String
         .strip_prefix(&ctx.env.cwd)
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));
     let shown = near.display();
-    let list: Vec<String> = files
-        .iter()
-        .map(|file| file.path.display().to_string())
-        .collect();
+    let list = files.iter().map(|file| file.path.display().to_string());
+    let list: Vec<String> = list.collect();
     let mut text = format!(
         "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \
          agent-skills simulate {shown}/tests/first.yaml\n",

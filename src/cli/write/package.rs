@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use super::try_skill::find;
 use crate::author::{Findings, Format, package, render};
-use crate::cli::Failure;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{Durable, eprint, files};
@@ -24,17 +23,14 @@ pub struct Package {
 
 impl Package {
     /// Writes the package and lists its content.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let mut skill = find(ctx, &self.skill)?;
         // An installed skill may have another name here than its author's.
-        if let Some(own) = skill
-            .fields
-            .text("name")
-            .as_deref()
-            .and_then(SkillName::from_written)
-        {
+        let own = skill.fields.text("name");
+        if let Some(own) = own.as_deref().and_then(SkillName::from_written) {
             skill.name = own;
         }
+        let name = &skill.name;
         let mut found = findings::of_skill(ctx, &skill.dir, &ctx.catalog());
         found.retain(|finding| finding.level == Level::Error);
         if !found.is_empty() {
@@ -43,42 +39,29 @@ impl Package {
                 findings: found,
             };
             eprint(format_args!("{}", render(&report, Format::Text)?));
-            let text = format!("`{}` was not packed, because it has errors", skill.name);
-            return Err(Error::new(text)
-                .hint(format!(
-                    "`agent-skills validate {}` says what to do",
-                    skill.dir.display()
-                ))
-                .into());
+            let text = format!("`{name}` was not packed, because it has errors");
+            let dir = skill.dir.display();
+            return Err(
+                Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do"))
+            );
         }
-        let packed = package(&skill.dir, skill.name.as_str())
-            .map_err(|error| error.context(format!("`{}` was not packed", skill.name)))?;
-        let name = format!("{}.zip", skill.name);
-        let output = self.output.as_deref().unwrap_or(Path::new(&name));
-        let target = ctx.env.cwd.join(output);
+        let packed = package(&skill.dir, name.as_str())
+            .map_err(|error| error.context(format!("`{name}` was not packed")))?;
+        let output = self.output.clone();
+        let output = output.unwrap_or_else(|| PathBuf::from(format!("{name}.zip")));
+        let (target, shown) = (ctx.env.cwd.join(&output), output.display());
         if target.is_dir() {
-            let text = format!("`{}` is a directory", output.display());
-            return Err(Error::new(text)
-                .hint("give the file to write: --output FILE.zip")
-                .into());
+            return Err(Error::new(format!("`{shown}` is a directory"))
+                .hint("give the file to write: --output FILE.zip"));
         }
         if !may_be_written(&target, &skill.dir) {
-            let text = format!(
-                "`{}` is a file of the skill, or no plain file",
-                output.display()
-            );
-            return Err(Error::new(text)
-                .hint("write it elsewhere: --output ../FILE.zip")
-                .into());
+            let text = format!("`{shown}` is a file of the skill, or no plain file");
+            return Err(Error::new(text).hint("write it elsewhere: --output ../FILE.zip"));
         }
         files::replace(&target, &packed.bytes, 0o644, Durable::Yes)
             .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
-        let mut text = format!(
-            "Wrote {}: {} files, {} bytes\n",
-            output.display(),
-            packed.files,
-            packed.bytes.len()
-        );
+        let (count, bytes) = (packed.files, packed.bytes.len());
+        let mut text = format!("Wrote {shown}: {count} files, {bytes} bytes\n");
         if !packed.left_out.is_empty() {
             let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
         }
@@ -92,11 +75,7 @@ impl Package {
         // A bare name would mean a skill of a source.
         let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
         let here = if bare { "./" } else { "" };
-        let _ = writeln!(
-            text,
-            "Install it with: agent-skills install {here}{}",
-            output.display()
-        );
+        let _ = writeln!(text, "Install it with: agent-skills install {here}{shown}");
         Ok(text)
     }
 }

@@ -59,15 +59,11 @@ impl Simulate {
         let text = if self.json {
             json::list("conversations", &reports)?
         } else {
-            reports
-                .iter()
-                .map(|report| shown(report, self.record))
-                .collect()
+            let shown = reports.iter().map(|report| shown(report, self.record));
+            shown.collect()
         };
-        let failed = reports
-            .iter()
-            .flat_map(|report| &report.plays)
-            .any(|play| play.failed() > 0);
+        let mut plays = reports.iter().flat_map(|report| &report.plays);
+        let failed = plays.any(|play| play.failed() > 0);
         Failure::unless(!failed, text)
     }
 }
@@ -98,14 +94,11 @@ fn shown(report: &Report, recorded: bool) -> String {
 }
 
 fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
-    let mark = if step.failures.is_empty() {
-        "ok  "
-    } else {
-        "FAIL"
-    };
+    let as_expected = step.failures.is_empty();
+    let mark = if as_expected { "ok  " } else { "FAIL" };
     let refused = if step.blocked { " (refused)" } else { "" };
     let _ = writeln!(text, "  {mark} {number} {}{refused}", one_line(&step.what));
-    if step.failures.is_empty() {
+    if as_expected {
         return;
     }
     for failure in &step.failures {
@@ -117,11 +110,8 @@ fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
     for line in lines.iter().take(SHOWN) {
         let _ = writeln!(text, "       | {line}");
     }
-    if lines.len() > SHOWN {
-        let _ = writeln!(
-            text,
-            "       | and {} more lines (--json shows all)",
-            lines.len() - SHOWN
-        );
+    let more = lines.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "       | and {more} more lines (--json shows all)");
     }
 }

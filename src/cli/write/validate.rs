@@ -77,24 +77,20 @@ fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
         return author::judge_strictly(path);
     }
     let shown = path.display();
-    let (code, message) = if !path.exists() {
+    let (code, message) = if path.is_dir() {
+        let message = format!("neither `{shown}` nor a directory below it has a SKILL.md");
+        ("no-skill-file", message)
+    } else if path.exists() {
+        let message = format!("`{shown}` is neither a directory nor a SKILL.md");
+        ("no-path", message)
+    } else {
         let entry = path.to_str().and_then(|name| installed.by_name(name));
         let known = entry.map(|entry| {
             let dir = entry.dir.display();
             format!("; the installed skill of this name is in `{dir}`")
         });
-        let known = known.unwrap_or_default();
-        ("no-path", format!("`{shown}` does not exist{known}"))
-    } else if path.is_dir() {
-        (
-            "no-skill-file",
-            format!("neither `{shown}` nor a directory below it has a SKILL.md"),
-        )
-    } else {
-        (
-            "no-path",
-            format!("`{shown}` is neither a directory nor a SKILL.md"),
-        )
+        let message = format!("`{shown}` does not exist{}", known.unwrap_or_default());
+        ("no-path", message)
     };
     vec![Finding::new(code, shown.to_string(), (1, 1), &message)]
 }

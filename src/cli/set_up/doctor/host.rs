@@ -40,35 +40,34 @@ fn host(ctx: &RunContext) -> Check {
             return Check::fail("host-silent", text, "see whether `chibi --version` works");
         }
     };
-    match release(&version) {
-        None => Check::warn(
+    let told = version.trim();
+    let Some(release) = release(&version) else {
+        let text = format!("`{at}` does not say which release it is: `{told}`");
+        return Check::warn(
             "host-unknown",
-            format!(
-                "`{at}` does not say which release it is: `{}`",
-                version.trim()
-            ),
+            text,
             "plugins work with chibi 0.4 and later",
-        ),
-        Some(release) if release < KNOWN => Check::fail(
-            "host-old",
-            format!("`{at}` is {}, which loads no such plugins", version.trim()),
-            "install chibi 0.4 or later",
-        ),
-        Some(release) => {
-            let protocol = if release < STDIN {
-                "environment variables"
-            } else {
-                "standard input"
-            };
-            let text = format!("{} ({at}) passes data by {protocol}", version.trim());
-            if release < STDIN && ctx.env.path("CHIBI_HOME").is_some() {
-                let hint = "install into ~/.chibi: `CHIBI_HOME= ./install.sh`";
-                let text = format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says");
-                return Check::warn("host-home", text, hint);
-            }
-            Check::ok("host", text)
-        }
+        );
+    };
+    if release < KNOWN {
+        let text = format!("`{at}` is {told}, which loads no such plugins");
+        return Check::fail("host-old", text, "install chibi 0.4 or later");
     }
+    if release >= STDIN {
+        return Check::ok(
+            "host",
+            format!("{told} ({at}) passes data by standard input"),
+        );
+    }
+    let text = format!("{told} ({at}) passes data by environment variables");
+    if ctx.env.path("CHIBI_HOME").is_none() {
+        return Check::ok("host", text);
+    }
+    Check::warn(
+        "host-home",
+        format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says"),
+        "install into ~/.chibi: `CHIBI_HOME= ./install.sh`",
+    )
 }
 
 /// The release in the output of `chibi --version`.
@@ -95,13 +94,11 @@ fn duplicates(ctx: &RunContext) -> Option<Check> {
             found.push(program);
         }
     }
-    let shown: Vec<String> = found
-        .iter()
-        .map(|path| format!("`{}`", path.display()))
-        .collect();
-    match shown.len() {
-        0 => None,
-        1 => Some(Check::ok("path", format!("a shell runs {}", shown[0]))),
+    let shown = found.iter().map(|path| format!("`{}`", path.display()));
+    let shown: Vec<String> = shown.collect();
+    match &*shown {
+        [] => None,
+        [one] => Some(Check::ok("path", format!("a shell runs {one}"))),
         _ => Some(Check::warn(
             "path-duplicates",
             format!("PATH has several agent-skills: {}", shown.join(", ")),

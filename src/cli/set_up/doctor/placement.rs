@@ -38,12 +38,9 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 
 /// The plugin directory that the host uses by default.
 fn usual(ctx: &RunContext) -> Option<PathBuf> {
-    let set = ctx
-        .env
-        .path("CHIBI_HOME")
-        .map(|home| ctx.env.cwd.join(home));
+    let set = ctx.env.path("CHIBI_HOME");
     let home = set.or_else(|| Some(ctx.env.home()?.join(".chibi")))?;
-    Some(home.join("plugins").join(NAME))
+    Some(ctx.env.cwd.join(home).join("plugins").join(NAME))
 }
 
 fn elsewhere(ctx: &RunContext) -> Option<Check> {
@@ -94,9 +91,7 @@ fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
         let text = format!("`{shown}` is not a program");
         return Some(Check::fail("plugin-missing", text, INSTALL));
     }
-    let mode = file
-        .metadata()
-        .map_or(0, |metadata| metadata.permissions().mode());
+    let mode = mode(file);
     if mode & 0o111 == 0 {
         let text = format!("`{shown}` is not executable, and chibi ignores it");
         let remedy = format!("chmod +x {shown}");
@@ -104,6 +99,12 @@ fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
         return Some(Check::fail("plugin-not-executable", text, remedy).fix(fix));
     }
     None
+}
+
+/// The permissions of a file; 0 if it is not there.
+fn mode(file: &Path) -> u32 {
+    file.metadata()
+        .map_or(0, |metadata| metadata.permissions().mode())
 }
 
 fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, Error> + 'static {
@@ -117,14 +118,11 @@ fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, 
 }
 
 fn unsafe_mode(file: &Path) -> Option<Check> {
-    let mode = file.metadata().ok()?.permissions().mode();
-    if mode & 0o022 == 0 {
-        return None;
-    }
-    let text = format!("others may write to `{}`, which chibi runs", file.display());
-    let remedy = format!("chmod go-w {}", file.display());
+    let (mode, shown) = (mode(file), file.display());
+    let text = format!("others may write to `{shown}`, which chibi runs");
+    let remedy = format!("chmod go-w {shown}");
     let fix = chmod(file, mode & !0o022, "can be written by its owner only");
-    Some(Check::warn("plugin-writable", text, remedy).fix(fix))
+    (mode & 0o022 != 0).then(|| Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
 fn answers(ctx: &RunContext, file: &Path) -> Check {
@@ -156,40 +154,23 @@ fn other_build(ctx: &RunContext, file: &Path) -> Option<Check> {
         own.display(),
         file.display()
     );
-    Some(Check::warn(
-        "plugin-other-build",
-        text,
-        format!("{INSTALL}, or run the other one"),
-    ))
+    let remedy = format!("{INSTALL}, or run the other one");
+    Some(Check::warn("plugin-other-build", text, remedy))
 }
 
 /// Other plugins that are copies of this one: their hooks would run, too.
 fn second_copies(dir: &Path) -> Option<Check> {
     let entries = fs::read_dir(dir.parent()?).ok()?.flatten();
     let is_second = |path: &PathBuf| {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let program = if path.is_dir() {
-            path.join(&name)
-        } else {
-            path.clone()
-        };
-        let mode = program
-            .metadata()
-            .map_or(0, |metadata| metadata.permissions().mode());
-        name.contains(NAME) && name != NAME && !name.ends_with(".disabled") && mode & 0o111 != 0
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let inside = path.join(&*name);
+        let program = if path.is_dir() { &inside } else { path };
+        let is_other = name.contains(NAME) && name != NAME && !name.ends_with(".disabled");
+        is_other && mode(program) & 0o111 != 0
     };
     let second = entries.map(|entry| entry.path()).find(is_second)?;
-    let text = format!(
-        "`{}` is loaded as a plugin too: every hook runs twice",
-        second.display()
-    );
-    let remedy = format!(
-        "remove it, or let its name end in `.disabled`: rm -r {}",
-        second.display()
-    );
+    let shown = second.display();
+    let text = format!("`{shown}` is loaded as a plugin too: every hook runs twice");
+    let remedy = format!("remove it, or let its name end in `.disabled`: rm -r {shown}");
     Some(Check::warn("plugin-twice", text, remedy))
 }

@@ -43,12 +43,8 @@ fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
-        program_of(
-            &skill.dir.join(&resource.path),
-            &skill.dir,
-            &label,
-            &ctx.env,
-        )
+        let file = skill.dir.join(&resource.path);
+        program_of(&file, &skill.dir, &label, &ctx.env)
     });
     let mut failed = scripts.filter_map(Result::err);
     let first = failed.next()?;
@@ -56,21 +52,15 @@ fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
         0 => String::new(),
         more => format!(", nor can {more} more of its scripts"),
     };
-    let text = format!(
-        "a script of `{}` cannot run here: {first}{more}",
-        skill.name
-    );
-    let remedy = first
-        .next_step()
-        .unwrap_or("install what it needs")
-        .to_owned();
+    let name = &skill.name;
+    let text = format!("a script of `{name}` cannot run here: {first}{more}");
+    let remedy = first.next_step().unwrap_or("install what it needs");
     Some(Check::warn("interpreter-missing", text, remedy))
 }
 
 fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
-    let given: Vec<_> = ctx
-        .env
-        .vars()
+    let given = ctx.env.vars();
+    let given: Vec<_> = given
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);

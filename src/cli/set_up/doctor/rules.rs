@@ -1,7 +1,5 @@
 //! Checks the policy, the configuration, and what the user trusts.
 
-use std::path::PathBuf;
-
 use super::check::Check;
 use crate::permission::Enforce;
 use crate::policy::{Trust, Trusts};
@@ -9,8 +7,7 @@ use crate::run_context::RunContext;
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let mut checks = vec![policy(ctx)];
-    checks.push(configuration(ctx));
+    let mut checks = vec![policy(ctx), configuration(ctx)];
     checks.extend(enforcement(ctx));
     checks.extend(trust(ctx));
     checks
@@ -89,25 +86,25 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
             let shown = holder.display();
             let mut parts = RunContext::parts_of(&holder);
             parts.retain(|part| !(RunContext::is_place(part) && RunContext::is_empty_place(part)));
-            let of = |part: &PathBuf| trusts.of_part(ctx, &holder, part);
-            let count =
-                |is: &dyn Fn(&Trust) -> bool| parts.iter().filter(|part| is(&of(part))).count();
-            let new = count(&|trust| *trust == Trust::Missing);
-            let changed = count(&|trust| matches!(trust, Trust::Outdated(_)));
-            let why = match (new, changed) {
-                (0, 0) => return None,
-                (_, 0) => "has skills or a configuration that you do not trust so far".to_owned(),
-                (0, _) => "has changed since you trusted it".to_owned(),
-                _ => "has changed since you trusted it, and has more than it had".to_owned(),
+            let parts = parts.iter();
+            let states: Vec<Trust> = parts
+                .map(|part| trusts.of_part(ctx, &holder, part))
+                .collect();
+            let is_changed = |state: &Trust| matches!(state, Trust::Outdated(_));
+            let why = match (
+                states.contains(&Trust::Missing),
+                states.iter().any(is_changed),
+            ) {
+                (false, false) => return None,
+                (true, false) => "has skills or a configuration that you do not trust so far",
+                (false, true) => "has changed since you trusted it",
+                (true, true) => "has changed since you trusted it, and has more than it had",
             };
+            let text = format!("`{shown}` {why}");
             let remedy = format!(
                 "look at it, then: agent-skills trust {shown} (`trust --list` shows what changed)"
             );
-            Some(Check::warn(
-                "project-untrusted",
-                format!("`{shown}` {why}"),
-                remedy,
-            ))
+            Some(Check::warn("project-untrusted", text, remedy))
         });
     told.collect()
 }

@@ -45,21 +45,16 @@ fn entries(root: &Path) -> Vec<Check> {
             return vec![Check::fail("skills-unreadable", text, remedy)];
         }
     };
-    let mut paths: Vec<_> = found
-        .flatten()
-        .take(limits::CATALOG_ENTRIES)
-        .map(|entry| entry.path())
-        .collect();
+    let found = found.flatten().take(limits::CATALOG_ENTRIES);
+    let mut paths: Vec<_> = found.map(|entry| entry.path()).collect();
     paths.sort();
     let odd = paths.iter().filter_map(|path| {
         let shown = path.display();
         if let Ok(to) = fs::read_link(path)
             && !path.exists()
         {
-            let text = format!(
-                "`{shown}` is a link to `{}`, where nothing is",
-                to.display()
-            );
+            let to = to.display();
+            let text = format!("`{shown}` is a link to `{to}`, where nothing is");
             let remedy = format!("put the directory back, or remove the link: rm {shown}");
             return Some(Check::warn("dangling-link", text, remedy));
         }
@@ -76,30 +71,26 @@ fn entries(root: &Path) -> Vec<Check> {
 fn standing(entry: &Entry) -> Option<Check> {
     let (name, reason) = (entry.name(), entry.reason_not_offered()?);
     let dir = entry.dir.display().to_string();
-    let text = |why: &str| {
-        let place = if why.contains(&dir) {
-            String::new()
-        } else {
-            format!(" ({dir})")
-        };
-        format!("`{name}`{place}: {why}")
+    let place = if reason.contains(&dir) {
+        String::new()
+    } else {
+        format!(" ({dir})")
     };
+    let text = format!("`{name}`{place}: {reason}");
     match &entry.standing {
         Standing::Unusable => {
             let remedy = format!("repair its SKILL.md, or `agent-skills remove {name}`");
             let unreadable_dir = fs::read_dir(&entry.dir).is_err();
-            (!unreadable_dir).then(|| Check::fail("skill-unusable", text(&reason), remedy))
+            (!unreadable_dir).then(|| Check::fail("skill-unusable", text, remedy))
         }
-        Standing::Shadowed(_) => Some(Check::warn(
-            "skill-shadowed",
-            text(&reason),
-            "rename or remove one of the two",
-        )),
-        Standing::Hidden(why) if why.code == "hidden-unapproved" => Some(Check::warn(
-            "skill-unapproved",
-            text(&reason),
-            format!("agent-skills approve {name}"),
-        )),
+        Standing::Shadowed(_) => {
+            let remedy = "rename or remove one of the two";
+            Some(Check::warn("skill-shadowed", text, remedy))
+        }
+        Standing::Hidden(why) if why.code == "hidden-unapproved" => {
+            let remedy = format!("agent-skills approve {name}");
+            Some(Check::warn("skill-unapproved", text, remedy))
+        }
         Standing::Offered { .. }
         | Standing::ForPeople(_)
         | Standing::Hidden(_)
@@ -109,10 +100,8 @@ fn standing(entry: &Entry) -> Option<Check> {
 
 fn remarks(report: &Report) -> Option<Check> {
     let found = report.diagnostics.iter();
-    let mut codes: Vec<&str> = found
-        .filter(|found| found.level > Level::Note)
-        .map(|found| found.code.as_str())
-        .collect();
+    let found = found.filter(|found| found.level > Level::Note);
+    let mut codes: Vec<&str> = found.map(|found| found.code.as_str()).collect();
     codes.dedup();
     let text = format!("`{}` is odd: {}", report.name, codes.join(", "));
     let remedy = format!("`agent-skills info {}` tells more", report.name);
@@ -154,16 +143,21 @@ fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
 fn differing(skill: &Verified) -> Check {
     let name = &skill.name;
     let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
-    let text = match files {
-        0 => format!("`{name}` is in the lockfile and not there"),
-        1 => format!("1 file of `{name}` is not as it was installed"),
-        many => format!("{many} files of `{name}` are not as they were installed"),
-    };
-    let remedy = match files {
-        0 => "`agent-skills install` brings it back".to_owned(),
-        _ => {
-            format!("`agent-skills verify {name}` names them; `update {name} --stash` undoes them")
+    let undo =
+        format!("`agent-skills verify {name}` names them; `update {name} --stash` undoes them");
+    let (text, remedy) = match files {
+        0 => {
+            let remedy = "`agent-skills install` brings it back".to_owned();
+            (format!("`{name}` is in the lockfile and not there"), remedy)
         }
+        1 => (
+            format!("1 file of `{name}` is not as it was installed"),
+            undo,
+        ),
+        many => (
+            format!("{many} files of `{name}` are not as they were installed"),
+            undo,
+        ),
     };
     Check::warn("skill-changed", text, remedy)
 }

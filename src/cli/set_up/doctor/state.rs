@@ -18,16 +18,10 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
         Err((file, why)) => unreadable(&file, &why.to_string()),
     });
     checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
-        let text = format!(
-            "of two copies of what is active, `{}` cannot be relied on: {why}",
-            copy.display()
-        );
-        let dir = copy.parent().unwrap_or(&copy).display().to_string();
-        Check::warn(
-            "state-copy",
-            text,
-            format!("check permissions and free space of {dir}"),
-        )
+        let (shown, dir) = (copy.display(), copy.parent().unwrap_or(&copy).display());
+        let text = format!("of two copies of what is active, `{shown}` cannot be relied on: {why}");
+        let remedy = format!("check permissions and free space of {dir}");
+        Check::warn("state-copy", text, remedy)
     }));
     checks
 }
@@ -51,10 +45,8 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
             let text = format!(
                 "the plugin directory cannot be written, so the state is kept in `{shown}`"
             );
-            let remedy = format!(
-                "chown or chmod {}, if that is not meant",
-                ctx.dirs.plugin.display()
-            );
+            let plugin = ctx.dirs.plugin.display();
+            let remedy = format!("chown or chmod {plugin}, if that is not meant");
             Check::warn("state-place", text, remedy)
         }
         Ok(()) => Check::ok("state-place", format!("the state is kept in `{shown}`")),
@@ -62,25 +54,24 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
 }
 
 fn unreadable(file: &Path, why: &str) -> Check {
-    let text = format!(
-        "`{}` cannot be read ({why}): only reading is allowed until the next prompt",
-        file.display()
-    );
-    let Ok(metadata) = file.metadata() else {
-        return Check::fail("state", text, format!("rm {}", file.display()));
-    };
-    let mode = metadata.permissions().mode();
-    if metadata.is_file() && metadata.uid() == effective_user() && mode & 0o022 != 0 {
-        let remedy = format!("chmod 600 {}", file.display());
-        return Check::fail("state", text, remedy);
-    }
-    let remedy = if [effective_user(), 0].contains(&metadata.uid()) {
-        "the next prompt in chibi begins a new one".to_owned()
-    } else {
-        format!(
-            "it is another user's: let its owner remove it, or `sudo rm {}`",
-            file.display()
-        )
+    let shown = file.display();
+    let text =
+        format!("`{shown}` cannot be read ({why}): only reading is allowed until the next prompt");
+    let remedy = match file.metadata() {
+        Err(_) => format!("rm {shown}"),
+        Ok(found)
+            if found.is_file()
+                && found.uid() == effective_user()
+                && found.permissions().mode() & 0o022 != 0 =>
+        {
+            format!("chmod 600 {shown}")
+        }
+        Ok(found) if [effective_user(), 0].contains(&found.uid()) => {
+            "the next prompt in chibi begins a new one".to_owned()
+        }
+        Ok(_) => {
+            format!("it is another user's: let its owner remove it, or `sudo rm {shown}`")
+        }
     };
     Check::fail("state", text, remedy)
 }

@@ -39,16 +39,12 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 
 /// A lock ends with its process, so a lock held for long belongs to a running process.
 fn locks(dir: &Path) -> Vec<Check> {
-    let there = LOCKS
-        .iter()
-        .map(|name| dir.join(name))
-        .filter(|path| path.symlink_metadata().is_ok());
+    let all = LOCKS.iter().map(|name| dir.join(name));
+    let there = all.filter(|path| path.symlink_metadata().is_ok());
     let held = there.filter_map(|path| {
         let error = FileLock::exclusive(&path, DOCTOR_LOCK).err()?;
-        let remedy = format!(
-            "wait for the command that holds it, or find it with `fuser {}`",
-            path.display()
-        );
+        let path = path.display();
+        let remedy = format!("wait for the command that holds it, or find it with `fuser {path}`");
         Some(Check::warn("lock-held", error.to_string(), remedy))
     });
     held.collect()
@@ -78,9 +74,7 @@ fn staging(ctx: &RunContext) -> Option<Check> {
 /// Temporary files that were never renamed.
 fn temporary(dir: &Path) -> Option<Check> {
     let is_old = |path: &PathBuf| {
-        let changed = path
-            .symlink_metadata()
-            .and_then(|metadata| metadata.modified());
+        let changed = path.symlink_metadata().and_then(|found| found.modified());
         let age = changed.ok().and_then(|changed| changed.elapsed().ok());
         age.is_some_and(|age| age > LITTER_AGE)
     };
@@ -89,9 +83,8 @@ fn temporary(dir: &Path) -> Option<Check> {
         name.starts_with('.') && (name.ends_with(".tmp") || name.starts_with(".agent-skills.new."))
     };
     let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
-    let left: Vec<PathBuf> = entries
-        .filter(|path| is_ours(path) && is_old(path))
-        .collect();
+    let left = entries.filter(|path| is_ours(path) && is_old(path));
+    let left: Vec<PathBuf> = left.collect();
     let count = left.len();
     let text = format!("{count} temporary files are left in `{}`", dir.display());
     let remedy = "remove them: nothing uses them any more";
