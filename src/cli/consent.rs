@@ -2,6 +2,7 @@
 //! asked, the command proceeds unless the scan found something that hardly any legitimate skill
 //! has.
 
+use std::fmt::Write as _;
 use std::io::BufRead;
 
 use super::caller::{Caller, is_by_host, safe};
@@ -167,11 +168,10 @@ impl Consenting {
         if suspects.is_empty() || self.consent.accept_findings {
             return Ok(());
         }
-        let lines = suspects.iter().take(SHOWN);
-        let lines: String = lines
-            .map(|finding| format!("\n  {}", finding.summary()))
-            .collect();
-        let text = format!("it was not {done}, for the scan found:{lines}");
+        let mut text = format!("it was not {done}, for the scan found:");
+        for finding in suspects.iter().take(SHOWN) {
+            let _ = write!(text, "\n  {}", finding.summary());
+        }
         let here = "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same";
         Err(Error::new(text).hint(self.next(command, here)))
     }

@@ -46,11 +46,11 @@ impl New {
         let parent = parent(ctx, self);
         let dir = parent.path.join(name.as_str());
         let taken = || {
-            Error::new(format!(
+            let text = format!(
                 "`{}` exists already, and nothing is overwritten",
                 dir.display()
-            ))
-            .hint("choose another name, or another place with --dir")
+            );
+            Error::new(text).hint("choose another name, or another place with --dir")
         };
         if dir.symlink_metadata().is_ok() {
             return Err(taken());
@@ -77,16 +77,23 @@ struct Parent {
 }
 
 fn parent(ctx: &RunContext, wanted: &New) -> Parent {
-    let base = match (&wanted.dir, wanted.layer) {
-        (None, Some(layer)) => Some(ctx.base(&ctx.layer_dir(layer))),
-        _ => None,
-    };
-    let path = match (&base, &wanted.dir) {
-        (Some(base), _) => base.path().join(SKILLS.as_os_str()),
-        (None, Some(dir)) => ctx.env.cwd.join(dir),
-        (None, None) => ctx.env.cwd.clone(),
-    };
-    Parent { path, base }
+    let cwd = &ctx.env.cwd;
+    match (&wanted.dir, wanted.layer) {
+        (None, Some(layer)) => {
+            let base = ctx.base(&ctx.layer_dir(layer));
+            let path = base.path().join(SKILLS.as_os_str());
+            Parent {
+                path,
+                base: Some(base),
+            }
+        }
+        (dir, _) => {
+            let path = dir
+                .as_ref()
+                .map_or_else(|| cwd.clone(), |dir| cwd.join(dir));
+            Parent { path, base: None }
+        }
+    }
 }
 
 /// Creates the skill in a temporary place and renames it, so that no partial skill is seen.
