@@ -2,22 +2,24 @@
 
 use clap::{Parser, Subcommand};
 
-use super::get::{
+pub use super::get::{
     cat::Cat, import_lock::ImportLock, install::Install, link::Link, list::List,
     outdated::Outdated, remove::Remove, search::Search, show::Show, sources::Sources,
     update::Update,
 };
-use super::look::{
+pub use super::look::{
     audit::Audit, check::Check, history::History, info::Info, jobs::Jobs,
     list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats, tree::Tree,
     use_skill::Use,
 };
-use super::safety::{
+pub use super::safety::{
     approve::Approve, deactivate::Deactivate, disable::Disable, enable::Enable, rollback::Rollback,
     scan::Scan, trust::Trust, untrust::Untrust, verify::Verify,
 };
-use super::set_up::{complete::Complete, completions::Completions, config::Config, doctor::Doctor};
-use super::write::{
+pub use super::set_up::{
+    complete::Complete, completions::Completions, config::Config, doctor::Doctor,
+};
+pub use super::write::{
     new::New, package::Package, proposals::Proposals, read_properties::ReadProperties,
     simulate::Simulate, to_prompt::ToPrompt, try_skill::Try, validate::Validate,
 };

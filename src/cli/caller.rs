@@ -72,7 +72,7 @@ pub fn is_by_host(ctx: &RunContext, caller: Caller) -> bool {
 /// When the caller is, or could be, somebody else.
 pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> Result<()> {
     if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
-        return Err(of_their_own(ctx, command));
+        return Err(only_for_people(ctx, command));
     }
     let unattended = || ctx.config().is_ok_and(|config| config.unattended);
     if std::io::stdin().is_terminal() || unattended() {
@@ -85,7 +85,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
 }
 
 /// The refusal of a command that only the user may run.
-pub fn of_their_own(ctx: &RunContext, command: &str) -> Error {
+pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
     if let Err((file, unreadable)) = ctx.store().health() {
         let text = format!(

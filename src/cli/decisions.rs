@@ -2,34 +2,14 @@
 //! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 
-use super::args::Verb;
-use super::get::{
-    cat::Cat, import_lock::ImportLock, install::Install, link::Link, list::List,
-    outdated::Outdated, remove::Remove, search::Search, show::Show, sources::Sources,
-    update::Update,
-};
-use super::look::{
-    audit::Audit, check::Check, history::History, info::Info, jobs::Jobs,
-    list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats, tree::Tree,
-    use_skill::Use,
+use super::args::{
+    Approve, Audit, Cat, Check, Complete, Completions, Config, Deactivate, Disable, Doctor, Enable,
+    History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New, Outdated, Package,
+    Proposals, ReadProperties, Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate,
+    Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::options::Consent;
-use super::safety::{
-    approve::Approve,
-    deactivate::Deactivate,
-    disable::Disable,
-    enable::Enable,
-    rollback::Rollback,
-    scan::Scan,
-    trust::{Parts, Trust},
-    untrust::Untrust,
-    verify::Verify,
-};
-use super::set_up::{complete::Complete, completions::Completions, config::Config, doctor::Doctor};
-use super::write::{
-    new::New, package::Package, proposals::Proposals, read_properties::ReadProperties,
-    simulate::Simulate, to_prompt::ToPrompt, try_skill::Try, validate::Validate,
-};
+use super::safety::trust::Parts;
 use crate::skill::one_line;
 
 /// Who may run a command.
@@ -164,28 +144,18 @@ pub fn decision(verb: &Verb) -> Decision {
         Verb::Doctor(Doctor { fix: true, .. }) => Decision::person("doctor --fix"),
         // In a layer, the new skill is offered at once.
         Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer, "new --layer"),
-        Verb::Sources(verb) => match verb {
-            Sources::Add {
-                reference: _,
-                name: _,
-            } => Decision::person("sources add"),
-            Sources::Remove { name } => Decision::person_about("sources remove", name),
-            Sources::List { json: _ } | Sources::Update => Decision::anyone(),
-        },
-        Verb::Config(verb) => match verb {
-            Config::Set { key: _, value: _ } => Decision::person("config set"),
-            Config::Get { key: _ } | Config::List { json: _ } | Config::Path => Decision::anyone(),
-        },
-        Verb::Proposals(verb) => match verb {
-            Proposals::Approve { id, consent: _ } => {
-                Decision::person_about("proposals approve", id)
-            }
-            Proposals::Reject { id, reason: _ } => Decision::person_about("proposals reject", id),
-            // A comment is stored with its author.
-            Proposals::List { json: _ }
-            | Proposals::Show { id: _ }
-            | Proposals::Comment { id: _, text: _ } => Decision::anyone().for_models(true),
-        },
+        Verb::Sources(Sources::Add {
+            reference: _,
+            name: _,
+        }) => Decision::person("sources add"),
+        Verb::Sources(Sources::Remove { name }) => Decision::person_about("sources remove", name),
+        Verb::Config(Config::Set { key: _, value: _ }) => Decision::person("config set"),
+        Verb::Proposals(Proposals::Approve { id, consent: _ }) => {
+            Decision::person_about("proposals approve", id)
+        }
+        Verb::Proposals(Proposals::Reject { id, reason: _ }) => {
+            Decision::person_about("proposals reject", id)
+        }
         Verb::Outdated(Outdated {
             scope,
             names: _,
@@ -211,7 +181,13 @@ pub fn decision(verb: &Verb) -> Decision {
             } = list;
             Decision::anyone().for_models(true)
         }
-        Verb::ListInstalled(ListInstalled {
+        // A comment is stored with its author.
+        Verb::Proposals(
+            Proposals::List { json: _ }
+            | Proposals::Show { id: _ }
+            | Proposals::Comment { id: _, text: _ },
+        )
+        | Verb::ListInstalled(ListInstalled {
             sort: _,
             long: _,
             json: _,
@@ -220,6 +196,8 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Use(Use { name: _, query: _ })
         | Verb::Info(Info { name: _, json: _ }) => Decision::anyone().for_models(true),
         Verb::Trust(Trust { list: true, .. })
+        | Verb::Sources(Sources::List { json: _ } | Sources::Update)
+        | Verb::Config(Config::Get { key: _ } | Config::List { json: _ } | Config::Path)
         | Verb::New(New {
             layer: None,
             name: _,

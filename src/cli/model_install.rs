@@ -29,7 +29,7 @@ pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
         ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
             refused(ctx, &words.join(" "), SOURCES)
         }
-        judged => judged,
+        decided => decided,
     }
 }
 
@@ -95,14 +95,14 @@ mod tests {
     use serde_json::json;
     use std::path::Path;
 
-    fn judged(arguments: &Value) -> ModelInstall {
+    fn decided(arguments: &Value) -> ModelInstall {
         let home = tempfile::tempdir().unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
         model_install(&RunContext::new(env, Some(Protocol::Stdin)), arguments)
     }
 
     fn install(reference: &str) -> ModelInstall {
-        judged(&json!({"action": "install", "skill_ref": reference}))
+        decided(&json!({"action": "install", "skill_ref": reference}))
     }
 
     #[test]
@@ -134,12 +134,12 @@ mod tests {
             );
         }
         // This is not a valid command; its tool will report that.
-        let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
+        let two = decided(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
         assert_eq!(two, ModelInstall::Allowed);
-        let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
+        let words = decided(&json!({"args": ["install", "--yes", "evil/x"]}));
         assert!(matches!(words, ModelInstall::Refused(_)));
         let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
-        assert!(matches!(judged(&accepting), ModelInstall::Refused(_)));
+        assert!(matches!(decided(&accepting), ModelInstall::Refused(_)));
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
             &["rollback", "pdf"],
             &["deactivate"],
         ] {
-            let ModelInstall::Refused(message) = judged(&json!({"args": words})) else {
+            let ModelInstall::Refused(message) = decided(&json!({"args": words})) else {
                 panic!("{words:?}")
             };
             // Through the host, most of these are refused.
@@ -195,7 +195,7 @@ mod tests {
             json!(3),
             json!({}),
         ] {
-            assert_eq!(judged(&arguments), ModelInstall::Allowed);
+            assert_eq!(decided(&arguments), ModelInstall::Allowed);
         }
     }
 }

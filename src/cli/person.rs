@@ -1,7 +1,7 @@
 //! The single function that checks whether the caller may run a command (see `decisions`).
 
 use super::args::Verb;
-use super::caller::{Caller, decided_by_a_person, is_below_a_host, of_their_own};
+use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people};
 use super::decisions::{Who, decision};
 use super::model_install::model_may;
 use crate::catalog::Entry;
@@ -34,7 +34,7 @@ pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
                 let text = format!("`{words}` can be understood in several ways");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(of_their_own(ctx, &decision.command)),
+            ModelInstall::Refused(_) => Err(only_for_people(ctx, &decision.command)),
         },
     }
 }

@@ -72,7 +72,7 @@ pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
     /// The lockfile entry of the skill in `dir`, and whether its files have changed since.
-    fn of(&mut self, ctx: &RunContext, dir: &Path) -> Option<(&LockEntry, bool)> {
+    fn get(&mut self, ctx: &RunContext, dir: &Path) -> Option<(&LockEntry, bool)> {
         let (name, base) = (dir.file_name()?.to_str()?, dir.parent()?.parent()?);
         let base = ctx.base(base);
         let market = ctx.market_at(&base);
@@ -88,12 +88,12 @@ impl Origins {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn of_all(ctx: &RunContext, catalog: &Catalog) -> Vec<Self> {
+    pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
         let budget = Budget::from(&ctx.config().unwrap_or_default());
         let disclosure = Disclosure::of(catalog, budget);
         let report = |entry| {
-            let mut report = Self::of(ctx, catalog, entry, &mut origins);
+            let mut report = Self::new(ctx, catalog, entry, &mut origins);
             let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
             report.diagnostics.extend(cut);
             report
@@ -106,7 +106,7 @@ impl Report {
     }
 
     /// The report about one directory of the catalog.
-    pub fn of(ctx: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
+    pub fn new(ctx: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         let unmet = skill
@@ -116,7 +116,7 @@ impl Report {
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = is_told.then(|| origins.of(ctx, &entry.dir)).flatten();
+        let origin = is_told.then(|| origins.get(ctx, &entry.dir)).flatten();
         let changed = origin.is_some_and(|(_, changed)| changed);
         let origin = origin.map(|(origin, _)| origin);
         let link = std::fs::read_link(&entry.dir).ok();
@@ -252,7 +252,7 @@ mod tests {
         let mut origins = Origins::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();
-            let report = Report::of(&ctx, &catalog, entry, &mut origins);
+            let report = Report::new(&ctx, &catalog, entry, &mut origins);
             assert_eq!(report.source.as_deref(), Some("https://github.com/o/r"));
             assert!(report.changed, "{name}");
             let _ = std::fs::remove_file(&lockfile);

@@ -104,7 +104,7 @@ impl Details {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::of(ctx, catalog, entry, &mut Origins::default()),
+            report: Report::new(ctx, catalog, entry, &mut Origins::default()),
         }
     }
 

@@ -45,7 +45,7 @@ impl ListInstalled {
     /// Every skill directory, including those that are not offered.
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let catalog = ctx.catalog();
-        let mut reports = Report::of_all(ctx, &catalog);
+        let mut reports = Report::for_catalog(ctx, &catalog);
         if let Some(order) = self.sort {
             sort(&mut reports, order);
         }

@@ -92,7 +92,7 @@ fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::
             continue;
         };
         let is_dir = metadata.is_dir();
-        nodes.push(Node::of(&full, &path, depth, &metadata));
+        nodes.push(Node::new(&full, &path, depth, &metadata));
         if is_dir && depth >= limits::WALK_DEPTH {
             return Ok(false);
         }
@@ -105,7 +105,7 @@ fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::
 }
 
 impl Node {
-    fn of(full: &Path, path: &Path, depth: usize, metadata: &fs::Metadata) -> Self {
+    fn new(full: &Path, path: &Path, depth: usize, metadata: &fs::Metadata) -> Self {
         use std::os::unix::fs::PermissionsExt;
         let kind = match metadata.file_type() {
             kind if kind.is_dir() => "directory",

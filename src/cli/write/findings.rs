@@ -28,7 +28,7 @@ const COMMANDS: usize = 3;
 type Found = (String, (usize, usize), String);
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn of_skill(ctx: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
+pub fn lint(ctx: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
         let mut in_file = tools_of(ctx, source);

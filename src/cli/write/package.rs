@@ -31,7 +31,7 @@ impl Package {
             skill.name = own;
         }
         let name = &skill.name;
-        let mut found = findings::of_skill(ctx, &skill.dir, &ctx.catalog());
+        let mut found = findings::lint(ctx, &skill.dir, &ctx.catalog());
         found.retain(|finding| finding.level == Level::Error);
         if !found.is_empty() {
             let report = Findings {

@@ -63,7 +63,7 @@ impl Validate {
                 report.findings.extend(if self.strict {
                     author::judge_strictly(&dir)
                 } else {
-                    findings::of_skill(ctx, &dir, &installed)
+                    findings::lint(ctx, &dir, &installed)
                 });
             }
         }

@@ -60,7 +60,7 @@ impl Check {
     }
 
     /// A check that failed with a room's error.
-    pub fn of_error(code: &'static str, error: &Error, otherwise: &str) -> Self {
+    pub fn from_error(code: &'static str, error: &Error, otherwise: &str) -> Self {
         Self::fail(
             code,
             error.to_string(),

@@ -15,7 +15,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 
 fn policy(ctx: &RunContext) -> Check {
     if let Err(error) = ctx.policies() {
-        return Check::of_error("policy", &error, "ask the administrator of this machine");
+        return Check::from_error("policy", &error, "ask the administrator of this machine");
     }
     let files = ctx.enterprise().policy_files();
     let there = files.iter().filter(|file| file.path.exists());
@@ -33,13 +33,13 @@ fn policy(ctx: &RunContext) -> Check {
 fn configuration(ctx: &RunContext) -> Check {
     let remedy = "correct it: docs/configuration.md lists every key";
     if let Err(error) = ctx.own_config() {
-        return Check::of_error("configuration", &error, remedy);
+        return Check::from_error("configuration", &error, remedy);
     }
     // An unreadable policy is already reported.
     if ctx.policies().is_ok()
         && let Err(error) = ctx.config()
     {
-        return Check::of_error("project-configuration", &error, remedy);
+        return Check::from_error("project-configuration", &error, remedy);
     }
     let path = ctx.config_path();
     Check::ok(
@@ -73,7 +73,7 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
             "remove `{}` and trust again",
             ctx.trusted().file().display()
         );
-        return vec![Check::of_error("trust", &error, &remedy)];
+        return vec![Check::from_error("trust", &error, &remedy)];
     }
     let trusts = Trusts::default();
     let holders = ctx.project_holders(&ctx.env.cwd).into_iter();

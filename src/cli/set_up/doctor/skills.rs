@@ -19,7 +19,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
         checks.extend(entries(&root.dir));
     }
     checks.extend(catalog.entries().iter().filter_map(standing));
-    let reports = Report::of_all(ctx, &catalog);
+    let reports = Report::for_catalog(ctx, &catalog);
     checks.extend(reports.iter().filter_map(remarks));
     let disclosure = Disclosure::of(&catalog, Budget::from(&ctx.config().unwrap_or_default()));
     checks.extend(disclosure.cut().iter().map(cut));
@@ -133,7 +133,7 @@ fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
         Ok(verified) => verified,
         Err(error) => {
             let remedy = "put it back from a backup, or remove it: the skills stay";
-            return vec![Check::of_error("lockfile", &error, remedy)];
+            return vec![Check::from_error("lockfile", &error, remedy)];
         }
     };
     let differs = verified.iter().filter(|one| !one.is_well());
