@@ -20,17 +20,6 @@ const HOOKS_TOTAL: Duration = Duration::from_secs(20);
 /// What the model is shown of the output of a skill's hooks, meant to be a line or two.
 const HOOK_OUTPUT_CHARS: usize = 4000;
 
-/// Whether the user approved a skill's hooks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Approval {
-    /// For the skill's current digest.
-    Given(String),
-    /// For an earlier version of the skill.
-    Outdated,
-    /// Never.
-    Missing,
-}
-
 /// Runs the `pre` hooks of a newly activated skill, unless this activation has run them already,
 /// and stops them at `until`. Returns what the model must know.
 ///
@@ -41,9 +30,9 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
     if hooks.is_empty() {
         return Ok(None);
     }
-    let digest = match ctx.hook_approval(skill) {
-        Approval::Given(digest) => digest,
-        not_given => return Ok(Some(unapproved(skill, &not_given))),
+    let digest = match ctx.approved_hooks(skill) {
+        Ok(digest) => digest,
+        Err(unapproved) => return Ok(Some(unapproved)),
     };
     let session = ctx.active().unwrap_or_default();
     let record = HookRecord {
@@ -128,7 +117,7 @@ fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
     // Where two skills share a name, one is installed under another name than its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
-    if ctx.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
+    if ctx.approved_hooks(&skill).ok().as_ref() != Some(&record.digest) {
         return Err(changed());
     }
     let post = Hooks::of(&skill.fields).post;
@@ -204,18 +193,6 @@ fn record(ctx: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &O
     ctx.record(event);
 }
 
-fn unapproved(skill: &Skill, approval: &Approval) -> String {
-    let since = match approval {
-        Approval::Outdated => " since it changed",
-        _ => "",
-    };
-    format!(
-        "This skill has hooks, which did not run: they are not approved{since}. The user can look at \
-         them and run `agent-skills approve {}`.",
-        skill.name
-    )
-}
-
 fn cut(text: &str) -> String {
     match text.char_indices().nth(HOOK_OUTPUT_CHARS) {
         Some((at, _)) => format!("{}… (truncated)", &text[..at]),
@@ -230,13 +207,13 @@ pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
     if hooks.is_empty() {
         return None;
     }
-    match ctx.hook_approval(skill) {
-        Approval::Given(_) if hooks.pre.is_empty() => None,
-        Approval::Given(_) => Some(format!(
+    match ctx.approved_hooks(skill) {
+        Ok(_) if hooks.pre.is_empty() => None,
+        Ok(_) => Some(format!(
             "(The output of {} goes here.)",
             hooks.pre.join(", ")
         )),
-        not_given => Some(unapproved(skill, &not_given)),
+        Err(unapproved) => Some(unapproved),
     }
 }
 
@@ -251,32 +228,42 @@ impl RunContext {
         HookRecords::at(self.store().dir())
     }
 
-    fn hook_approval(&self, skill: &Skill) -> Approval {
+    /// The digest of a skill whose hooks the user approved in its current state, or else what the
+    /// model is told.
+    fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
         let approved = self.approved().entries().unwrap_or_default();
-        match approved.get(skill.name.as_str()) {
-            None => Approval::Missing,
-            Some(digest) if approval_digest(&skill.dir).is_ok_and(|now| now == *digest) => {
-                Approval::Given(digest.clone())
-            }
-            Some(_) => Approval::Outdated,
-        }
+        let digest = approved.get(skill.name.as_str());
+        let is_current =
+            |digest: &&String| approval_digest(&skill.dir).is_ok_and(|it| it == **digest);
+        let since = if digest.is_some() {
+            " since it changed"
+        } else {
+            ""
+        };
+        digest.filter(is_current).cloned().ok_or_else(|| {
+            format!(
+                "This skill has hooks, which did not run: they are not approved{since}. The user can \
+                 look at them and run `agent-skills approve {}`.",
+                skill.name
+            )
+        })
     }
 
     /// Whether an offered skill has a `post` hook, approved or not.
     pub fn may_have_post_hooks(&self, catalog: &Catalog) -> bool {
-        let mut offered = catalog.offered().into_iter();
-        offered.any(|offered| !Hooks::of(&offered.skill.fields).post.is_empty())
+        with_post_hooks(catalog).next().is_some()
     }
 
     /// Whether an offered skill has an approved `post` hook.
     pub fn has_post_hooks(&self, catalog: &Catalog) -> bool {
-        let offered = catalog.offered().into_iter();
-        let mut skills = offered.map(|offered| offered.skill);
-        skills.any(|skill| {
-            !Hooks::of(&skill.fields).post.is_empty()
-                && matches!(self.hook_approval(skill), Approval::Given(_))
-        })
+        with_post_hooks(catalog).any(|skill| self.approved_hooks(skill).is_ok())
     }
+}
+
+fn with_post_hooks(catalog: &Catalog) -> impl Iterator<Item = &Skill> {
+    let offered = catalog.offered().into_iter();
+    let skills = offered.map(|offered| offered.skill);
+    skills.filter(|skill| !Hooks::of(&skill.fields).post.is_empty())
 }
 
 #[cfg(test)]

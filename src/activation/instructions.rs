@@ -104,15 +104,19 @@ fn read(skill: &Skill) -> Result<(String, Listing)> {
 
 /// The note that replaces instructions which are in the conversation already.
 fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
-    let call = json!({"skill": skill.name, "path": "SKILL.md"});
-    wrapper.around(
-        skill.name.as_str(),
-        &format!(
-            "This skill is active already and has not changed: follow the instructions that it gave \
-             in this conversation. If they are no longer there: {} {call}",
-            ours::READ_FILE
-        ),
-    )
+    let name = skill.name.as_str();
+    let text = format!(
+        "This skill is active already and has not changed: follow the instructions that it gave in \
+         this conversation. If they are no longer there: {}",
+        to_read(name)
+    );
+    wrapper.around(name, &text)
+}
+
+/// The call that reads a skill's instructions.
+pub fn to_read(name: &str) -> String {
+    let call = json!({"skill": name, "path": "SKILL.md"});
+    format!("{} {call}", ours::READ_FILE)
 }
 
 /// A warning if the instructions take up much of the model's context.

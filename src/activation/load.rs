@@ -3,15 +3,13 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use crate::catalog::{Catalog, Offered, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::policy::Config;
 use crate::run_context::RunContext;
-use crate::session::{ActiveSkill, Changed, Handed, Loading, short_arguments, snapshot};
+use crate::session::{ActiveSkill, Changed, Loading, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
 use crate::sys::warn;
@@ -133,19 +131,13 @@ fn make_active(
     Ok(())
 }
 
-fn digest(arguments: Option<&str>) -> String {
-    let text = arguments.unwrap_or_default().trim();
-    format!("{:x}", Sha256::digest(text))[..32].to_owned()
-}
-
 impl RunContext {
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         self.active().is_ok_and(|session| {
-            session.active_in(&skill.dir).is_some_and(|active| {
-                active.digest == skill.digest && active.handed == Some(digest(arguments))
-            })
+            let active = session.active_in(&skill.dir);
+            active.is_some_and(|active| active.was_handed(skill, arguments))
         })
     }
 
@@ -157,19 +149,10 @@ impl RunContext {
     /// Records that the model was handed these skills' instructions, with these arguments.
     pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
         let mut news = skills.iter();
-        if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
-            return;
+        if !news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
+            // On failure they are handed over again; the user was warned already.
+            let _ = self.store().handed(&self.session(), skills);
         }
-        let handed: Vec<_> = skills
-            .iter()
-            .map(|(skill, arguments)| Handed {
-                dir: skill.dir.display().to_string(),
-                digest: digest(*arguments),
-                arguments: short_arguments(*arguments),
-            })
-            .collect();
-        // On failure they are handed over again; the user was warned already.
-        let _ = self.store().handed(&self.session(), &handed);
     }
 
     /// Calls `then` with the skill that a call means: the one it names, else the most recently

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::SessionKey;
+use crate::skill::Skill;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
 /// of a hundred conversations.
@@ -125,21 +127,10 @@ pub struct ActiveSkill {
     pub arguments: Option<String>,
 }
 
-/// That the model was handed an active skill's instructions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Handed {
-    /// The skill's directory.
-    pub dir: String,
-    /// The digest of the arguments.
-    pub digest: String,
-    /// See [`ActiveSkill::arguments`].
-    pub arguments: Option<String>,
-}
-
 /// The arguments of a call as the state keeps them: text of the user or the model, never
 /// instructions and never a command. `None` if there are none, or they are too long; those exist
 /// only in the conversation.
-pub fn short_arguments(given: Option<&str>) -> Option<String> {
+fn short_arguments(given: Option<&str>) -> Option<String> {
     let text = given?.trim();
     let is_short = !text.is_empty() && text.len() <= KEPT_ARGUMENTS;
     is_short.then(|| text.to_owned())
@@ -214,6 +205,18 @@ impl Session {
 }
 
 impl ActiveSkill {
+    /// Whether the model was handed the instructions of this version of the skill with these
+    /// arguments.
+    pub fn was_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
+        self.digest == skill.digest && self.handed == Some(digest(arguments))
+    }
+
+    /// Records that the model was handed its instructions with these arguments.
+    pub(super) fn hand(&mut self, arguments: Option<&str>) {
+        self.handed = Some(digest(arguments));
+        self.arguments = short_arguments(arguments);
+    }
+
     /// Whether it restricts the model at all.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
@@ -239,6 +242,11 @@ impl ActiveSkill {
         };
         plain(self) == plain(other)
     }
+}
+
+fn digest(arguments: Option<&str>) -> String {
+    let text = arguments.unwrap_or_default().trim();
+    format!("{:x}", Sha256::digest(text))[..32].to_owned()
 }
 
 impl Standing {

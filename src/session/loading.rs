@@ -59,20 +59,10 @@ impl Session {
             Loading::Add => {}
             Loading::InPlace => {
                 let others = |skill: &ActiveSkill| is_other(skill, &skills);
-                let free = self
-                    .active()
-                    .filter(|skill| others(skill) && !skill.is_restricted());
-                changed.ended = free.map(|skill| self.end(skill, End::Replaced)).collect();
-                let active = |skill: &&mut ActiveSkill| skill.standing == Standing::Active;
-                for skill in self.activated.iter_mut().filter(active) {
-                    if others(skill) {
-                        skill.standing = Standing::Replaced;
-                    }
-                }
-                self.forget_what_holds_nothing();
+                changed.ended = self.leave(others, Standing::Replaced);
             }
             Loading::Replace { restricted_too } => {
-                changed.ended = self.unload_others(&skills, restricted_too)?;
+                changed.ended = self.unload(|skill| is_other(skill, &skills), restricted_too)?;
             }
         }
         for mut skill in skills {
@@ -109,34 +99,17 @@ impl Session {
         Ok(changed)
     }
 
-    /// Makes those of `names` that are active inactive. Their denials stay.
+    /// Makes those active skills inactive that are meant. Their denials stay.
     ///
     /// # Errors
     /// When one is restricted and may not be unloaded. Nothing has changed then.
-    pub fn unload(&mut self, names: &[String], restricted_too: bool) -> Result<Vec<Ended>> {
-        self.end_those(|skill| names.contains(&skill.name), restricted_too)
-    }
-
-    /// Makes every active skill inactive except `skills`.
-    ///
-    /// # Errors
-    /// As [`Session::unload`].
-    pub fn unload_others(
-        &mut self,
-        skills: &[ActiveSkill],
-        restricted_too: bool,
-    ) -> Result<Vec<Ended>> {
-        self.end_those(|skill| is_other(skill, skills), restricted_too)
-    }
-
-    fn end_those(
+    pub fn unload(
         &mut self,
         meant: impl Fn(&ActiveSkill) -> bool,
         restricted_too: bool,
     ) -> Result<Vec<Ended>> {
-        let leaves = |skill: &ActiveSkill| skill.standing == Standing::Active && meant(skill);
-        let held = |skill: &&ActiveSkill| leaves(skill) && skill.is_restricted();
-        if let Some(held) = self.activated.iter().find(held).filter(|_| !restricted_too) {
+        let held = |skill: &&ActiveSkill| skill.is_restricted() && meant(skill);
+        if let Some(held) = self.active().find(held).filter(|_| !restricted_too) {
             let text = format!(
                 "the skill `{}` restricts which tools may be used, so only the user can end it",
                 held.name
@@ -145,16 +118,29 @@ impl Session {
                 "ask the user to run `agent-skills deactivate`; a load with mode \"add\" keeps it",
             ));
         }
-        let leaving = self.activated.iter().filter(|skill| leaves(skill));
-        let ended = leaving
-            .map(|skill| self.end(skill, End::Unloaded))
-            .collect();
-        for skill in self.activated.iter_mut().filter(|skill| leaves(skill)) {
-            skill.standing = Standing::Unloaded;
-            skill.allowed = None;
+        Ok(self.leave(meant, Standing::Unloaded))
+    }
+
+    /// Gives active skills another standing. A replaced one goes on restricting, so it ends only if
+    /// it restricts nothing.
+    fn leave(&mut self, meant: impl Fn(&ActiveSkill) -> bool, standing: Standing) -> Vec<Ended> {
+        let is_unloaded = standing == Standing::Unloaded;
+        let why = if is_unloaded {
+            End::Unloaded
+        } else {
+            End::Replaced
+        };
+        let ends = |skill: &&ActiveSkill| meant(skill) && (is_unloaded || !skill.is_restricted());
+        let ended = self.active().filter(ends);
+        let ended = ended.map(|skill| self.end(skill, why)).collect();
+        for skill in &mut self.activated {
+            if skill.standing == Standing::Active && meant(skill) {
+                skill.standing = standing;
+                skill.allowed.take_if(|_| is_unloaded);
+            }
         }
         self.forget_what_holds_nothing();
-        Ok(ended)
+        ended
     }
 
     /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its
@@ -165,8 +151,7 @@ impl Session {
         if self.always.contains(dir) || !self.active().any(failed) {
             return Vec::new();
         }
-        let ended = self.end_those(|skill| skill.dir == dir, true);
-        let ended = ended.unwrap_or_default();
+        let ended = self.leave(|skill| skill.dir == dir, Standing::Unloaded);
         let is_none_left = self.active().next().is_none();
         let mut others = self.activated.iter_mut().filter(|skill| skill.dir != dir);
         if is_none_left
@@ -189,7 +174,8 @@ impl Session {
     }
 }
 
-fn is_other(skill: &ActiveSkill, skills: &[ActiveSkill]) -> bool {
+/// Whether a skill is none of `skills`.
+pub fn is_other(skill: &ActiveSkill, skills: &[ActiveSkill]) -> bool {
     skills.iter().all(|new| new.dir != skill.dir)
 }
 
@@ -260,7 +246,7 @@ mod tests {
         let strict = skill("a", Some("Read"), &["WebFetch"]);
         session.load(vec![strict], Loading::Add, 5).unwrap();
         let before = session.clone();
-        assert!(session.unload(&["a".to_owned()], false).is_err());
+        assert!(session.unload(|skill| skill.name == "a", false).is_err());
         assert_eq!(session, before);
         assert!(before.clone().load(vec![free("b")], REPLACE, 5).is_err());
         let by_permission = Loading::Replace {

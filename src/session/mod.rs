@@ -18,10 +18,10 @@ mod state;
 mod store;
 mod unreadable;
 
-pub use active::{ActiveSkill, End, Ended, Handed, Session, Standing, short_arguments};
+pub use active::{ActiveSkill, End, Ended, Session, Standing};
 pub use hook_record::{HookRecord, HookRecords, Taken};
 pub use key::SessionKey;
-pub use loading::{Changed, Loading};
+pub use loading::{Changed, Loading, is_other};
 pub use refusals::Refusals;
 pub use snapshot::snapshot;
 pub use state::State;

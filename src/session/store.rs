@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use super::active::{ActiveSkill, End, Ended, Handed, OF_CONTEXT, Session};
+use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading, in_session};
@@ -16,6 +16,7 @@ use super::record::Record;
 use super::state::{Reset, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
+use crate::skill::Skill;
 use crate::sys::process::ProcessId;
 use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 
@@ -208,9 +209,8 @@ impl Store {
         restricted_too: bool,
     ) -> Result<Vec<Ended>> {
         self.change_session(key, |session, _| {
-            let all = || session.active().map(|skill| skill.name.clone()).collect();
-            let names = names.map_or_else(all, <[String]>::to_vec);
-            let ended = session.unload(&names, restricted_too)?;
+            let meant = |skill: &ActiveSkill| names.is_none_or(|names| names.contains(&skill.name));
+            let ended = session.unload(meant, restricted_too)?;
             Ok(in_session(key, ended))
         })
     }
@@ -245,12 +245,12 @@ impl Store {
     ///
     /// # Errors
     /// When that cannot be recorded. The instructions are then handed over again.
-    pub fn handed(&self, key: &SessionKey, handed: &[Handed]) -> Result<()> {
+    pub fn handed(&self, key: &SessionKey, handed: &[(&Skill, Option<&str>)]) -> Result<()> {
         self.change_session(key, |session, _| {
-            for skill in &mut session.activated {
-                if let Some(given) = handed.iter().find(|given| given.dir == skill.dir) {
-                    skill.handed = Some(given.digest.clone());
-                    skill.arguments.clone_from(&given.arguments);
+            for active in &mut session.activated {
+                let is_it = |(skill, _): &&(&Skill, _)| skill.dir == Path::new(&active.dir);
+                if let Some((_, arguments)) = handed.iter().find(is_it) {
+                    active.hand(*arguments);
                 }
             }
             Ok(())

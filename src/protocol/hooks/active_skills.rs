@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::activation::Instructions;
+use crate::activation::{Instructions, to_read};
 use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
@@ -32,7 +32,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
-                Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
+                Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(&active.name)))
             } else {
                 room -= text.len();
                 given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
@@ -50,7 +50,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
         .filter(|last| is_there(last))
     {
         block.push_str(" If they are no longer there: ");
-        block.push_str(&to_read(last));
+        block.push_str(&to_read(&last.name));
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, for which $ARGUMENTS stands there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
@@ -113,9 +113,4 @@ fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> Strin
 
 fn is_there(active: &ActiveSkill) -> bool {
     Path::new(&active.dir).is_dir()
-}
-
-fn to_read(active: &ActiveSkill) -> String {
-    let call = json!({"skill": active.name, "path": "SKILL.md"});
-    format!("{} {call}", ours::READ_FILE)
 }

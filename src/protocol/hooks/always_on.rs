@@ -10,7 +10,7 @@ use crate::host::ours;
 use crate::policy::Config;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, snapshot};
-use crate::skill::{Wrapper, one_line};
+use crate::skill::{Skill, Wrapper, one_line};
 use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
@@ -79,8 +79,9 @@ fn choose<'a>(
     let mut chosen = Chosen::default();
     let mut room = config.uses_skills_chars.0;
     for name in names {
-        let offered = match offered(catalog, name) {
-            Ok(offered) => offered,
+        let found = offered(catalog, name).and_then(|one| Ok((one, text(ctx, one.skill)?)));
+        let (offered, text) = match found {
+            Ok(found) => found,
             Err(error) => {
                 tell(name, &error);
                 continue;
@@ -90,27 +91,6 @@ fn choose<'a>(
         if chosen.all().any(is_this) {
             continue;
         }
-        let forked = offered.skill.fields.is_forked();
-        let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
-        let hooks = hooks_wait(offered.skill).map(str::to_owned);
-        let notes = notes.into_iter().chain(hooks).collect();
-        let own_name = offered.skill.name.as_str();
-        let wrapper = Wrapper::SkillContent;
-        let kept = ctx.kept_arguments(offered.skill);
-        let text = ctx.instructions(Instructions {
-            skill: offered.skill,
-            reference: own_name,
-            arguments: kept.as_deref(),
-            more: notes,
-            wrapper,
-        });
-        let text = match text {
-            Ok(text) => text,
-            Err(error) => {
-                tell(name, &error);
-                continue;
-            }
-        };
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;
@@ -135,6 +115,20 @@ fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
     entry
         .offered()
         .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
+}
+
+fn text(ctx: &RunContext, skill: &Skill) -> Result<String> {
+    let forked = skill.fields.is_forked();
+    let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
+    let hooks = hooks_wait(skill).map(str::to_owned);
+    let kept = ctx.kept_arguments(skill);
+    ctx.instructions(Instructions {
+        skill,
+        reference: skill.name.as_str(),
+        arguments: kept.as_deref(),
+        more: notes.into_iter().chain(hooks).collect(),
+        wrapper: Wrapper::SkillContent,
+    })
 }
 
 fn put_in_force(ctx: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::permission::Deactivate;
 use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::{Called, Response, SkillSession, ToolUse};
 use crate::run_context::RunContext;
-use crate::session::{Loading, Session, Unreadable, snapshot};
+use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
 
 /// Loads the skills named in `used`, a permitted call of `skill_session`.
 pub fn load_session(
@@ -61,6 +61,7 @@ fn unload_what_may_be(ctx: &RunContext, session: &mut Session, skills: &[Offered
         return;
     }
     let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
+    let stay: Vec<_> = stay.collect();
     // Restricted skills may be unloaded here, so this cannot be refused.
-    let _ = session.unload_others(&stay.collect::<Vec<_>>(), true);
+    let _ = session.unload(|skill| is_other(skill, &stay), true);
 }

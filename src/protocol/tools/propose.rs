@@ -1,7 +1,7 @@
 //! `propose_skill_update` and `create_skill`: record a change that the model proposes, for the user
 //! to decide. Nothing else changes.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::catalog::usable;
 use crate::error::{Error, Result};
@@ -30,18 +30,23 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
         limits::PROPOSAL_TEXT,
         "the justification",
     )?;
-    let evidence = call.evidence.as_deref().unwrap_or_default();
-    at_most(evidence, limits::PROPOSAL_TEXT, "the evidence")?;
+    let evidence = call
+        .evidence
+        .as_deref()
+        .filter(|text| !one_line(text).is_empty());
+    at_most(
+        evidence.unwrap_or_default(),
+        limits::PROPOSAL_TEXT,
+        "the evidence",
+    )?;
     if one_line(&call.justification).is_empty() {
         return Err(Error::new("the justification is empty")
             .hint("say in a sentence what is wrong and why this is better"));
     }
     let catalog = ctx.catalog_naming(&call.skill);
     let skill = usable(&catalog, &call.skill)?;
-    let entry = catalog
-        .entries()
-        .iter()
-        .find(|entry| entry.dir == skill.dir);
+    let mut entries = catalog.entries().iter();
+    let entry = entries.find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = ctx.home_of(entry)?;
     ctx.market_at(&ctx.base(&base))
@@ -56,17 +61,8 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
         diff: call.diff.clone(),
         files: files.collect(),
     };
-    let evidence = call
-        .evidence
-        .clone()
-        .filter(|text| !one_line(text).is_empty());
-    hand_in(
-        ctx,
-        skill.name.as_str(),
-        change,
-        &call.justification,
-        evidence,
-    )
+    let name = skill.name.as_str();
+    hand_in(ctx, name, change, &call.justification, evidence)
 }
 
 /// Proposes a new skill.
@@ -86,13 +82,8 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
             Error::new(format!("`{shown}` cannot be a new skill's name"))
                 .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
         })?;
-    let taken = ctx
-        .dirs
-        .skills()
-        .join(name.as_str())
-        .symlink_metadata()
-        .is_ok();
-    if taken || ctx.catalog().by_name(name.as_str()).is_some() {
+    let place = ctx.dirs.skills().join(name.as_str());
+    if place.symlink_metadata().is_ok() || ctx.catalog().by_name(name.as_str()).is_some() {
         return Err(Error::new(format!("there is a skill `{name}` already"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
@@ -113,20 +104,17 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
 /// The `SKILL.md` of a new skill, checked to parse as what was asked for.
 fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let description = one_line(&call.description);
-    let mut fields = Map::new();
-    fields.insert("name".to_owned(), json!(name));
-    fields.insert("description".to_owned(), json!(description));
     let tools = call.allowed_tools.as_ref();
     let tools = tools.map(|tools| tools.iter().map(|tool| one_line(tool)).collect::<Vec<_>>());
+    let author = "a model, through create_skill";
+    let mut fields =
+        json!({"name": name, "description": description, "metadata": {"author": author}});
     if let Some(tools) = &tools {
-        fields.insert("allowed-tools".to_owned(), json!(tools));
+        fields["allowed-tools"] = json!(tools);
     }
-    fields.insert(
-        "metadata".to_owned(),
-        json!({"author": "a model, through create_skill"}),
-    );
-    let yaml = serde_yaml::to_string(&Value::Object(fields))
-        .map_err(|error| Error::new(format!("the frontmatter cannot be written: {error}")))?;
+    let yaml = serde_yaml::to_string(&fields).map_err(|error| {
+        Error::new(format!("the frontmatter cannot be written: {error}")).because(error)
+    })?;
     let body = call.body.trim();
     let text = format!("---\n{yaml}---\n\n{body}\n");
     let wrong = |why: &str| {
@@ -160,7 +148,7 @@ fn hand_in(
     skill: &str,
     change: Change,
     justification: &str,
-    evidence: Option<String>,
+    evidence: Option<&str>,
 ) -> Result<String> {
     let what = match &change {
         Change::Update { files, .. } => {
@@ -174,7 +162,7 @@ fn hand_in(
         skill: skill.to_owned(),
         change,
         justification: justification.to_owned(),
-        evidence,
+        evidence: evidence.map(str::to_owned),
         written: Moment::now().to_string(),
         context: ctx.context(),
         comments: Vec::new(),
