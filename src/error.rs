@@ -4,9 +4,6 @@
 use std::path::Path;
 use std::{fmt, io};
 
-/// What caused an error.
-type Source = Box<dyn std::error::Error + Send + Sync>;
-
 /// What went wrong and what to do about it.
 ///
 /// A person sees `agent-skills: <message>` and `hint: <hint>`; the model sees
@@ -16,7 +13,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 pub struct Error {
     message: String,
     hint: Option<String>,
-    source: Option<Source>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// The result type of this crate.
@@ -42,11 +39,16 @@ impl Error {
         }
     }
 
-    /// Sets what caused it, which its message says already.
-    #[must_use]
-    pub fn because(mut self, source: impl Into<Source>) -> Self {
-        self.source = Some(source.into());
-        self
+    /// `<what>: <reason>`, where another error is the reason.
+    pub fn caused(
+        what: impl fmt::Display,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            message: format!("{what}: {source}"),
+            hint: None,
+            source: Some(Box::new(source)),
+        }
     }
 
     /// Sets the next step, replacing an earlier one.
@@ -148,7 +150,7 @@ mod tests {
 
         let denied = io::Error::from_raw_os_error(13);
         let error = Error::io("read", Path::new("/x"), &denied).context("a");
-        let outer = Error::new("b").because(error);
+        let outer = Error::caused("b", error);
         let inner = outer.source().unwrap();
         assert_eq!(
             inner.to_string(),

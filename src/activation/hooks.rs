@@ -74,7 +74,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
             )
         };
         ctx.record_ends(ended);
-        Error::new(format!("the skill `{}` {what}: {error}", skill.name)).hint(next)
+        Error::caused(format!("the skill `{}` {what}", skill.name), error).hint(next)
     })
 }
 

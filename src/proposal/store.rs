@@ -161,7 +161,7 @@ impl Proposals {
 
 fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
     let json = serde_json::to_vec_pretty(proposal)
-        .map_err(|error| Error::new(format!("could not write the proposal: {error}")))?;
+        .map_err(|error| Error::caused("could not write the proposal", error))?;
     let name = file(&proposal.id);
     let written = dir.replace(&name, &json, 0o600, Durable::Yes);
     written.map_err(|error| dir.error("write", &name, &error))

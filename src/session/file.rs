@@ -98,8 +98,9 @@ impl StateFile {
     /// # Errors
     /// When it would be too large to be read again, or cannot be written.
     pub(super) fn write(&self, state: &State) -> Result<()> {
-        let json = serde_json::to_vec(state)
-            .map_err(|error| Error::new(error.to_string()).because(error))?;
+        let json = serde_json::to_vec(state).map_err(|error| {
+            Error::caused("the record of active skills cannot be written", error)
+        })?;
         if json.len() as u64 > limits::STATE_FILE {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));

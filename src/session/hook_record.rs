@@ -69,7 +69,8 @@ impl HookRecords {
         if dir.has(&file) {
             return Ok(false);
         }
-        let json = serde_json::to_vec(record).map_err(|error| Error::new(error.to_string()))?;
+        let json = serde_json::to_vec(record)
+            .map_err(|error| Error::caused("the record of hooks cannot be written", error))?;
         let written = dir.replace(&file, &json, 0o600, Durable::Yes);
         written.map_err(|error| dir.error("write", &file, &error))?;
         Ok(true)

@@ -22,8 +22,7 @@ pub enum Unreadable {
 
 impl From<Unreadable> for Error {
     fn from(why: Unreadable) -> Self {
-        Self::new(format!("the record of active skills cannot be read: {why}"))
+        Self::caused("the record of active skills cannot be read", why)
             .hint("the next prompt resets it, or else the user does with `agent-skills deactivate`")
-            .because(why)
     }
 }

@@ -118,7 +118,7 @@ impl<'a> Host<'a> {
         command.arg("--schema");
         let answer = self.run(command, b"")?;
         serde_json::from_str(&answer)
-            .map_err(|error| Error::new(format!("--schema did not return JSON: {error}")))
+            .map_err(|error| Error::caused("--schema did not return JSON", error))
     }
 
     /// A hook's answer.

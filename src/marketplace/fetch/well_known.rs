@@ -115,7 +115,11 @@ impl Index {
             Error::new(format!("there are {} skills: {there}", names.len()))
                 .hint("choose some with `--skill a,b`, or all with `--all`")
         };
-        Miss { absent, error }
+        Miss {
+            absent,
+            lists: absent,
+            error,
+        }
     }
 
     /// Fetches the files of the skills, each into a directory of the skill's name.

@@ -335,7 +335,7 @@ fn write_journal(
 
 fn write_journals(staging: &Dir, journals: &[Journal]) -> Result<()> {
     let bytes = serde_json::to_vec(journals)
-        .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
+        .map_err(|error| Error::caused("could not write the journal", error))?;
     let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);
     written.map_err(|error| staging.error("write", &JOURNAL, &error))
 }

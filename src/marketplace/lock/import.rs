@@ -46,7 +46,7 @@ impl Market<'_> {
             let bytes = files::read_capped(&file, limits::LOCKFILE)
                 .map_err(|error| Error::io("read", &file, &error))?;
             let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
-                Error::new(format!("`{}` is not JSON: {error}", file.display()))
+                Error::caused(format!("`{}` is not JSON", file.display()), error)
                     .hint("repair it, or give another file")
             })?;
             found.extend(readings(&json, &file));

@@ -311,8 +311,7 @@ impl Lockfile {
                 other,
             })
         });
-        let text = written
-            .map_err(|error| Error::new(format!("could not write the lockfile: {error}")))?;
+        let text = written.map_err(|error| Error::caused("could not write the lockfile", error))?;
         let (text, durable) = (format!("{text}\n"), Durable::Yes);
         let file = self.base.file(&FILE)?;
         let HomeFile { dir, name, .. } = &file;

@@ -17,8 +17,21 @@ const LISTED: usize = 60;
 pub struct Miss {
     /// Whether nothing here matches, so that another reading of the reference may.
     pub absent: bool,
+    /// Whether the error's hint lists the skills that are there.
+    pub lists: bool,
     /// The error to report.
     pub error: Error,
+}
+
+impl Miss {
+    /// The reference cannot be meant so.
+    fn refused(error: Error) -> Self {
+        Self {
+            absent: false,
+            lists: false,
+            error,
+        }
+    }
 }
 
 /// The skills that `want` means, limited to `names`, or all of them.
@@ -43,10 +56,7 @@ pub fn choose<'f>(
             Ok(_) if all || !names.is_empty() => {
                 let text = format!("`{}` names one skill already", name.escape_debug());
                 let error = Error::new(text).hint("leave out `--skill` and `--all`");
-                Err(Miss {
-                    absent: false,
-                    error,
-                })
+                Err(Miss::refused(error))
             }
             found => Ok(vec![found?]),
         },
@@ -124,10 +134,7 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
             let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
             let hint =
                 "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all with `--all`";
-            Err(Miss {
-                absent: false,
-                error: Error::new(text).hint(hint),
-            })
+            Err(Miss::refused(Error::new(text).hint(hint)))
         }
     }
 }
@@ -190,10 +197,7 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
         list(matching)
     );
     let hint = "choose one by its path, as `OWNER/REPO/PATH`";
-    Err(Miss {
-        absent: false,
-        error: Error::new(text).hint(hint),
-    })
+    Err(Miss::refused(Error::new(text).hint(hint)))
 }
 
 fn absent(found: &[&Found], text: &str) -> Miss {
@@ -209,6 +213,7 @@ fn absent(found: &[&Found], text: &str) -> Miss {
     };
     Miss {
         absent: true,
+        lists: !shown.is_empty(),
         error: Error::new(text).hint(hint),
     }
 }

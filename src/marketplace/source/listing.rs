@@ -247,7 +247,7 @@ impl Market<'_> {
 
     fn keep(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
         let bytes = serde_json::to_vec(fresh)
-            .map_err(|error| Error::new(format!("could not write the catalog: {error}")))?;
+            .map_err(|error| Error::caused("could not write the catalog", error))?;
         let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
         let scratch = fetcher.git().0.scratch;
         let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::Yes);

@@ -10,7 +10,7 @@ use crate::marketplace::market::Market;
 use crate::marketplace::options::{InstallOptions, Note};
 use crate::marketplace::reference::parse::Reference;
 use crate::marketplace::reference::reading::{Place, Reading};
-use crate::marketplace::source::choose;
+use crate::marketplace::source::choose::{self, Miss};
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
 
@@ -58,7 +58,7 @@ fn pick<'a>(
     note: &mut Note,
 ) -> Result<Picked<'a>> {
     let choosing = options.all || !options.skills.is_empty();
-    let mut misses: Vec<Error> = Vec::new();
+    let mut misses: Vec<Miss> = Vec::new();
     for reading in readings {
         // A reading as a single skill does not apply if several are wanted.
         if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
@@ -72,7 +72,11 @@ fn pick<'a>(
         let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
             Ok(opened) => opened,
             Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
-                misses.push(failure.into());
+                misses.push(Miss {
+                    absent: true,
+                    lists: false,
+                    error: failure.into(),
+                });
                 continue;
             }
             Err(failure) => return Err(failure.into()),
@@ -89,7 +93,7 @@ fn pick<'a>(
             Err(miss) => {
                 let error = miss.error.context(format!("`{}`", opened.origin.shown()));
                 if miss.absent {
-                    misses.push(error);
+                    misses.push(Miss { error, ..miss });
                     continue;
                 }
                 return Err(error);
@@ -123,24 +127,23 @@ fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
 }
 
 /// Combines the errors of all readings into one.
-fn nothing_fits(requested: &str, mut misses: Vec<Error>) -> Error {
+fn nothing_fits(requested: &str, mut misses: Vec<Miss>) -> Error {
     let requested = requested.escape_debug();
     match misses.len() {
         0 => Error::new(format!("`{requested}` names one skill already"))
             .hint("leave out `--skill` and `--all`"),
-        1 => misses.remove(0),
+        1 => misses.remove(0).error,
         _ => {
-            let reasons: Vec<String> = misses.iter().map(|miss| format!("\n  {miss}")).collect();
+            let reason = |miss: &Miss| format!("\n  {}", miss.error);
+            let reasons: String = misses.iter().map(reason).collect();
             // A repository that exists but has other skills gives the most helpful error.
-            let listing = misses
-                .iter()
-                .filter_map(Error::next_step)
-                .find(|hint| hint.contains('\n'));
+            let listing = misses.iter().find(|miss| miss.lists);
+            let listing = listing.and_then(|miss| miss.error.next_step());
             let hint = listing.unwrap_or(
                 "check the spelling; a private repository needs credentials that git has without \
                  asking",
             );
-            Error::new(format!("nothing fits `{requested}`:{}", reasons.concat())).hint(hint)
+            Error::new(format!("nothing fits `{requested}`:{reasons}")).hint(hint)
         }
     }
 }

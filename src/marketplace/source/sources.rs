@@ -191,7 +191,7 @@ impl Market<'_> {
             sources,
         };
         let text = serde_json::to_string_pretty(&written)
-            .map_err(|error| Error::new(format!("could not write the sources: {error}")))?;
+            .map_err(|error| Error::caused("could not write the sources", error))?;
         let text = format!("{text}\n");
         let HomeFile { dir, name, .. } = base.file(&SOURCES)?;
         let written = dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes);

@@ -112,9 +112,8 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     if let Some(tools) = &tools {
         fields["allowed-tools"] = json!(tools);
     }
-    let yaml = serde_yaml::to_string(&fields).map_err(|error| {
-        Error::new(format!("the frontmatter cannot be written: {error}")).because(error)
-    })?;
+    let yaml = serde_yaml::to_string(&fields)
+        .map_err(|error| Error::caused("the frontmatter cannot be written", error))?;
     let body = call.body.trim();
     let text = format!("---\n{yaml}---\n\n{body}\n");
     let wrong = |why: &str| {

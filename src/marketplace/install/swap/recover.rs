@@ -23,7 +23,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     let bytes = bytes.map_err(|error| staging.error("read", &JOURNAL, &error))?;
     let journals: Vec<Journal> = serde_json::from_slice(&bytes).map_err(|error| {
         let path = staging.path_of(&JOURNAL);
-        Error::new(format!("`{}` is broken: {error}", path.display()))
+        Error::caused(format!("`{}` is broken", path.display()), error)
     })?;
     let mut placed = Vec::new();
     for journal in journals {
