@@ -43,7 +43,7 @@ use cli::{Caller, Failure};
 use error::{Error, Result};
 use host::{Protocol, ours};
 use protocol::closed::Kind;
-use protocol::{Hook, Input, Response, ToolCall};
+use protocol::{Hook, Input, Response, ToolCall, hooks, tools};
 use run_context::RunContext;
 use sys::{Env, eprint, last_word, limits, warn};
 
@@ -76,15 +76,15 @@ fn context(env: Env, protocol: Option<Protocol>) -> &'static RunContext {
 
 fn hook(ctx: &RunContext, hook: Hook) -> Response {
     match hook {
-        Hook::OnStart => protocol::on_start(ctx),
-        Hook::OnEnd => protocol::on_end(ctx),
-        Hook::PostSystemPrompt(context) => protocol::post_system_prompt(ctx, context.as_deref()),
-        Hook::PreMessage(prompt) => protocol::pre_message(ctx, prompt.as_ref()),
-        Hook::PreApiTools(tools) => protocol::pre_api_tools(ctx, &tools),
-        Hook::PreTool(used) => protocol::pre_tool(ctx, used.as_ref(), cli::model_install),
-        Hook::FinalArguments(used) => protocol::final_arguments(ctx, used.as_ref()),
-        Hook::PreToolOutput(result) => protocol::pre_tool_output(ctx, result.as_ref()),
-        Hook::PreCacheOutput(tool) => protocol::pre_cache_output(ctx, &tool),
+        Hook::OnStart => hooks::on_start(ctx),
+        Hook::OnEnd => hooks::on_end(ctx),
+        Hook::PostSystemPrompt(context) => hooks::post_system_prompt(ctx, context.as_deref()),
+        Hook::PreMessage(prompt) => hooks::pre_message(ctx, prompt.as_ref()),
+        Hook::PreApiTools(tools) => hooks::pre_api_tools(ctx, &tools),
+        Hook::PreTool(used) => hooks::pre_tool(ctx, used.as_ref(), cli::model_install),
+        Hook::FinalArguments(used) => hooks::final_arguments(ctx, used.as_ref()),
+        Hook::PreToolOutput(result) => hooks::pre_tool_output(ctx, result.as_ref()),
+        Hook::PreCacheOutput(tool) => hooks::pre_cache_output(ctx, &tool),
         Hook::Unknown => Response::nothing(),
     }
 }
@@ -92,19 +92,19 @@ fn hook(ctx: &RunContext, hook: Hook) -> Response {
 fn tool(ctx: &RunContext, call: ToolCall) -> Result<Response> {
     let text = match call {
         ToolCall::Command(words) => return tool_command(ctx, &words),
-        ToolCall::RunSkillScript(call) => return protocol::run_skill_script(ctx, &call),
-        ToolCall::ReadSkillFile(call) => protocol::read_skill_file(ctx, &call)?,
-        ToolCall::Activate(wanted) => protocol::activate(ctx, wanted)?,
-        ToolCall::SkillSession(call) => protocol::skill_session(ctx, &call)?,
-        ToolCall::ProposeSkillUpdate(call) => protocol::propose_skill_update(ctx, &call)?,
-        ToolCall::CreateSkill(call) => protocol::create_skill(ctx, &call)?,
+        ToolCall::RunSkillScript(call) => return tools::run_skill_script(ctx, &call),
+        ToolCall::ReadSkillFile(call) => tools::read_skill_file(ctx, &call)?,
+        ToolCall::Activate(wanted) => tools::activate(ctx, wanted)?,
+        ToolCall::SkillSession(call) => tools::skill_session(ctx, &call)?,
+        ToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(ctx, &call)?,
+        ToolCall::CreateSkill(call) => tools::create_skill(ctx, &call)?,
     };
     Ok(Response::text(text))
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
 fn tool_command(ctx: &RunContext, words: &[String]) -> Result<Response> {
-    if let Some(ran) = protocol::long_command(ctx, words) {
+    if let Some(ran) = tools::long_command(ctx, words) {
         return ran;
     }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();

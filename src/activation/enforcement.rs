@@ -28,7 +28,7 @@ impl Enforcement {
     ///
     /// # Errors
     /// If a policy or the configuration denies something that cannot be understood.
-    pub fn of(
+    pub fn for_session(
         ctx: &RunContext,
         config: &Config,
         policies: &Policies,

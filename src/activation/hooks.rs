@@ -36,7 +36,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
     };
     let session = ctx.active().unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&ctx.session(), &skill.dir.display().to_string()),
+        owner: session.owner(&ctx.session(), &skill.dir),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
@@ -56,7 +56,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
     pre().map_err(|error| {
         let ended = ctx
             .store()
-            .withdraw(&ctx.session(), &skill.dir.display().to_string())
+            .withdraw(&ctx.session(), &skill.dir)
             .unwrap_or_else(|error| {
                 // The skill stays active, which is safe.
                 warn(format_args!("{error}"));
@@ -86,9 +86,7 @@ pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
     let own = ctx.session();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
-            || ctx
-                .store()
-                .is_over(&record.owner, &record.dir.display().to_string());
+            || ctx.store().is_over(&record.owner, &record.dir);
         if !is_over {
             continue;
         }
@@ -145,7 +143,11 @@ fn run_all(
             return Err(failed("there was no time left for it"));
         }
         let outcome = run(ctx, skill, script, left).map_err(|error| failed(&error.to_string()))?;
-        record(ctx, skill, hook, script, &outcome);
+        let event = Event::new("script")
+            .with("skill", skill.name.as_str())
+            .with("hook", hook)
+            .with("script", script.as_str());
+        ctx.record(with_outcome(event, &outcome));
         if outcome.exit_code() != Some(0) {
             return Err(failed(&outcome.text()));
         }
@@ -181,16 +183,13 @@ fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
     Ok(ran.outcome)
 }
 
-fn record(ctx: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
-    let event = Event::new("script")
-        .with("skill", skill.name.as_str())
-        .with("hook", hook)
-        .with("script", script)
+/// The audit event of a script, with how it ended.
+pub fn with_outcome(event: Event, outcome: &Outcome) -> Event {
+    event
         .with("exit_code", outcome.exit_code())
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
-        .with("duration_ms", millis(outcome.duration));
-    ctx.record(event);
+        .with("duration_ms", millis(outcome.duration))
 }
 
 fn cut(text: &str) -> String {

@@ -45,7 +45,7 @@ use Capability::{
 
 impl Capability {
     /// The capability behind another client's tool name; `None` for a name without a translation.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         let name = fold(name);
         let asks = |(.., spellings): &&Row| spellings.contains(&name.as_str());
         ROWS.iter().find(asks).map(|(this, ..)| *this)
@@ -132,7 +132,7 @@ mod tests {
             for (i, spelling) in spellings.iter().enumerate() {
                 assert_eq!(fold(spelling), *spelling);
                 assert!(!spellings[i + 1..].contains(spelling), "{spelling} twice");
-                assert_eq!(Capability::of(spelling), Some(*capability), "{spelling}");
+                assert_eq!(Capability::named(spelling), Some(*capability), "{spelling}");
             }
         }
     }
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn spelling_is_free_in_case_underscore_and_hyphen() {
         for name in ["web_fetch", "WebFetch", "web-fetch", "WEBFETCH"] {
-            assert_eq!(Capability::of(name), Some(Fetch), "{name}");
+            assert_eq!(Capability::named(name), Some(Fetch), "{name}");
         }
-        assert_eq!(Capability::of("read/readFile"), Some(ReadFile));
-        assert_eq!(Capability::of("file_head"), None);
+        assert_eq!(Capability::named("read/readFile"), Some(ReadFile));
+        assert_eq!(Capability::named("file_head"), None);
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, 
 }
 
 fn here(name: &str, older: bool) -> String {
-    let tools = Capability::of(name)
+    let tools = Capability::named(name)
         .map(Capability::tools)
         .unwrap_or_default();
     let is_here = |tool: &&str| tools::is_on_older_host(tool) == older;

@@ -62,7 +62,7 @@ impl ToolMatcher {
         if name == "*" {
             return Self::Everything;
         }
-        if let Some(capability) = Capability::of(name) {
+        if let Some(capability) = Capability::named(name) {
             return Self::Capability(capability);
         }
         if let Some(programs) = alias::programs(name) {

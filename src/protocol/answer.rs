@@ -46,20 +46,16 @@ impl Response {
 
     /// Runs `action` once the answer has been written completely, and not otherwise.
     #[must_use]
-    pub fn once_written(self, action: impl FnOnce() + 'static) -> Self {
-        Self {
-            once_written: Some(Box::new(action)),
-            ..self
-        }
+    pub fn once_written(mut self, action: impl FnOnce() + 'static) -> Self {
+        self.once_written = Some(Box::new(action));
+        self
     }
 
     /// Runs `action` after the answer, whether or not it arrived.
     #[must_use]
-    pub fn afterwards(self, action: impl FnOnce() + 'static) -> Self {
-        Self {
-            afterwards: Some(Box::new(action)),
-            ..self
-        }
+    pub fn afterwards(mut self, action: impl FnOnce() + 'static) -> Self {
+        self.afterwards = Some(Box::new(action));
+        self
     }
 
     /// A hook's answer that changes nothing.

@@ -76,7 +76,7 @@ pub fn authorize(
         Err(_) if session.activated.is_empty() => (Config::default(), None),
         Err(error) => (Config::default(), Some(error)),
     };
-    let enforcement = match Enforcement::of(ctx, &config, &policies, session) {
+    let enforcement = match Enforcement::for_session(ctx, &config, &policies, session) {
         Ok(enforcement) => enforcement,
         Err(error) => return closed(&call, "what is denied", &error),
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Offered, suggestion, tool_name, usable};
+use crate::catalog::{Catalog, suggestion, tool_name, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Scope, denied};
@@ -52,17 +52,6 @@ impl Called {
                 .to_owned(),
             tool,
             arguments,
-            is_listed: true,
-        }
-    }
-
-    /// An offered skill, as if its own tool were called without arguments.
-    pub fn by_own_tool(offered: &Offered) -> Self {
-        Self {
-            skill: offered.skill.clone(),
-            tool: offered.tool.to_owned(),
-            reference: offered.skill.name.to_string(),
-            arguments: None,
             is_listed: true,
         }
     }

@@ -6,19 +6,16 @@ mod answer;
 mod authorize;
 mod called;
 pub mod closed;
-mod hooks;
+pub mod hooks;
 mod our_tool;
 mod request;
 mod schema;
 mod script_reads;
-mod tools;
+pub mod tools;
 
 pub use answer::{Response, install_panic_hook, live};
 pub use called::{Called, call_of, called, resolve, script_of, under_denied_name};
-pub use hooks::{
-    DecideInstall, ModelInstall, final_arguments, on_end, on_start, post_system_prompt,
-    pre_api_tools, pre_cache_output, pre_message, pre_tool, pre_tool_output,
-};
+pub use hooks::ModelInstall;
 pub use our_tool::our_tool;
 pub use request::{
     Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt, ProposeSkillUpdate,
@@ -27,7 +24,4 @@ pub use request::{
 };
 pub use schema::schema;
 pub use script_reads::{advice, script_read};
-pub use tools::{
-    Place, activate, create_skill, long_command, place, propose_skill_update, read_skill_file,
-    run_skill_script, skill_session,
-};
+pub use tools::{Place, place};

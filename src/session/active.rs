@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -167,9 +168,10 @@ impl Session {
 
     /// Who owns the activation of the skill in `dir`: this session, or the conversation for which
     /// it is kept.
-    pub fn owner(&self, key: &SessionKey, dir: &str) -> String {
+    pub fn owner(&self, key: &SessionKey, dir: &Path) -> String {
+        let is_always_on = self.always.contains(&*dir.to_string_lossy());
         match &self.context {
-            Some(context) if self.kept && !self.always.contains(dir) => {
+            Some(context) if self.kept && !is_always_on => {
                 format!("{OF_CONTEXT}{context}")
             }
             _ => key.as_str().to_owned(),

@@ -1,7 +1,8 @@
 //! The session of this call, and where its records are kept.
 
-use super::{Refusals, Session, SessionKey, Store, Unreadable};
+use super::{Seen, Session, SessionKey, Store, Unreadable};
 use crate::run_context::RunContext;
+use crate::sys::EntryName;
 use crate::sys::process::ProcessId;
 
 /// The host's context as reported in this call.
@@ -21,7 +22,7 @@ impl RunContext {
 
     /// The store of active skills.
     pub fn store(&self) -> Store {
-        let store = self.once(|| Store::of(&self.dirs, &self.env));
+        let store = self.once(|| Store::from_env(&self.dirs, &self.env));
         Store::clone(&store)
     }
 
@@ -33,9 +34,9 @@ impl RunContext {
         self.store().session(&self.session())
     }
 
-    /// The record of refused calls.
-    pub fn refusals(&self) -> Refusals {
-        Refusals::at(self.store().dir())
+    /// What was seen before, as recorded in this file.
+    pub fn seen(&self, file: EntryName) -> Seen {
+        Seen::at(self.store().dir(), file)
     }
 
     /// The host, our parent process: jobs of its calls end with it. `None` for a person's command,

@@ -24,7 +24,7 @@ pub(super) struct Record {
 
 impl Record {
     /// The record of this installation.
-    pub(super) fn of(dirs: &Directories, env: &Env) -> Self {
+    pub(super) fn from_env(dirs: &Directories, env: &Env) -> Self {
         let plugin = &dirs.plugin;
         // All installations of a user share these directories, so each has its own file there.
         let own = format!(
@@ -179,7 +179,7 @@ mod tests {
         ];
         fs::create_dir(home.path().join("p")).unwrap();
         let env = Env::new(vars, Path::new("/"));
-        let record = Record::of(&Directories::from_env(&env), &env);
+        let record = Record::from_env(&Directories::from_env(&env), &env);
         let second = record.second.as_ref().unwrap().path().to_owned();
         (home, record, second)
     }

@@ -32,7 +32,7 @@ fn names_a_tool(entries: &[String]) -> bool {
         .iter()
         .flat_map(|entry| entry.split([' ', ',', '(', '\n']));
     words.into_iter().any(|word| {
-        Capability::of(word).is_some()
+        Capability::named(word).is_some()
             || tools::find(word).is_some()
             || alias::programs(word).is_some()
             || ours::FIXED.contains(&word)

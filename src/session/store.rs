@@ -34,9 +34,9 @@ pub struct Store {
 
 impl Store {
     /// The store of this installation.
-    pub fn of(dirs: &Directories, env: &Env) -> Self {
+    pub fn from_env(dirs: &Directories, env: &Env) -> Self {
         Self {
-            record: Record::of(dirs, env),
+            record: Record::from_env(dirs, env),
         }
     }
 
@@ -219,19 +219,21 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn withdraw(&self, key: &SessionKey, dir: &str) -> Result<Vec<Ended>> {
-        self.change_session(key, |session, _| Ok(in_session(key, session.withdraw(dir))))
+    pub fn withdraw(&self, key: &SessionKey, dir: &Path) -> Result<Vec<Ended>> {
+        self.change_session(key, |session, _| {
+            Ok(in_session(key, session.withdraw(&dir.to_string_lossy())))
+        })
     }
 
     /// Whether the skill in `dir` is certainly no longer active for this owner, see
     /// [`Session::owner`].
-    pub fn is_over(&self, owner: &str, dir: &str) -> bool {
+    pub fn is_over(&self, owner: &str, dir: &Path) -> bool {
         let Ok(state) = self.record.read() else {
             return false;
         };
         let state = state.unwrap_or_default();
         if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
-            return state.contexts.is_over(context, dir);
+            return state.contexts.is_over(context, &dir.to_string_lossy());
         }
         match state.sessions.get(owner) {
             Some(session) => session.active_in(dir).is_none(),

@@ -41,8 +41,6 @@ pub const LISTED_RESOURCES: usize = 50;
 /// Characters of one description shown to the model: 1.5 times the specification's limit. 22 of
 /// 21,698 real ones are longer.
 pub const DESCRIPTION_CHARS: usize = 1536;
-/// The record of notices already shown to the user: 20 digests.
-pub const TOLD_FILE: u64 = 4096;
 /// Tokens of instructions above which the author is warned; 1.5 % of real skills have more.
 pub const MANY_TOKENS: usize = 8000;
 /// Files visited in a walk through a skill's directory; the largest real skill has 1,379.
@@ -77,8 +75,8 @@ pub const PRE_HOOKS: Duration = Duration::from_secs(20);
 pub const HOOK_RECORD: u64 = 16 * 1024;
 /// The state file. Each live host process has an entry of about 1 KB.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
-/// The record of refused calls, for 4,000 of them.
-pub const REFUSALS_FILE: u64 = 32_000;
+/// A record of refused calls or of notices shown to the user, for 4,000 of them.
+pub const SEEN_FILE: u64 = 32_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// What all placeholders together may add to a skill's instructions: enough to use any argument

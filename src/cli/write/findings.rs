@@ -75,7 +75,7 @@ fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Found> {
     let mut found: Vec<Found> = noted.collect();
     let body = source.body_text();
     for (name, offset) in mentions::named(body) {
-        let here = Capability::of(name).map(Capability::tools);
+        let here = Capability::named(name).map(Capability::tools);
         // A rule names the newer host's tools; the older host's plugins follow from them.
         let here = here.into_iter().flatten();
         let mut here = here
@@ -143,7 +143,8 @@ fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec
         return Vec::new();
     }
     let session = session_with(&source.skill);
-    let Ok(enforcement) = Enforcement::of(ctx, &Config::default(), &Policies::default(), &session)
+    let Ok(enforcement) =
+        Enforcement::for_session(ctx, &Config::default(), &Policies::default(), &session)
     else {
         return Vec::new();
     };

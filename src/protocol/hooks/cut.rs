@@ -1,22 +1,22 @@
 //! Tells the user which skills did not fit into the prompt, once for each set of them.
 
-use sha2::{Digest, Sha256};
-
 use crate::catalog::{Cut, Left};
 use crate::run_context::RunContext;
 use crate::sys::text::listed;
-use crate::sys::{Dir, Durable, EntryName, files, limits, warn};
+use crate::sys::{EntryName, warn};
 
-const TOLD_FILE: EntryName = EntryName::of("told");
+const TOLD: EntryName = EntryName::of("told");
 
-/// How many sets are remembered, for users who alternate between projects.
-const REMEMBERED: usize = 20;
 /// How many names are listed.
-const TOLD: usize = 8;
+const LISTED: usize = 8;
 
 /// One line about the skills that were cut, unless it was shown before.
 pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
-    if cut.is_empty() || is_told(ctx, cut) {
+    let set: String = cut
+        .iter()
+        .map(|cut| format!("{} {:?}\n", cut.name, cut.left))
+        .collect();
+    if cut.is_empty() || ctx.seen(TOLD).before(&set) {
         return;
     }
     let told = |is: fn(Left) -> bool, what: &str| {
@@ -28,7 +28,7 @@ pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
         if names.is_empty() {
             return String::new();
         }
-        format!("; {what}: {}", listed(&names, TOLD))
+        format!("; {what}: {}", listed(&names, LISTED))
     };
     warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
@@ -36,30 +36,4 @@ pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
         told(|left| left != Left::Count, "shortened"),
         told(|left| left == Left::Count, "not named"),
     ));
-}
-
-/// Whether the user was told already; if not, records it. If recording fails, the user is told
-/// again.
-fn is_told(ctx: &RunContext, cut: &[Cut]) -> bool {
-    let mut digest = Sha256::new();
-    for cut in cut {
-        digest.update(format!("{} {:?}\n", cut.name, cut.left));
-    }
-    let digest = format!("{:x}", digest.finalize());
-    let store = ctx.store();
-    let path = store.dir().join(TOLD_FILE.as_os_str());
-    let known = files::read_capped(&path, limits::TOLD_FILE).unwrap_or_default();
-    let known = String::from_utf8_lossy(&known).into_owned();
-    if known.lines().any(|line| line == digest) {
-        return true;
-    }
-    let kept = known.lines().rev().take(REMEMBERED - 1);
-    let mut lines: Vec<&str> = kept.collect();
-    lines.reverse();
-    lines.push(&digest);
-    if let Ok(dir) = Dir::make_anchor(store.dir()) {
-        let text = lines.join("\n") + "\n";
-        let _ = dir.replace(&TOLD_FILE, text.as_bytes(), 0o600, Durable::No);
-    }
-    false
 }

@@ -35,7 +35,8 @@ pub fn load_session(
             tool: one.tool.to_owned(),
             arguments: Value::Null,
         };
-        let authorized = authorize(ctx, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        let called = Called::new(&catalog, one.skill, None, None);
+        let authorized = authorize(ctx, &ahead, &own_tool, Some(&called));
         if let Answer::Refused(message) = authorized.answer {
             if let Some(event) = authorized.event {
                 ctx.record(event);

@@ -22,5 +22,5 @@ pub use post_system_prompt::post_system_prompt;
 pub use pre_api_tools::pre_api_tools;
 pub use pre_cache_output::pre_cache_output;
 pub use pre_message::pre_message;
-pub use pre_tool::{DecideInstall, ModelInstall, pre_tool};
+pub use pre_tool::{ModelInstall, pre_tool};
 pub use pre_tool_output::pre_tool_output;

@@ -43,7 +43,7 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     remember(&store, &key, &mut session, tools, sub_agents);
     let config = ctx.config().unwrap_or_default();
     let policies = ctx.policies().unwrap_or_default();
-    let enforcement = Enforcement::of(ctx, &config, &policies, &session);
+    let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
     let skills = offered
         .iter()
         .map(|offered| (offered.tool, Some(own_tool(offered))));

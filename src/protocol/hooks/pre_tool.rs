@@ -27,7 +27,7 @@ pub enum ModelInstall {
 }
 
 /// Decides on a call of the marketplace by its arguments.
-pub type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
+type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
 
 /// Decides on a tool call.
 pub fn pre_tool(

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::activation::with_outcome;
 use crate::error::Result;
 use crate::policy::Event;
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, WorkDir};
@@ -58,7 +59,12 @@ fn run(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> 
         },
         base: &ctx.env,
     })?;
-    ctx.record(started(ctx, call, skill, &ran.outcome));
+    let event = Event::new("script")
+        .with("skill", skill.name.as_str())
+        .with("script", call.script.as_str())
+        .with("args", call.args.clone())
+        .with("job", ran.outcome.job().map(ToString::to_string));
+    record(ctx, event, &ran.outcome);
     Ok(answer(ran, &call.script, call.format))
 }
 
@@ -82,18 +88,12 @@ fn look_after(ctx: &RunContext, call: &UseJob) -> Result<Response> {
     }
     let look = job.look()?;
     if look.outcome.ended().is_some() {
-        let skill = job
-            .record()
-            .origin
-            .as_ref()
-            .map(|origin| origin.skill.clone());
-        let event = Event::new("job").with("skill", skill);
-        let event = event.with("script", job.record().label.as_str());
-        ctx.record(with_outcome(
-            ctx,
-            event.with("job", call.job.as_str()),
-            &look.outcome,
-        ));
+        let origin = job.record().origin.as_ref();
+        let event = Event::new("job")
+            .with("skill", origin.map(|origin| origin.skill.clone()))
+            .with("script", job.record().label.as_str())
+            .with("job", call.job.as_str());
+        record(ctx, event, &look.outcome);
     }
     let text = shown(&look.outcome, &job.record().label, call.format);
     Ok(Response::text(text).once_written(move || {
@@ -110,24 +110,9 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
     }
 }
 
-/// The audit event of a started script.
-fn started(ctx: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
-    let event = Event::new("script")
-        .with("skill", skill.name.as_str())
-        .with("script", call.script.as_str())
-        .with("args", call.args.clone())
-        .with("job", outcome.job().map(ToString::to_string));
-    with_outcome(ctx, event, outcome)
-}
-
-fn with_outcome(ctx: &RunContext, event: Event, outcome: &Outcome) -> Event {
+fn record(ctx: &RunContext, event: Event, outcome: &Outcome) {
     let shown = ctx.own_config().unwrap_or_default().audit.output_bytes;
-    event
-        .with("exit_code", outcome.exit_code())
-        .with("signal", outcome.signal())
-        .with("timed_out", outcome.timed_out())
-        .with("duration_ms", millis(outcome.duration))
-        .with_text("output", &outcome.text(), shown)
+    ctx.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most scripts are.

@@ -38,20 +38,21 @@ fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String
     load(ctx, &offered, mode)?;
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
-    let bodies: Vec<String> = offered
+    // This tool takes no input for a skill: the input given at activation remains valid.
+    let kept = offered
         .iter()
-        .map(|one| body(ctx, one.skill, until))
-        .collect::<Result<_>>()?;
-    run_post_hooks(ctx, false, began);
-    let kept: Vec<_> = offered
-        .iter()
-        .map(|one| (one.skill, ctx.kept_arguments(one.skill)))
-        .collect();
-    let handed: Vec<_> = kept
+        .map(|one| (one.skill, ctx.kept_arguments(one.skill)));
+    let kept: Vec<_> = kept.collect();
+    let skills: Vec<_> = kept
         .iter()
         .map(|(skill, kept)| (*skill, kept.as_deref()))
         .collect();
-    ctx.handed(&handed);
+    let bodies = skills
+        .iter()
+        .map(|(skill, kept)| body(ctx, skill, *kept, until));
+    let bodies: Vec<String> = bodies.collect::<Result<_>>()?;
+    run_post_hooks(ctx, false, began);
+    ctx.handed(&skills);
     let later = match bodies.len() {
         1 => "",
         _ => "\nWhere these skills contradict each other, the later one takes precedence.",
@@ -63,7 +64,12 @@ fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String
     ))
 }
 
-fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
+fn body(
+    ctx: &RunContext,
+    skill: &Skill,
+    arguments: Option<&str>,
+    until: Instant,
+) -> Result<String> {
     let mut notes = Vec::new();
     match run_pre_hooks(ctx, skill, until) {
         Ok(note) => notes.extend(note),
@@ -76,12 +82,10 @@ fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     if skill.fields.is_forked() {
         notes.push(fork::note("it was loaded into the conversation"));
     }
-    // This tool takes no input for a skill: the input given at activation remains valid.
-    let kept = ctx.kept_arguments(skill);
     ctx.instructions_once(Instructions {
         skill,
         reference: skill.name.as_str(),
-        arguments: kept.as_deref(),
+        arguments,
         more: notes,
         wrapper: Wrapper::Skill,
     })

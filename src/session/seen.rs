@@ -1,0 +1,73 @@
+//! Remembers what was seen before: refused calls, so that a repeated one gets a firmer answer, and
+//! what the user was told. Best effort: it takes no lock and ignores errors.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::sys::{Dir, EntryName, files, hash, limits};
+
+/// A file of fixed-size hashes.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    dir: PathBuf,
+    file: EntryName,
+}
+
+const HASH: usize = size_of::<u64>();
+
+impl Seen {
+    /// The record in this file of `dir`.
+    pub fn at(dir: &Path, file: EntryName) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            file,
+        }
+    }
+
+    /// Whether `text` was seen before; records it.
+    pub fn before(&self, text: &str) -> bool {
+        let new = hash(text.as_bytes()).to_le_bytes();
+        let path = self.dir.join(self.file.as_os_str());
+        let known = files::read_capped(&path, limits::SEEN_FILE).unwrap_or_default();
+        if known.chunks_exact(HASH).any(|earlier| earlier == new) {
+            return true;
+        }
+        if known.len() as u64 + HASH as u64 > limits::SEEN_FILE {
+            // Most of them are old, and starting over is simpler than sorting them out.
+            let _ = files::remove(&path);
+        }
+        let file = Dir::make_anchor(&self.dir).and_then(|dir| dir.append(&self.file, 0o600));
+        let _ = file.map(|mut file| file.write_all(&new));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const FILE: EntryName = EntryName::of("refusals");
+
+    #[test]
+    fn a_text_is_known_from_the_second_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let seen = Seen::at(dir.path(), FILE);
+        assert!(!seen.before("x"));
+        assert!(seen.before("x"));
+        assert!(!seen.before("y"));
+        assert!(!Seen::at(dir.path(), EntryName::of("told")).before("x"));
+    }
+
+    #[test]
+    fn the_record_stays_small_and_needs_no_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let seen = Seen::at(dir.path(), FILE);
+        for n in 0..10_000 {
+            seen.before(&n.to_string());
+        }
+        let file = dir.path().join("refusals");
+        assert!(fs::metadata(&file).unwrap().len() <= limits::SEEN_FILE);
+        assert!(!Seen::at(&file.join("x"), FILE).before("x"));
+    }
+}
