@@ -155,20 +155,16 @@ impl RunContext {
         }
     }
 
-    /// Calls `then` with the skill that a call means: the one it names, else the most recently
-    /// loaded one. `pre_tool` decided about the same skill.
+    /// The skill that a call means: the one it names, else the most recently loaded one. `pre_tool`
+    /// decided about the same skill.
     ///
     /// # Errors
     /// If there is no such skill, or none is named and none is active.
-    pub fn with_meant_skill<T>(
-        &self,
-        written: Option<&str>,
-        then: impl FnOnce(&Skill) -> Result<T>,
-    ) -> Result<T> {
+    pub fn meant_skill(&self, written: Option<&str>) -> Result<Skill> {
         if let Some(written) = written {
             let catalog = self.catalog_naming(written);
             let session = self.active().unwrap_or_default();
-            return then(self.usable_or_active(&catalog, written, &session)?);
+            return self.usable_or_active(&catalog, written, &session).cloned();
         }
         let session = self.active()?;
         let latest = session.latest().ok_or_else(|| {
@@ -179,11 +175,13 @@ impl RunContext {
             ))
         })?;
         let catalog = self.catalog();
-        let skill = catalog.by_dir(Path::new(&latest.dir));
-        then(skill.ok_or_else(|| {
-            let text = format!("the active skill `{}` is no longer there", latest.name);
-            Error::new(text).hint("give the name of another skill as `skill`")
-        })?)
+        catalog
+            .by_dir(Path::new(&latest.dir))
+            .cloned()
+            .ok_or_else(|| {
+                let text = format!("the active skill `{}` is no longer there", latest.name);
+                Error::new(text).hint("give the name of another skill as `skill`")
+            })
     }
 }
 

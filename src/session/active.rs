@@ -246,6 +246,11 @@ impl ActiveSkill {
     }
 }
 
+/// Forgets when others than these skills were activated.
+pub(super) fn forget_others(began: &mut BTreeMap<String, u64>, skills: &[ActiveSkill]) {
+    began.retain(|dir, _| skills.iter().any(|skill| skill.dir == *dir));
+}
+
 fn digest(arguments: Option<&str>) -> String {
     let text = arguments.unwrap_or_default().trim();
     format!("{:x}", Sha256::digest(text))[..32].to_owned()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::active::{ActiveSkill, End, Ended, Session, Standing};
+use super::active::{ActiveSkill, End, Ended, Session, Standing, forget_others};
 use crate::error::{Error, Result};
 
 /// Conversations whose active skills are kept; each is about 1 KB that every call reads.
@@ -82,11 +82,7 @@ impl Contexts {
     /// Moves `session` into the conversation `context` and restores what is kept for it.
     pub fn enter(&self, session: &mut Session, context: &str) {
         let kept = self.known.get(context).cloned().unwrap_or_default();
-        let Context {
-            mut activated,
-            mut began,
-            ..
-        } = kept;
+        let (mut activated, mut began) = (kept.activated, kept.began);
         if session.kept {
             session.always.clear();
         } else {
@@ -113,14 +109,11 @@ impl Contexts {
             return Ok(());
         };
         let mine = |skill: &ActiveSkill| {
-            let is_it = |other: &ActiveSkill| other.dir == skill.dir;
-            before.iter().any(is_it) || session.activated.iter().any(is_it)
+            let mut known = before.iter().chain(&session.activated);
+            known.any(|other| other.dir == skill.dir)
         };
-        let earlier = self.known.get(name).cloned().unwrap_or_default();
-        let mut kept = Context {
-            changed: session.changed,
-            ..earlier
-        };
+        let mut kept = self.known.get(name).cloned().unwrap_or_default();
+        kept.changed = session.changed;
         let (others, former): (Vec<_>, Vec<_>) =
             kept.activated.into_iter().partition(|skill| !mine(skill));
         kept.activated = others;
@@ -130,10 +123,7 @@ impl Contexts {
         keep_denying(&mut own, &former);
         kept.activated.extend(own);
         kept.began.extend(session.began.clone());
-        let Context {
-            activated, began, ..
-        } = &mut kept;
-        began.retain(|dir, _| activated.iter().any(|skill| skill.dir == *dir));
+        forget_others(&mut kept.began, &kept.activated);
         if kept.activated.is_empty() {
             // After a loss, an empty entry records that this conversation is known.
             if !self.lost {

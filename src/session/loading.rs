@@ -4,7 +4,7 @@
 //! user's `stacking` says; `skill_session` says itself whether it adds or replaces.
 
 use super::SessionKey;
-use super::active::{ActiveSkill, End, Ended, Session, Standing};
+use super::active::{ActiveSkill, End, Ended, Session, Standing, forget_others};
 use crate::error::{Error, Result};
 use crate::sys::Moment;
 
@@ -167,10 +167,7 @@ impl Session {
     fn forget_what_holds_nothing(&mut self) {
         self.activated
             .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());
-        let Self {
-            activated, began, ..
-        } = self;
-        began.retain(|dir, _| activated.iter().any(|skill| skill.dir == *dir));
+        forget_others(&mut self.began, &self.activated);
     }
 }
 

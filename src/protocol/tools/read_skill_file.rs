@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::error::{Error, Result};
 use crate::protocol::{ReadSkillFile, advice};
 use crate::run_context::RunContext;
-use crate::skill::{Skill, SkillPath, is_script};
+use crate::skill::{SkillPath, is_script};
 use crate::sys::{files, limits};
 
 /// What `read_skill_file` returns in one call unless asked for less.
@@ -20,10 +20,7 @@ const READ_ANSWER: usize = 256 * 1024;
 /// # Errors
 /// If there is no such skill or file, or the file is too large to be shown.
 pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
-    ctx.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
-}
-
-fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
+    let skill = ctx.meant_skill(call.skill.as_deref())?;
     let (found, open, metadata) = SkillPath::parse(&call.path, &skill.dir)?.open(&skill.dir)?;
     let file = found.path;
     let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(

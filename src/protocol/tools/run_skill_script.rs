@@ -18,15 +18,14 @@ use crate::sys::{limits, millis, warn};
 /// If there is no such skill, script or job, or the script cannot run.
 pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Response> {
     match call {
-        RunSkillScript::Start(start) => {
-            ctx.with_meant_skill(start.skill.as_deref(), |skill| run(ctx, skill, start))
-        }
+        RunSkillScript::Start(start) => run(ctx, start),
         RunSkillScript::Job(job) => look_after(ctx, job),
     }
 }
 
-fn run(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
-    let script = resolve(skill, &call.script)?;
+fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
+    let skill = ctx.meant_skill(call.skill.as_deref())?;
+    let script = resolve(&skill, &call.script)?;
     let project_dir = ctx.env.project_root();
     let settings = ctx.script_settings(skill.name.as_str())?;
     let workdir = match &call.workdir {
