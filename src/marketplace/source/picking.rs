@@ -135,7 +135,7 @@ fn nothing_fits(requested: &str, mut misses: Vec<Miss>) -> Error {
         1 => misses.remove(0).error,
         _ => {
             let reason = |miss: &Miss| format!("\n  {}", miss.error);
-            let reasons: String = misses.iter().map(reason).collect();
+            let reasons: Vec<String> = misses.iter().map(reason).collect();
             // A repository that exists but has other skills gives the most helpful error.
             let listing = misses.iter().find(|miss| miss.lists);
             let listing = listing.and_then(|miss| miss.error.next_step());
@@ -143,7 +143,7 @@ fn nothing_fits(requested: &str, mut misses: Vec<Miss>) -> Error {
                 "check the spelling; a private repository needs credentials that git has without \
                  asking",
             );
-            Error::new(format!("nothing fits `{requested}`:{reasons}")).hint(hint)
+            Error::new(format!("nothing fits `{requested}`:{}", reasons.concat())).hint(hint)
         }
     }
 }

@@ -12,11 +12,11 @@ const LISTED: usize = 8;
 
 /// One line about the skills that were cut, unless it was shown before.
 pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
-    let set: String = cut
+    let set = cut
         .iter()
-        .map(|cut| format!("{} {:?}\n", cut.name, cut.left))
-        .collect();
-    if cut.is_empty() || ctx.seen(TOLD).before(&set) {
+        .map(|cut| format!("{} {:?}\n", cut.name, cut.left));
+    let set: Vec<String> = set.collect();
+    if cut.is_empty() || ctx.seen(TOLD).before(&set.concat()) {
         return;
     }
     let told = |is: fn(Left) -> bool, what: &str| {
