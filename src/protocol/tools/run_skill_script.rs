@@ -10,7 +10,7 @@ use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, Wor
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::{Skill, SkillPath};
-use crate::sys::{limits, millis, warn};
+use crate::sys::{limits, warn};
 
 /// Starts a script, or waits for or stops a job.
 ///
@@ -36,7 +36,7 @@ fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
     let ran = script::run(&Request {
-        skill,
+        skill: &skill,
         script: &script,
         label: &call.script,
         project_dir: &project_dir,
