@@ -1,16 +1,13 @@
 //! The entry point of this room: where skills are installed, and how long operations may take.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::error::Result;
-use crate::marketplace::fetch::git::Git;
-use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::fetch::tool::Tool;
-use crate::marketplace::install::litter;
-use crate::marketplace::install::staging::{self, Staging};
-use crate::marketplace::lock::lockfile::{LockEntry, Lockfile};
-use crate::sys::{Base, Env, limits};
+use crate::marketplace::fetch::{Fetcher, Git, Tool, patience};
+use crate::marketplace::install::{Changes, Staging, litter};
+use crate::marketplace::lock::{LockEntry, Lockfile};
+use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
 #[derive(Debug, Clone)]
@@ -23,7 +20,7 @@ pub struct Market<'a> {
     /// The environment for git, and the home and working directory for local references.
     pub env: &'a Env,
     /// When the result is needed. `None` for a person at a terminal; then only each git command has
-    /// a limit ([`limits::GIT_SECONDS`]).
+    /// a limit ([`crate::sys::limits::GIT_SECONDS`]).
     pub deadline: Option<Instant>,
     /// Whether only cached data may be used.
     pub offline: bool,
@@ -58,13 +55,13 @@ impl Market<'_> {
 
     /// How many directories killed commands left behind.
     pub fn litter(&self) -> usize {
-        staging::litter(self.plugin_dir)
+        litter::count(self.plugin_dir)
     }
 
     /// A directory in which changes are prepared. What is fetched for a project goes to the user's
     /// own directory as well, because no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = Staging::new(self.plugin_dir, patience(self.deadline))?;
         if self.plugin_dir.path() == self.home {
             return Ok(staging);
         }
@@ -73,29 +70,21 @@ impl Market<'_> {
 
     /// A directory for data that is fetched and inspected, but never installed.
     pub(super) fn home_staging(&self) -> Result<Staging> {
-        Staging::new(&Base::own(self.home.to_owned()), self.patience())
+        Staging::new(&Base::own(self.home.to_owned()), patience(self.deadline))
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
-        let git = Git(self.tool(staging));
-        Fetcher::new(git, self.home.to_owned(), self.offline, self.mirror.clone())
-    }
-
-    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
-        Tool {
+        let git = Git(Tool {
             env: self.env,
             deadline: self.deadline,
             scratch: staging.scratch(),
             progress: self.progress,
-        }
+        });
+        Fetcher::new(git, self.home.to_owned(), self.offline, self.mirror.clone())
     }
 
-    /// How long to wait for other changes to the skills.
-    pub(super) fn patience(&self) -> Duration {
-        let left = self
-            .deadline
-            .map(|d| d.saturating_duration_since(Instant::now()));
-        left.unwrap_or(limits::INSTALL_LOCK)
-            .min(limits::INSTALL_LOCK)
+    /// Waits until other changes to the skills have ended.
+    pub(super) fn changes(&self) -> Result<Changes> {
+        Changes::begin(self.plugin_dir, patience(self.deadline))
     }
 }

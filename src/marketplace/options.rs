@@ -1,8 +1,8 @@
 //! What a person gives besides a reference, and the callbacks that ask and inform them.
 
 use crate::error::Result;
-use crate::marketplace::install::plan::Plan;
-use crate::marketplace::reference::parse::As;
+use crate::marketplace::install::Plan;
+use crate::marketplace::reference::As;
 
 /// What a person gives besides a reference.
 #[derive(Debug, Clone, Default)]

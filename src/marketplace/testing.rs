@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::git::Git;
-use crate::marketplace::fetch::tool::Tool;
-use crate::marketplace::install::add::Installed;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::InstallOptions;
+use crate::marketplace::fetch::{Git, Tool};
+use crate::marketplace::install::Installed;
+use crate::marketplace::{InstallOptions, Market};
 use crate::sys::{Base, Dir, Env};
 
 /// A temporary environment: `repos/` takes the place of GitHub, `plugin/` is the plugin directory,

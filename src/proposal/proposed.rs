@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
-use crate::marketplace::check_kept;
+use crate::marketplace::check_same_skill;
 use crate::policy::Event;
 use crate::proposal::{Applied, Change, Patch, Proposal, Proposals, digest};
 use crate::run_context::RunContext;
@@ -136,7 +136,7 @@ fn check_skill(before: &Skill, text: &str) -> Result<()> {
         ))
         .hint("keep its frontmatter valid")
     })?;
-    check_kept(before, &after)
+    check_same_skill(before, &after)
 }
 
 fn read_text(real: &Path, shown: &str) -> Result<String> {

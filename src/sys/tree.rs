@@ -58,8 +58,9 @@ pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// The length comes first, so that two different directories never hash the same bytes.
-fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
+/// Adds a file to a digest. The length comes first, so that two different directories never hash the
+/// same bytes.
+pub fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
     let name = path.as_os_str().as_bytes();
     hash.update((name.len() as u64).to_le_bytes());
     hash.update(name);

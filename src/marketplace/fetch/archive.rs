@@ -8,8 +8,7 @@ use flate2::read::GzDecoder;
 use tar::EntryType;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::memory::Memory;
-use crate::marketplace::fetch::tree::Node;
+use crate::marketplace::fetch::{Memory, Node};
 use crate::sys::limits;
 
 struct Budget {
@@ -36,14 +35,13 @@ pub fn read(bytes: &[u8]) -> Result<Memory> {
 }
 
 impl Budget {
-    fn new() -> Self {
-        let (bytes, entries) = (limits::UNPACKED, limits::ARCHIVE_FILES);
-        Self { bytes, entries }
-    }
+    const WHOLE: Self = Self {
+        bytes: limits::UNPACKED,
+        entries: limits::ARCHIVE_FILES,
+    };
 
     fn entry(&mut self) -> Result<()> {
-        let left = self.entries.checked_sub(1).ok_or_else(too_large)?;
-        self.entries = left;
+        self.entries = self.entries.checked_sub(1).ok_or_else(too_large)?;
         Ok(())
     }
 
@@ -59,7 +57,7 @@ impl Budget {
 
 fn zip(bytes: &[u8]) -> Result<Memory> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
-    let (mut memory, mut budget) = (Memory::default(), Budget::new());
+    let (mut memory, mut budget) = (Memory::default(), Budget::WHOLE);
     for index in 0..archive.len() {
         budget.entry()?;
         let mut entry = archive.by_index(index).map_err(|error| broken(&error))?;
@@ -80,7 +78,7 @@ fn zip(bytes: &[u8]) -> Result<Memory> {
 
 fn tar(source: impl Read) -> Result<Memory> {
     let mut archive = tar::Archive::new(source);
-    let (mut memory, mut budget) = (Memory::default(), Budget::new());
+    let (mut memory, mut budget) = (Memory::default(), Budget::WHOLE);
     for entry in archive.entries().map_err(|error| broken(&error))? {
         budget.entry()?;
         let mut entry = entry.map_err(|error| broken(&error))?;
@@ -117,10 +115,8 @@ fn inside(path: &str) -> Result<String> {
     let clean = parts.collect::<Vec<_>>().join("/");
     let leaves = path.starts_with('/') || path.contains(['\\', '\0']);
     if leaves || clean.is_empty() && !path.starts_with('.') || clean.split('/').any(|p| p == "..") {
-        let text = format!(
-            "the archive has the path `{}`, which leads out",
-            path.escape_debug()
-        );
+        let path = path.escape_debug();
+        let text = format!("the archive has the path `{path}`, which leads out");
         return Err(Error::new(text).hint("do not use it; tell its author"));
     }
     Ok(clean)

@@ -3,16 +3,9 @@
 
 use std::rc::Rc;
 
-use crate::marketplace::fetch::cache::Slot;
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::fetch::past::{self, Commit};
-use crate::marketplace::fetch::refs::{Refs, Resolved};
-use crate::marketplace::fetch::remote::Remote;
-use crate::marketplace::fetch::{lineage, repository};
-use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin, Reach};
-use crate::marketplace::reference::reading::At;
+use crate::marketplace::fetch::{Class, Commit, Failure, Fetcher, Refs, Remote, Resolved, Slot};
+use crate::marketplace::fetch::{lineage, list_refs, past};
+use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Reach, RepoUrl};
 
 impl Fetcher<'_> {
     /// The commit that `at` means at present.
@@ -22,19 +15,18 @@ impl Fetcher<'_> {
     pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Resolved, Failure> {
         if !self.refs.contains_key(url) {
             let remote = self.remote(url)?;
-            let slot = Slot::of(&self.home, url, &remote.address);
+            let slot = Slot::new(&self.home, url, &remote.address);
             let listed = if self.offline {
                 let text = "it was never asked for its branches";
                 slot.refs()
                     .ok_or_else(|| Failure::new(Class::Offline, text))
             } else {
-                repository::list_refs(&self.git, &remote)
-                    .inspect(|refs| slot.keep_refs(refs, self.git.0.scratch))
+                let listed = list_refs(&self.git, &remote);
+                listed.inspect(|refs| slot.cache_refs(refs, self.git.0.scratch))
             };
-            match listed {
-                Ok(refs) => self.refs.insert(url.clone(), Refs::parse(&refs)),
-                Err(failure) => return Err(failure.context(format!("could not read `{url}`"))),
-            };
+            let refs =
+                listed.map_err(|failure| failure.context(format!("could not read `{url}`")))?;
+            self.refs.insert(url.clone(), Refs::parse(&refs));
         }
         let resolved = self.refs[url].resolve(at);
         resolved.map_err(|failure| failure.context(format!("`{url}`")))
@@ -45,9 +37,7 @@ impl Fetcher<'_> {
         if let Some(remote) = self.remotes.get(url) {
             return Ok(Rc::clone(remote));
         }
-        let address = url
-            .fetch_from(self.mirror.as_deref())
-            .map_err(|error| Failure::new(Class::Other, error.to_string()))?;
+        let address = url.fetch_from(self.mirror.as_deref())?;
         let remote = Rc::new(Remote::find(&self.git, &address, url)?);
         self.remotes.insert(url.clone(), Rc::clone(&remote));
         Ok(remote)
@@ -59,18 +49,20 @@ impl Fetcher<'_> {
         let commit = match &resolved.pin {
             None => return Reach::Branch("HEAD".to_owned()),
             Some(Pin::Commit(commit)) => commit,
-            Some(named) => return Reach::of(named),
+            Some(named) => return Reach::from_pin(named),
         };
         let key = (url.clone(), commit.clone());
         if let Some(known) = self.reaches.get(&key) {
             return known.clone();
         }
         let tip = self.refs.get(url).and_then(|refs| refs.tip(commit));
-        let asked = |fetcher: &mut Self| match fetcher.remote(url) {
-            Ok(remote) if !fetcher.offline => lineage::reach(&fetcher.git, &remote, commit),
+        let reach = match (tip, self.remote(url)) {
+            (Some(tip), _) => tip,
+            (None, Ok(remote)) if !self.offline => {
+                lineage::reach(&lineage::DEPTHS, &self.git, &remote, commit)
+            }
             _ => Reach::Unknown,
         };
-        let reach = tip.unwrap_or_else(|| asked(self));
         self.reaches.insert(key, reach.clone());
         reach
     }
@@ -98,10 +90,8 @@ impl Fetcher<'_> {
         path: &str,
     ) -> Result<Vec<Commit>, Failure> {
         if self.offline {
-            return Err(Failure::new(
-                Class::Offline,
-                "its log is not kept on this machine",
-            ));
+            let text = "its log is not kept on this machine";
+            return Err(Failure::new(Class::Offline, text));
         }
         let remote = self.remote(url)?;
         past::log(&self.git, &remote, commit, old, path)
@@ -117,7 +107,9 @@ impl Fetcher<'_> {
             return *known;
         }
         let ancestry = match self.remote(url) {
-            Ok(remote) if !self.offline => lineage::ancestry(&self.git, &remote, old, new),
+            Ok(remote) if !self.offline => {
+                lineage::ancestry(&lineage::DEPTHS, &self.git, &remote, old, new)
+            }
             _ => Ancestry::Unknown,
         };
         self.ancestries.insert(key, ancestry);

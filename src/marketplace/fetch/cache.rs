@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::fetch::git::{Call, Git};
-use crate::marketplace::reference::address::RepoUrl;
+use crate::error::Result;
+use crate::marketplace::fetch::{Call, Failure, Git};
+use crate::marketplace::reference::RepoUrl;
 use crate::skill::SkillName;
 use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
 
@@ -39,6 +38,17 @@ pub fn cache(home: &Path, name: &EntryName) -> Result<Dir> {
     made.map_err(|error| home.error("make directory", &CACHE, &error))
 }
 
+/// The name of a cached file or directory, a single path component: what people call it, or
+/// `otherwise`, and the digest of what identifies it.
+pub fn file_name(written: &str, otherwise: EntryName, identity: &str, end: &str) -> EntryName {
+    let name = SkillName::from_written(written);
+    let name = name.and_then(|name| EntryName::parse(name.as_str()));
+    let digest = format!("{:x}", Sha256::digest(identity));
+    let end = EntryName::parse(format!("-{}{end}", &digest[..12]));
+    name.unwrap_or(otherwise)
+        .with_end(&end.unwrap_or(EntryName::of("-")))
+}
+
 /// One repository's place in the cache.
 #[derive(Debug, Clone)]
 pub struct Slot {
@@ -51,13 +61,8 @@ pub struct Slot {
 impl Slot {
     /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
     /// `address`.
-    pub fn of(home: &Path, url: &RepoUrl, address: &str) -> Self {
-        let digest = format!("-{:x}", Sha256::digest(address));
-        let name = SkillName::from_written(url.repo_name());
-        let name = name.and_then(|name| EntryName::parse(name.as_str()));
-        let name = name.unwrap_or(EntryName::of("repository"));
-        let digest = EntryName::parse(&digest[..13]).unwrap_or(EntryName::of("-"));
-        let stem = name.with_end(&digest);
+    pub fn new(home: &Path, url: &RepoUrl, address: &str) -> Self {
+        let stem = file_name(url.repo_name(), EntryName::of("repository"), address, "");
         let repositories = home.join(CACHE.as_os_str()).join(REPOSITORIES.as_os_str());
         Self {
             dir: repositories.join(stem.with_end(&GIT).as_os_str()),
@@ -80,22 +85,23 @@ impl Slot {
 
     /// Creates the repository, or cleans up after a killed git. The caller holds the lock.
     pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
-        let unusable = |error: Error| Failure::new(Class::Other, error.to_string());
-        let repositories = self.repositories().map_err(unusable)?;
+        let repositories = self.repositories()?;
         let name = self.stem.with_end(&GIT);
         let long = commit.len() == 64;
-        let is_there = tidy(&repositories, &name, long).map_err(|e| git.0.local(&e))?;
-        if is_there {
+        if tidy(&repositories, &name, long).map_err(|e| git.0.local(&e))? {
             return Ok(());
         }
         // It is created elsewhere and renamed into place, so that it is never incomplete.
         let scratch = git.0.scratch;
         let path = scratch.path_of(&NEW);
-        let format = if long { "sha256" } else { "sha1" };
-        let format = format!("--object-format={format}");
+        let format = if long {
+            "--object-format=sha256"
+        } else {
+            "--object-format=sha1"
+        };
         let call = Call {
             repo: Some(&path),
-            args: &["init", "--quiet", "--bare", "--template=", &format],
+            args: &["init", "--quiet", "--bare", "--template=", format],
             ..Call::default()
         };
         git.run(&call, 4096)?;
@@ -112,17 +118,13 @@ impl Slot {
 
     /// The last known list of refs.
     pub fn refs(&self) -> Option<String> {
-        let refs = self.stem.with_end(&REFS);
-        let bytes = self
-            .repositories()
-            .ok()?
-            .read(&refs, limits::GIT_LISTING)
-            .ok()?;
-        String::from_utf8(bytes).ok()
+        let repositories = self.repositories().ok()?;
+        let bytes = repositories.read(&self.stem.with_end(&REFS), limits::GIT_LISTING);
+        String::from_utf8(bytes.ok()?).ok()
     }
 
     /// Saves the list of refs. On failure they are only queried again next time.
-    pub fn keep_refs(&self, refs: &str, scratch: &Dir) {
+    pub fn cache_refs(&self, refs: &str, scratch: &Dir) {
         if let Ok(repositories) = self.repositories() {
             let name = self.stem.with_end(&REFS);
             let (bytes, durable) = (refs.as_bytes(), Durable::Yes);
@@ -177,7 +179,7 @@ mod tests {
     fn locks_and_half_packs_of_a_killed_git_are_removed() {
         let world = World::new();
         let url = RepoUrl::github("o", "r").unwrap();
-        let slot = Slot::of(&world.path("home"), &url, url.as_str());
+        let slot = Slot::new(&world.path("home"), &url, url.as_str());
         world.with_git(|git| {
             let _turn = slot.turn(Duration::ZERO).unwrap();
             slot.prepare(&git, &"a".repeat(40)).unwrap();

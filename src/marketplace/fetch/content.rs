@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use crate::error::Result;
-use crate::marketplace::fetch::tree::Node;
+use crate::marketplace::fetch::{Class, Failure, Node};
 use crate::sys::limits;
 
 /// A file of a tree to read.
@@ -38,14 +38,24 @@ pub trait Content {
 impl Wanted {
     /// The file at `path`, if `node` is one.
     pub fn new(path: &str, node: &Node) -> Option<Self> {
-        match node {
-            Node::File { id, .. } => Some(Self {
-                path: path.to_owned(),
-                id: id.clone(),
-            }),
-            _ => None,
-        }
+        let Node::File { id, .. } = node else {
+            return None;
+        };
+        let (path, id) = (path.to_owned(), id.clone());
+        Some(Self { path, id })
     }
+}
+
+/// Checks that files of `total` bytes may be read.
+///
+/// # Errors
+/// When that is more than `max`.
+pub fn check_total(total: u64, max: u64) -> Result<()> {
+    if total <= max {
+        return Ok(());
+    }
+    let text = format!("the files are larger than {max} bytes together");
+    Err(Failure::new(Class::TooLarge, text).into())
 }
 
 /// The content of each file; `None` for one of more than `cap` bytes.

@@ -1,11 +1,8 @@
 //! Downloads files with the user's own `curl`: https only, limited in size and time. It knows
 //! nothing about skills.
 
-use std::fmt::Write;
-
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::fetch::tool::Tool;
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::fetch::{Class, Failure, Tool};
+use crate::marketplace::reference::WebUrl;
 use crate::sys::files;
 
 /// Seconds for one download of at most 10 MiB.
@@ -31,11 +28,10 @@ pub fn get(
     max: u64,
     redirects: bool,
 ) -> Result<Vec<Answer>, Failure> {
-    let mut config = String::new();
-    for url in urls {
-        let _ = writeln!(config, "url = \"{url}\"");
-        config.push_str("output = \"-\"\n");
-    }
+    let config = urls
+        .iter()
+        .map(|url| format!("url = \"{url}\"\noutput = \"-\"\n"));
+    let config: String = config.collect();
     let mut command = tool.command("curl");
     let proto = if urls.iter().all(WebUrl::is_encrypted) {
         "=https"
@@ -62,11 +58,8 @@ pub fn get(
     let bytes = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
     let mut rest = bytes.as_slice();
     let mut answers = Vec::new();
-    for line in ran
-        .errors
-        .lines()
-        .filter_map(|line| line.strip_prefix(MARK))
-    {
+    let lines = ran.errors.lines();
+    for line in lines.filter_map(|line| line.strip_prefix(MARK)) {
         let mut words = line.split_whitespace();
         let status = words.next().and_then(|word| word.parse().ok());
         let size = words.next().and_then(|word| word.parse().ok());
@@ -86,14 +79,18 @@ pub fn get(
     }
 }
 
+/// As [`get`], for one address.
+pub fn one(tool: &Tool, url: &WebUrl, max: u64, redirects: bool) -> Result<Answer, Failure> {
+    let answers = get(tool, std::slice::from_ref(url), max, redirects);
+    let answers = answers.map_err(|failure| failure.context(format!("could not get `{url}`")))?;
+    answers.into_iter().next().ok_or_else(|| refused(url, 0))
+}
+
 /// Downloads a file, which must exist.
 pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
-    let mut answers = get(tool, std::slice::from_ref(url), max, true)
-        .map_err(|failure| failure.context(format!("could not get `{url}`")))?;
-    match answers.pop() {
-        Some(Answer { status: 200, body }) => Ok(body),
-        Some(answer) => Err(refused(url, answer.status)),
-        None => Err(refused(url, 0)),
+    match one(tool, url, max, true)? {
+        Answer { status: 200, body } => Ok(body),
+        answer => Err(refused(url, answer.status)),
     }
 }
 

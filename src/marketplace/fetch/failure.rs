@@ -35,41 +35,34 @@ pub enum Class {
     Other,
 }
 
-/// A failed command.
-#[derive(Debug, Clone)]
+/// A failed command, or an error of our own on the way to it.
+#[derive(Debug)]
 pub struct Failure {
     /// What it means.
     pub class: Class,
-    /// What was attempted and why it failed.
-    message: String,
+    /// What was attempted, why it failed, and the next step.
+    error: Error,
 }
 
 impl Failure {
     /// A failure whose message names the thing and the reason.
     pub fn new(class: Class, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { class, message }
+        let error = Error::new(message).hint(class.next_step());
+        Self { class, error }
     }
 
     /// Classifies git's standard error.
     pub fn from_stderr(stderr: &str) -> Self {
-        let class = classify(&stderr.to_ascii_lowercase());
-        let telling = |line: &&str| {
-            ["fatal:", "error:", "remote:", "ssh:"]
-                .iter()
-                .any(|start| line.starts_with(start))
-        };
-        let lines = stderr
+        let starts = ["fatal:", "error:", "remote:", "ssh:"];
+        let telling = |line: &&str| starts.iter().any(|start| line.starts_with(start));
+        let mut lines = stderr
             .lines()
             .map(str::trim)
             .filter(|line| !line.is_empty());
-        let line = lines
-            .clone()
-            .find(telling)
-            .or_else(|| lines.clone().next_back());
+        let line = lines.clone().find(telling).or_else(|| lines.next_back());
         let line = line.unwrap_or("git failed and did not say why");
         let clean = brief(line, 300);
-        Self::new(class, clean.trim_start_matches("fatal: "))
+        Self::new(classify(stderr), clean.trim_start_matches("fatal: "))
     }
 
     /// Classifies curl's exit status and standard error.
@@ -82,15 +75,16 @@ impl Failure {
             _ => Class::Other,
         };
         let line = stderr.lines().find(|line| line.starts_with("curl:"));
-        let line = line.unwrap_or("curl failed and did not say why");
-        let clean = brief(line, 300);
-        Self::new(class, clean)
+        Self::new(
+            class,
+            brief(line.unwrap_or("curl failed and did not say why"), 300),
+        )
     }
 
     /// Prepends what was attempted to the message.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
-        self.message = format!("{context}: {}", self.message);
+        self.error = self.error.context(context);
         self
     }
 
@@ -101,32 +95,46 @@ impl Failure {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        let hint = match failure.class {
-            Class::NoRepository => "check the spelling of the address",
-            Class::NeedsAuthentication => {
+impl Class {
+    fn next_step(self) -> &'static str {
+        match self {
+            Self::NoRepository => "check the spelling of the address",
+            Self::NeedsAuthentication => {
                 "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
                  works without asking (a credential helper, or an ssh agent)"
             }
-            Class::Unreachable => "check the network, the host's name and the proxy settings",
-            Class::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
-            Class::Ambiguous => "give the full name of the one that is meant",
-            Class::TimedOut => {
+            Self::Unreachable => "check the network, the host's name and the proxy settings",
+            Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
+            Self::Ambiguous => "give the full name of the one that is meant",
+            Self::TimedOut => {
                 "try again, or run `agent-skills` in a terminal, where it may take longer"
             }
-            Class::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
-            Class::DiskFull => "free some space and try again",
-            Class::Missing => "install it and see that it is on the PATH",
-            Class::Offline => "run it once without `--offline`",
-            Class::Other => "try the same with `git clone` or `curl` to see more",
-        };
-        Self::new(failure.message).hint(hint)
+            Self::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
+            Self::DiskFull => "free some space and try again",
+            Self::Missing => "install it and see that it is on the PATH",
+            Self::Offline => "run it once without `--offline`",
+            Self::Other => "try the same with `git clone` or `curl` to see more",
+        }
     }
 }
 
-/// Classifies standard error given in lowercase.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
+}
+
+/// An error of our own keeps its words and is of no particular class.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let class = Class::Other;
+        Self { class, error }
+    }
+}
+
+/// Classifies standard error. The first match counts.
 fn classify(stderr: &str) -> Class {
+    let stderr = stderr.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
     if says(&["no space left on device", "disk quota exceeded"]) {
         Class::DiskFull
@@ -244,6 +252,6 @@ mod tests {
     #[test]
     fn escape_sequences_of_a_server_do_not_reach_the_message() {
         let failure = Failure::from_stderr("remote: \u{1b}[31mno");
-        assert!(!failure.message.contains('\u{1b}'));
+        assert!(!failure.error.to_string().contains('\u{1b}'));
     }
 }

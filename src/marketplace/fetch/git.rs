@@ -5,8 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::marketplace::fetch::failure::Failure;
-use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::fetch::{Failure, Tool};
 use crate::sys::files;
 
 /// Settings that no repository may override, since it may be hostile.
@@ -59,8 +58,6 @@ pub struct Call<'a> {
     pub args: &'a [&'a str],
     /// What it gets on standard input.
     pub input: &'a str,
-    /// Whether missing objects must not be fetched one by one.
-    pub no_lazy_fetch: bool,
     /// Whether exit status 1 is a valid answer, as for `diff` and `merge-base`.
     pub may_say_no: bool,
 }
@@ -71,11 +68,10 @@ impl Git<'_> {
     pub fn run(&self, call: &Call, max: u64) -> Result<File, Failure> {
         let ran = self.0.run(self.command(call), call.input, max)?;
         let no = call.may_say_no && ran.status.code() == Some(1);
-        if ran.status.success() || no {
-            Ok(ran.output)
-        } else {
-            Err(Failure::from_stderr(&ran.errors))
-        }
+        let is_answer = ran.status.success() || no;
+        is_answer
+            .then_some(ran.output)
+            .ok_or_else(|| Failure::from_stderr(&ran.errors))
     }
 
     /// As [`Git::run`], but reads the output into memory.
@@ -105,13 +101,10 @@ impl Git<'_> {
         if env.os("GIT_SSH_COMMAND").is_none() && env.os("GIT_SSH").is_none() {
             command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }
-        if call.no_lazy_fetch {
-            command.env("GIT_NO_LAZY_FETCH", "1");
-        }
-        for setting in SETTINGS
-            .into_iter()
-            .chain(call.settings.iter().map(String::as_str))
-        {
+        // Missing objects are not fetched one by one.
+        command.env("GIT_NO_LAZY_FETCH", "1");
+        let settings = call.settings.iter().map(String::as_str);
+        for setting in SETTINGS.into_iter().chain(settings) {
             command.args(["-c", setting]);
         }
         if let Some(repo) = call.repo {
@@ -125,7 +118,7 @@ impl Git<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marketplace::fetch::failure::Class;
+    use crate::marketplace::fetch::Class;
     use crate::sys::Dir;
     use crate::sys::Env;
     use std::time::{Duration, Instant};

@@ -5,8 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::content::{Content, Visit, Wanted};
-use crate::marketplace::fetch::tree::{Node, Tree};
+use crate::marketplace::fetch::{Content, Node, Tree, Visit, Wanted, check_total, tree};
 use crate::sys::{Env, files, limits};
 
 /// A local directory with its links resolved.
@@ -18,11 +17,7 @@ impl LocalDir {
     /// # Errors
     /// When there is no such directory.
     pub fn open(written: &str, env: &Env) -> Result<Self> {
-        let path = expand(written, env);
-        let path = path.canonicalize().map_err(|error| {
-            Error::io("open directory", &path, &error)
-                .hint("check the path; it may be relative to the working directory")
-        })?;
+        let path = real(written, env)?;
         if !path.is_dir() {
             let text = format!("`{}` is not a directory", path.display());
             return Err(Error::new(text).hint("give the directory that holds SKILL.md"));
@@ -35,13 +30,12 @@ impl LocalDir {
         &self.0
     }
 
-    /// Its files, and the number of paths that could not be used.
+    /// Its files.
     ///
     /// # Errors
     /// When a directory cannot be read, or there are too many files.
-    pub fn tree(&self) -> Result<(Tree, usize)> {
+    pub fn tree(&self) -> Result<Tree> {
         let mut tree = Tree::default();
-        let mut unusable = 0;
         let mut todo = vec![String::new()];
         let mut count = 0;
         while let Some(below) = todo.pop() {
@@ -56,23 +50,23 @@ impl LocalDir {
                     return Err(Error::new(text).hint("give the directory of the skill itself"));
                 }
                 let Ok(name) = entry.file_name().into_string() else {
-                    unusable += 1;
+                    tree.unusable += 1;
                     continue;
                 };
-                let path = if below.is_empty() {
-                    name
-                } else {
-                    format!("{below}/{name}")
-                };
-                let node =
-                    node(&entry).map_err(|error| Error::io("read", &entry.path(), &error))?;
+                // What git keeps there is not content.
+                if name.eq_ignore_ascii_case(".git") {
+                    continue;
+                }
+                let path = tree::join(&below, &name);
+                let node = node(&entry);
+                let node = node.map_err(|error| Error::io("read", &entry.path(), &error))?;
                 let is_dir = matches!(node, Node::Dir { .. });
                 if tree.insert(path.clone(), node) && is_dir {
                     todo.push(path);
                 }
             }
         }
-        Ok((tree, unusable))
+        Ok(tree)
     }
 }
 
@@ -84,6 +78,18 @@ pub fn expand(written: &str, env: &Env) -> PathBuf {
     }
 }
 
+/// As [`expand`], for a directory, with links resolved.
+///
+/// # Errors
+/// When it does not exist.
+pub fn real(written: &str, env: &Env) -> Result<PathBuf> {
+    let path = expand(written, env);
+    path.canonicalize().map_err(|error| {
+        Error::io("open directory", &path, &error)
+            .hint("check the path; it may be relative to the working directory")
+    })
+}
+
 fn node(entry: &fs::DirEntry) -> std::io::Result<Node> {
     let metadata = entry.metadata()?;
     let kind = metadata.file_type();
@@ -91,15 +97,12 @@ fn node(entry: &fs::DirEntry) -> std::io::Result<Node> {
         Node::Dir { id: String::new() }
     } else if kind.is_symlink() {
         let to = fs::read_link(entry.path())?;
-        Node::Link {
-            to: to.to_str().unwrap_or_default().to_owned(),
-        }
+        let to = to.to_str().unwrap_or_default().to_owned();
+        Node::Link { to }
     } else if kind.is_file() {
         let executable = metadata.permissions().mode() & 0o100 != 0;
-        Node::File {
-            id: metadata.len().to_string(),
-            executable,
-        }
+        let id = metadata.len().to_string();
+        Node::File { id, executable }
     } else {
         Node::Special
     })
@@ -114,10 +117,7 @@ impl Content for LocalDir {
             let mut open = files::open_regular(&path).map_err(unreadable)?;
             let size = open.metadata().map_err(unreadable)?.len();
             total += size;
-            if total > max {
-                let text = format!("the files are larger than {max} bytes together");
-                return Err(Error::new(text).hint("leave out what the skill does not need"));
-            }
+            check_total(total, max)?;
             visit(index, size, &mut std::io::Read::take(&mut open, size))?;
         }
         Ok(())

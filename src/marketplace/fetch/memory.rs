@@ -5,27 +5,26 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::content::{Content, Visit, Wanted};
-use crate::marketplace::fetch::tree::{Node, Tree};
+use crate::marketplace::fetch::{Content, Node, Tree, Visit, Wanted, check_total, tree};
 
 /// A tree with the bytes of its files.
 #[derive(Debug, Default)]
 pub struct Memory {
     tree: Tree,
     bytes: BTreeMap<String, Vec<u8>>,
-    unusable: usize,
 }
 
 impl Memory {
     /// Adds a file, a link or a special file, together with its parent directories.
     pub fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/') {
-            if self.tree.get(&path[..at]).is_none() {
-                let id = String::new();
-                self.tree.insert(path[..at].to_owned(), Node::Dir { id });
+            let (dir, id) = (&path[..at], String::new());
+            let is_new = self.tree.get(dir).is_none();
+            if is_new && !self.tree.insert(dir.to_owned(), Node::Dir { id }) {
+                return;
             }
         }
-        self.unusable += usize::from(!self.tree.insert(path.to_owned(), node));
+        self.tree.insert(path.to_owned(), node);
     }
 
     /// Adds a file with its bytes.
@@ -40,9 +39,9 @@ impl Memory {
         self.bytes.get(path).map(Vec::as_slice)
     }
 
-    /// The tree, and the number of paths that could not be used.
-    pub fn tree(&self) -> (Tree, usize) {
-        (self.tree.clone(), self.unusable)
+    /// The tree.
+    pub fn tree(&self) -> Tree {
+        self.tree.clone()
     }
 
     /// Removes a directory that contains everything else, unless it is itself a skill.
@@ -52,31 +51,20 @@ impl Memory {
         let Some(top) = first.filter(|path| !path.contains('/')) else {
             return self;
         };
-        let inside = |path: &str| path.strip_prefix(&top).is_some_and(|r| r.starts_with('/'));
-        let is_alone = self
-            .tree
-            .iter()
-            .all(|(path, _)| path == top || inside(path));
-        let is_skill = self
-            .tree
-            .below(&top)
-            .any(|(path, _)| path.eq_ignore_ascii_case("SKILL.md"));
-        if !is_alone || is_skill || self.tree.below(&top).next().is_none() {
+        let is_outside = |(path, _): (&str, _)| !tree::is_within(path, &top);
+        let is_skill_file = |(path, _): (&str, _)| path.eq_ignore_ascii_case("SKILL.md");
+        let below = || self.tree.below(&top);
+        if self.tree.iter().any(is_outside) || below().any(is_skill_file) || below().count() == 0 {
             return self;
         }
-        let mut inner = Self {
-            unusable: self.unusable,
-            ..Self::default()
-        };
-        for (path, node) in self.tree.below(&top) {
+        let mut inner = Self::default();
+        inner.tree.unusable = self.tree.unusable;
+        for (path, node) in below() {
             inner.tree.insert(path.to_owned(), node.clone());
         }
-        let cut = top.len() + 1;
-        inner.bytes = self
-            .bytes
-            .into_iter()
-            .map(|(path, b)| (path[cut..].to_owned(), b))
-            .collect();
+        for (path, bytes) in self.bytes {
+            inner.bytes.insert(path[top.len() + 1..].to_owned(), bytes);
+        }
         inner
     }
 }
@@ -89,10 +77,7 @@ impl Content for Memory {
             let mut bytes = self.get(&file.path).ok_or_else(missing)?;
             let size = bytes.len() as u64;
             total += size;
-            if total > max {
-                let text = format!("the files are larger than {max} bytes together");
-                return Err(Error::new(text).hint("ask its author to leave out what is not needed"));
-            }
+            check_total(total, max)?;
             visit(index, size, &mut bytes)?;
         }
         Ok(())

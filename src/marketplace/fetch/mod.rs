@@ -1,22 +1,38 @@
 //! Reads the places where skills are: repositories, archives, sites and directories, all as trees
 //! of files. Uses the user's own git and curl. Open `open.rs` first.
 
-pub mod archive;
-pub mod asking;
-pub mod cache;
-pub mod content;
-pub mod download;
-pub mod failure;
-pub mod git;
-pub mod lineage;
-pub mod local;
-pub mod memory;
-pub mod open;
-pub mod past;
-pub mod refs;
-pub mod remote;
-pub mod repository;
-pub mod tool;
+mod archive;
+mod asking;
+mod cache;
+mod content;
+mod download;
+mod failure;
+mod git;
+mod lineage;
+mod local;
+mod memory;
+mod open;
+mod past;
+mod refs;
+mod remote;
+mod repository;
+mod tool;
 pub mod tree;
-pub mod tree_copy;
-pub mod well_known;
+mod tree_copy;
+mod well_known;
+
+pub use cache::{Slot, cache, file_name};
+pub use content::{Content, Visit, Wanted, check_total, read_small};
+pub use failure::{Class, Failure};
+pub use git::{Call, Git};
+pub use local::{LocalDir, expand, real};
+pub use memory::Memory;
+pub use open::{Fetcher, Opened, Snapshot};
+pub use past::{Commit, Past};
+pub use refs::{Refs, Resolved};
+pub use remote::{NAME, Remote};
+pub use repository::{FETCH, Repository, list_refs};
+pub use tool::{Tool, patience};
+pub use tree::{Node, Tree};
+pub use tree_copy::{copy_from, copy_tree};
+pub use well_known::{Index, Offer};

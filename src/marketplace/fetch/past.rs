@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::marketplace::fetch::failure::Failure;
-use crate::marketplace::fetch::git::{Call, Git};
-use crate::marketplace::fetch::remote::{NAME, Remote};
-use crate::marketplace::fetch::repository::FETCH;
-use crate::marketplace::reference::pin::CommitId;
+use crate::marketplace::fetch::{Call, FETCH, Failure, Git, NAME, Remote};
+use crate::marketplace::reference::CommitId;
 use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::of("history.git");
@@ -52,8 +49,7 @@ impl<'a> Past<'a> {
     pub fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
         let depth = format!("--depth={depth}");
         let options = ["--quiet", &depth, filter, NAME];
-        self.read(&[&FETCH[..], &options, what].concat())
-            .map(|_| ())
+        self.read(&[&FETCH[..], &options, what].concat()).map(drop)
     }
 
     /// Whether `old` is `new` or one of its ancestors, as far as fetched.
@@ -70,16 +66,9 @@ impl<'a> Past<'a> {
             return Ok(None);
         }
         let contains = format!("--contains={commit}");
-        let (format, places) = ("--format=%(refname)", ["refs/heads", "refs/tags"]);
-        let args = [
-            "for-each-ref",
-            "--count=1",
-            &contains,
-            format,
-            places[0],
-            places[1],
-        ];
-        let names = self.read(&args)?;
+        let options = ["for-each-ref", "--count=1", "--format=%(refname)"];
+        let places = [&contains, "refs/heads", "refs/tags"];
+        let names = self.read(&[options, places].concat())?;
         let names = String::from_utf8_lossy(&names);
         Ok(names.lines().next().map(str::to_owned))
     }
@@ -89,7 +78,6 @@ impl<'a> Past<'a> {
             repo: Some(&self.dir),
             settings: self.settings,
             args,
-            no_lazy_fetch: true,
             ..Call::default()
         };
         self.git.read(&call, limits::GIT_LISTING)
@@ -122,32 +110,21 @@ pub fn log(
     // Git must not read the path as a pattern.
     let path = format!(":(literal){path}");
     let listed = |range: &[&str]| {
-        let options = [
-            "log",
-            LOGGED,
-            "--no-show-signature",
-            "--format=%H%x09%cs%x09%s",
-        ];
-        past.read(&[&options[..], range, &["--", &path]].concat())
+        let format = ["--no-show-signature", "--format=%H%x09%cs%x09%s"];
+        let bytes = past.read(&[&["log", LOGGED], &format[..], range, &["--", &path]].concat())?;
+        Ok::<_, Failure>(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let all = String::from_utf8_lossy(&listed(&[new.as_str()])?).into_owned();
-    let exclude = old.map(|old| format!("^{old}")).unwrap_or_default();
+    let all = listed(&[new.as_str()])?;
     // Unless `old` was fetched as an ancestor, it is unknown what is later.
-    let newer = if old.is_some() {
-        listed(&[new.as_str(), &exclude]).ok()
-    } else {
-        None
-    };
-    let newer = newer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let newer = old.and_then(|old| listed(&[new.as_str(), &format!("^{old}")]).ok());
+    let newer = newer.unwrap_or_default();
     let commit = |line: &str| {
-        let mut parts = line.splitn(3, '\t');
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
         Some(Commit {
-            commit: parts.next()?.to_owned(),
-            date: parts.next()?.to_owned(),
-            subject: parts.next()?.to_owned(),
-            newer: newer
-                .as_deref()
-                .is_some_and(|newer| newer.lines().any(|n| n == line)),
+            commit: parts.next()?,
+            date: parts.next()?,
+            subject: parts.next()?,
+            newer: newer.lines().any(|newer| newer == line),
         })
     };
     Ok(all.lines().filter_map(commit).collect())

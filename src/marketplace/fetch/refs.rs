@@ -1,10 +1,8 @@
 //! What the branches and tags of a repository point to, from one `git ls-remote`. All that is
 //! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::reference::address::{Rev, SubPath};
-use crate::marketplace::reference::pin::{CommitId, Pin, Reach};
-use crate::marketplace::reference::reading::At;
+use crate::marketplace::fetch::{Class, Failure};
+use crate::marketplace::reference::{At, CommitId, Pin, Reach, Rev, SubPath};
 
 /// The refs of one repository.
 #[derive(Debug, Clone, Default)]
@@ -52,33 +50,30 @@ impl Refs {
 
     /// The commit that `at` means. In `REF/PATH`, the longest prefix that is a ref counts.
     pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
-        let whole = |pin: &Pin| Some(self.found(pin)?.with(None));
         match at {
             At::Default => {
-                let commit = self.head.clone().ok_or_else(|| {
-                    Failure::new(
-                        Class::NoSuchRef,
-                        "the repository has no commit on a default branch",
-                    )
-                })?;
+                let text = "the repository has no commit on a default branch";
+                let commit = self.head.clone();
                 Ok(Resolved {
-                    commit,
+                    commit: commit.ok_or_else(|| Failure::new(Class::NoSuchRef, text))?,
                     pin: None,
                     path: None,
                 })
             }
-            At::Pin(pin) => whole(pin).ok_or_else(|| self.no_such(&pin.to_string())),
-            At::Rev(rev) => self
-                .named(rev.as_str())?
-                .ok_or_else(|| self.no_such(rev.as_str())),
+            At::Pin(pin) => self
+                .found(pin)
+                .ok_or_else(|| self.no_such(&pin.to_string())),
+            At::Rev(rev) => {
+                let found = self.named(rev.as_str())?;
+                found.ok_or_else(|| self.no_such(rev.as_str()))
+            }
             At::RefAndPath(place) => {
                 let place = place.as_str();
-                let ends = place.match_indices('/').map(|(at, _)| at);
-                let mut ends: Vec<usize> = ends.chain([place.len()]).collect();
-                ends.reverse();
-                for end in ends {
+                let ends = place.rmatch_indices('/').map(|(at, _)| at);
+                for end in [place.len()].into_iter().chain(ends) {
                     if let Some(resolved) = self.named(&place[..end])? {
-                        return Ok(resolved.with(SubPath::parse(&place[end..]).ok()));
+                        let path = SubPath::parse(&place[end..]).ok();
+                        return Ok(Resolved { path, ..resolved });
                     }
                 }
                 Err(self.no_such(place))
@@ -103,7 +98,7 @@ impl Refs {
             return Some(Reach::Branch("HEAD".to_owned()));
         }
         let (pin, _) = self.named.iter().find(|(_, tip)| tip == commit)?;
-        Some(Reach::of(pin))
+        Some(Reach::from_pin(pin))
     }
 
     fn found(&self, pin: &Pin) -> Option<Resolved> {
@@ -143,17 +138,9 @@ impl Refs {
     fn no_such(&self, rev: &str) -> Failure {
         let names = self.named.iter().filter_map(|(pin, _)| pin.short());
         let names: Vec<&str> = names.take(8).collect();
-        let text = format!(
-            "no branch or tag is called `{rev}`; there are {}",
-            names.join(", ")
-        );
+        let names = names.join(", ");
+        let text = format!("no branch or tag is called `{rev}`; there are {names}");
         Failure::new(Class::NoSuchRef, text)
-    }
-}
-
-impl Resolved {
-    fn with(self, path: Option<SubPath>) -> Self {
-        Self { path, ..self }
     }
 }
 
@@ -182,7 +169,7 @@ mod tests {
     }
 
     fn at(text: &str) -> At {
-        crate::marketplace::reference::reading::at(Some(text)).unwrap()
+        At::parse(Some(text)).unwrap()
     }
 
     fn found(at: &At) -> (char, String, Option<String>) {

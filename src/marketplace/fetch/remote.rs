@@ -1,9 +1,8 @@
 //! The address that git really uses for a repository. The user's configuration may redirect it
 //! (`url.….insteadOf`), so policies are applied to the real address, which is also recorded.
 
-use crate::marketplace::fetch::failure::Failure;
-use crate::marketplace::fetch::git::{Call, Git};
-use crate::marketplace::reference::address::RepoUrl;
+use crate::marketplace::fetch::{Call, Failure, Git};
+use crate::marketplace::reference::RepoUrl;
 
 /// The name of the remote in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
@@ -56,10 +55,7 @@ impl Remote {
 /// The address as `scheme://host/path`, or the path of a directory. Tokens in the user's git
 /// configuration must not get into a lockfile, and policies look at hosts and paths.
 fn without_user(address: &str) -> String {
-    let host = |authority: &str| {
-        let host = authority.rsplit_once('@');
-        host.map_or(authority, |(_, host)| host).to_owned()
-    };
+    let host = |authority: &str| authority.rsplit('@').next().unwrap_or_default().to_owned();
     if let Some((scheme, rest)) = address.split_once("://") {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let path = path.split(['?', '#']).next().unwrap_or_default();

@@ -4,18 +4,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::cache::Slot;
-use crate::marketplace::fetch::content::{Content, Visit, Wanted};
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::fetch::git::{Call, Git};
-use crate::marketplace::fetch::refs::Refs;
-use crate::marketplace::fetch::remote::{NAME, Remote};
-use crate::marketplace::fetch::tree::{Node, Tree};
-use crate::marketplace::reference::pin::CommitId;
-use crate::sys::limits;
+use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, Refs, Remote};
+use crate::marketplace::fetch::{Slot, Tree, Visit, Wanted, check_total, patience, read_small};
+use crate::marketplace::reference::CommitId;
+use crate::sys::{FileLock, limits};
 
 /// The maximum length of a link's target, as in the kernel.
 const LINK: u64 = 4096;
@@ -34,11 +30,9 @@ pub struct Repository<'a> {
 
 /// Queries a repository's refs in the form read by [`Refs::parse`].
 pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
-    let mut args = vec!["ls-remote", "--quiet", NAME];
-    args.extend(Refs::PATTERNS);
     let call = Call {
         settings: &remote.settings,
-        args: &args,
+        args: &[&["ls-remote", "--quiet", NAME], &Refs::PATTERNS[..]].concat(),
         ..Call::default()
     };
     let output = git.read(&call, limits::GIT_LISTING)?;
@@ -50,15 +44,14 @@ impl<'a> Repository<'a> {
     /// that, without file contents.
     ///
     /// # Errors
-    /// The outer error if the cache cannot be used, the inner one if git fails.
+    /// When the cache cannot be used, or git fails.
     pub fn fetch(
         git: Git<'a>,
         slot: Slot,
         remote: &Remote,
         commit: &CommitId,
         offline: bool,
-    ) -> Result<Result<Self, Failure>> {
-        let _turn = slot.turn(git.0.patience())?;
+    ) -> Result<Self, Failure> {
         let repository = Self {
             git,
             slot,
@@ -66,44 +59,37 @@ impl<'a> Repository<'a> {
             offline,
             known: RefCell::default(),
         };
-        Ok(repository.bring(commit.as_str()).map(|()| repository))
+        let _turn = repository.turn()?;
+        repository.fetch_commit(commit.as_str())?;
+        Ok(repository)
     }
 
-    fn bring(&self, commit: &str) -> Result<(), Failure> {
+    fn fetch_commit(&self, commit: &str) -> Result<(), Failure> {
         self.slot.prepare(&self.git, commit)?;
         let tree = format!("{commit}^{{tree}}");
-        let exists = ["cat-file", "-e", &tree];
-        let call = Call {
-            no_lazy_fetch: true,
-            ..self.call(&exists, "")
-        };
-        if self.git.run(&call, LINK).is_ok() {
+        if self.run(&["cat-file", "-e", &tree], "", LINK).is_ok() {
             return Ok(());
         }
         if self.offline {
             let text = format!("commit {commit} is not on this machine");
             return Err(Failure::new(Class::Offline, text));
         }
-        let fetch = |how: &[&'static str]| {
+        let fetch = |how: &[&str]| {
             let args = [&FETCH[..], &[self.loudness()], how, &[NAME, commit]].concat();
-            self.git.run(&self.call(&args, ""), LINK)
+            self.run(&args, "", LINK).map(drop)
         };
-        let mut done = Err(Failure::new(Class::Other, ""));
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
-        for how in [
-            &["--depth=1", "--filter=blob:none"][..],
-            &["--depth=1"],
-            &[],
-        ] {
-            done = fetch(how).map(|_| ());
-            if !done
-                .as_ref()
-                .is_err_and(|failure| failure.class == Class::Other)
-            {
-                break;
-            }
-        }
-        done
+        let again = |failure: Failure, how: &[&str]| match failure.class {
+            Class::Other => fetch(how),
+            _ => Err(failure),
+        };
+        fetch(&["--depth=1", "--filter=blob:none"])
+            .or_else(|failure| again(failure, &["--depth=1"]))
+            .or_else(|failure| again(failure, &[]))
+    }
+
+    fn turn(&self) -> Result<FileLock> {
+        self.slot.turn(patience(self.git.0.deadline))
     }
 
     fn loudness(&self) -> &'static str {
@@ -118,44 +104,55 @@ impl<'a> Repository<'a> {
     ///
     /// # Errors
     /// When git fails.
-    pub fn root_tree(&self, commit: &CommitId) -> Result<String> {
+    pub fn root_tree(&self, commit: &CommitId) -> Result<String, Failure> {
         let tree = format!("{commit}^{{tree}}");
-        let args = ["rev-parse", "--verify", "--quiet", &tree];
-        let output = self.git.read(&self.call(&args, ""), LINK)?;
-        Ok(String::from_utf8_lossy(&output).trim().to_owned())
+        let id = self.read(&["rev-parse", "--verify", "--quiet", &tree], "")?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
     }
 
-    /// The files of `commit`, and the number of paths that could not be used.
-    pub fn tree(&self, commit: &CommitId) -> Result<(Tree, usize)> {
+    /// The files of `commit`.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn tree(&self, commit: &CommitId) -> Result<Tree> {
         let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
-        let call = Call {
-            no_lazy_fetch: true,
-            ..self.call(&args, "")
-        };
-        let output = self.git.read(&call, limits::GIT_LISTING)?;
-        let mut tree = Tree::default();
-        let (mut unusable, mut links) = (0, Vec::new());
-        for entry in output
+        let output = self.read(&args, "")?;
+        let entries = output
             .split(|byte| *byte == 0)
-            .filter(|entry| !entry.is_empty())
-        {
-            let Some((path, node)) = parse_entry(entry) else {
-                unusable += 1;
+            .filter(|entry| !entry.is_empty());
+        let entries: Vec<_> = entries.map(parse_entry).collect();
+        let links = entries
+            .iter()
+            .flatten()
+            .filter_map(|(path, node)| match node {
+                Node::Link { to: id } => Some(Wanted {
+                    path: path.clone(),
+                    id: id.clone(),
+                }),
+                _ => None,
+            });
+        let mut targets = read_small(self, &links.collect::<Vec<_>>(), LINK)?.into_iter();
+        let mut tree = Tree::default();
+        for entry in entries {
+            let Some((path, mut node)) = entry else {
+                tree.unusable += 1;
                 continue;
             };
-            match node {
-                Entry::Link(id) => links.push(Wanted { path, id }),
-                Entry::Node(node) => unusable += usize::from(!tree.insert(path, node)),
+            if let Node::Link { to } = &mut node {
+                let target = targets.next().flatten().unwrap_or_default();
+                *to = String::from_utf8(target).unwrap_or_default();
             }
+            tree.insert(path, node);
         }
-        let targets = crate::marketplace::fetch::content::read_small(self, &links, LINK)?;
-        for (link, target) in links.into_iter().zip(targets) {
-            let to = target
-                .and_then(|bytes| String::from_utf8(bytes).ok())
-                .unwrap_or_default();
-            unusable += usize::from(!tree.insert(link.path, Node::Link { to }));
-        }
-        Ok((tree, unusable))
+        Ok(tree)
+    }
+
+    fn run(&self, args: &[&str], input: &str, max: u64) -> Result<File, Failure> {
+        self.git.run(&self.call(args, input), max)
+    }
+
+    fn read(&self, args: &[&str], input: &str) -> Result<Vec<u8>, Failure> {
+        self.git.read(&self.call(args, input), limits::GIT_LISTING)
     }
 
     fn call<'c>(&'c self, args: &'c [&'c str], input: &'c str) -> Call<'c> {
@@ -170,96 +167,76 @@ impl<'a> Repository<'a> {
 
     /// The size of each object, `None` for missing ones.
     fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
-        let args = ["cat-file", "--batch-check=%(objectsize)"];
-        let call = Call {
-            no_lazy_fetch: true,
-            ..self.call(&args, ids)
-        };
-        let output = self.git.read(&call, limits::GIT_LISTING)?;
+        let output = self.read(&["cat-file", "--batch-check=%(objectsize)"], ids)?;
         let output = String::from_utf8_lossy(&output);
         Ok(output.lines().map(|line| line.parse().ok()).collect())
     }
 
     /// The sizes of the objects, after the missing ones were fetched in one request.
-    fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
+    fn fetch_missing(&self, files: &[Wanted]) -> Result<Vec<u64>, Failure> {
         let known = |file: &Wanted| self.known.borrow().get(&file.id).copied();
         if let Some(sizes) = files.iter().map(known).collect() {
             return Ok(sizes);
         }
-        let sizes = self.ask_for_missing(files, ids)?;
-        let ids = files.iter().map(|file| file.id.clone());
-        self.known
-            .borrow_mut()
-            .extend(ids.zip(sizes.iter().copied()));
-        Ok(sizes)
-    }
-
-    fn ask_for_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
-        let here = self.sizes(ids)?;
-        if let Some(sizes) = here.into_iter().collect() {
-            return Ok(sizes);
+        let ids = lines(files);
+        let mut sizes = self.sizes(&ids)?;
+        if sizes.contains(&None) {
+            let _turn = self.turn()?;
+            // Another command may have fetched them meanwhile.
+            sizes = self.sizes(&ids)?;
+            let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
+            let missing = lines(missing.map(|(file, _)| file));
+            if self.offline && !missing.is_empty() {
+                let text = "its files are not on this machine";
+                return Err(Failure::new(Class::Offline, text));
+            }
+            if !missing.is_empty() {
+                let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
+                let objects = [self.loudness(), "--filter=blob:none", "--stdin", NAME];
+                let args = [&noop[..], &FETCH, &objects].concat();
+                self.run(&args, &missing, LINK)?;
+                sizes = self.sizes(&ids)?;
+            }
         }
-        let _turn = self.slot.turn(self.git.0.patience())?;
-        let sizes = self.sizes(ids)?;
-        let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
-        let missing = lines(missing.map(|(file, _)| file));
-        if self.offline && !missing.is_empty() {
-            let text = "its files are not on this machine";
-            return Err(Failure::new(Class::Offline, text).into());
-        }
-        let sizes = if missing.is_empty() {
-            sizes
-        } else {
-            let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
-            let objects = [self.loudness(), "--filter=blob:none", "--stdin", NAME];
-            let args = [&noop[..], &FETCH, &objects].concat();
-            self.git.run(&self.call(&args, &missing), LINK)?;
-            self.sizes(ids)?
-        };
         let whole: Option<Vec<u64>> = sizes.into_iter().collect();
-        whole
+        let whole = whole
             .filter(|sizes| sizes.len() == files.len())
             .ok_or_else(|| {
                 let text = "the repository did not send all of its files";
-                Failure::new(Class::Other, text).into()
-            })
+                Failure::new(Class::Other, text)
+            })?;
+        let known = files
+            .iter()
+            .map(|file| file.id.clone())
+            .zip(whole.iter().copied());
+        self.known.borrow_mut().extend(known);
+        Ok(whole)
     }
 }
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
-        if files.is_empty() {
-            return Ok(());
-        }
-        self.fetch_missing(files, &lines(files)).map(|_| ())
+        self.fetch_missing(files)?;
+        Ok(())
     }
 
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         if files.is_empty() {
             return Ok(());
         }
-        let ids = lines(files);
-        let sizes = self.fetch_missing(files, &ids)?;
-        if sizes.iter().sum::<u64>() > max {
-            let text = format!("the files are larger than {max} bytes together");
-            return Err(Failure::new(Class::TooLarge, text).into());
-        }
-        let args = ["cat-file", "--batch"];
-        let call = Call {
-            no_lazy_fetch: true,
-            ..self.call(&args, &ids)
-        };
+        let sizes = self.fetch_missing(files)?;
+        check_total(sizes.iter().sum(), max)?;
         // A line with its id, kind and size precedes each object.
         let headers = 128 * files.len() as u64;
-        let mut output = BufReader::new(self.git.run(&call, max + headers)?);
+        let output = self.run(&["cat-file", "--batch"], &lines(files), max + headers)?;
+        let mut output = BufReader::new(output);
         for (index, size) in sizes.into_iter().enumerate() {
             let broken = |_| Error::new("git's answer broke off").hint("try again");
             let mut header = String::new();
             output.read_line(&mut header).map_err(broken)?;
             if header.split_whitespace().nth(1) != Some("blob") {
-                return Err(
-                    Error::new("git answered something that is not a file").hint("try again")
-                );
+                let text = "git answered something that is not a file";
+                return Err(Error::new(text).hint("try again"));
             }
             let mut bytes = (&mut output).take(size);
             visit(index, size, &mut bytes)?;
@@ -278,37 +255,26 @@ fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
         .collect()
 }
 
-enum Entry {
-    Link(String),
-    Node(Node),
-}
-
-/// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8.
-fn parse_entry(entry: &[u8]) -> Option<(String, Entry)> {
+/// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8. A link has its
+/// id in place of its target.
+fn parse_entry(entry: &[u8]) -> Option<(String, Node)> {
     let (head, path) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
     let mut words = head.split(' ');
     let (mode, _kind, id) = (words.next()?, words.next()?, words.next()?.to_owned());
+    let executable = mode == "100755";
     let node = match mode {
         "040000" => Node::Dir { id },
-        "120000" => return Some((path.to_owned(), Entry::Link(id))),
+        "120000" => Node::Link { to: id },
         "160000" => Node::Submodule,
-        "100755" => Node::File {
-            id,
-            executable: true,
-        },
-        _ => Node::File {
-            id,
-            executable: false,
-        },
+        _ => Node::File { id, executable },
     };
-    Some((path.to_owned(), Entry::Node(node)))
+    Some((path.to_owned(), node))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marketplace::reference::address::RepoUrl;
-    use crate::marketplace::reference::reading::At;
+    use crate::marketplace::reference::{At, RepoUrl};
     use crate::marketplace::testing::World;
 
     #[test]
@@ -321,13 +287,12 @@ mod tests {
             let remote = Remote::find(&git, &url, &url).unwrap();
             let refs = Refs::parse(&list_refs(&git, &remote).unwrap());
             let commit = refs.resolve(&At::Default).unwrap().commit;
-            let slot = Slot::of(&world.path("home"), &url, &remote.address);
-            let fetch =
-                |offline| Repository::fetch(git, slot.clone(), &remote, &commit, offline).unwrap();
+            let slot = Slot::new(&world.path("home"), &url, &remote.address);
+            let fetch = |offline| Repository::fetch(git, slot.clone(), &remote, &commit, offline);
             assert!(fetch(true).is_err());
             let repository = fetch(false).unwrap();
-            let (tree, unusable) = repository.tree(&commit).unwrap();
-            assert_eq!(unusable, 0);
+            let tree = repository.tree(&commit).unwrap();
+            assert_eq!(tree.unusable, 0);
             let wanted = |path: &str| Wanted::new(path, tree.get(path).unwrap()).unwrap();
             let is_here = |path: &str| repository.sizes(&wanted(path).id).unwrap()[0].is_some();
             assert!(!is_here("a") && !is_here("b"));

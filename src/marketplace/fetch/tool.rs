@@ -3,14 +3,14 @@
 //! does.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
-use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::fetch::{Class, Failure};
 use crate::sys::{Dir, Env, limits, process, variables};
 
 /// How often the output of a running program is measured. Its end is noticed at once.
@@ -42,6 +42,12 @@ pub struct Ran {
     pub errors: String,
 }
 
+/// How long to wait for another of our commands, if the result must be ready at `deadline`.
+pub fn patience(deadline: Option<Instant>) -> Duration {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    limits::INSTALL_LOCK.min(left.unwrap_or(Duration::MAX))
+}
+
 impl Tool<'_> {
     /// A command for `program` in our environment without the host's variables, with English
     /// messages.
@@ -54,31 +60,20 @@ impl Tool<'_> {
         command
     }
 
-    /// How long to wait for another of our commands.
-    pub fn patience(&self) -> Duration {
-        let left = self
-            .deadline
-            .map(|d| d.saturating_duration_since(Instant::now()));
-        left.unwrap_or(limits::INSTALL_LOCK)
-            .min(limits::INSTALL_LOCK)
-    }
-
     /// Runs it to its end. Its output may have at most `max` bytes.
     pub fn run(&self, mut command: Command, input: &str, max: u64) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let file = || self.scratch.create_unseen();
-        let files = (|| Ok((file()?, file()?, file()?)))();
-        let (mut given, mut output, mut errors) = files.map_err(|e| self.local(&e))?;
-        let written = given
-            .write_all(input.as_bytes())
-            .and_then(|()| given.seek(SeekFrom::Start(0)));
-        written.map_err(|e| self.local(&e))?;
-        let clones = (|| Ok((output.try_clone()?, errors.try_clone()?)))();
-        let (stdout, stderr) = clones.map_err(|e| self.local(&e))?;
-        command
-            .stdin(Stdio::from(given))
-            .stdout(stdout)
-            .stderr(stderr);
+        let files = (|| {
+            let file = || self.scratch.create_unseen();
+            let (mut given, output, errors) = (file()?, file()?, file()?);
+            given.write_all(input.as_bytes())?;
+            given.rewind()?;
+            command.stdin(given);
+            command.stdout(output.try_clone()?);
+            command.stderr(errors.try_clone()?);
+            Ok((output, errors))
+        })();
+        let (mut output, mut errors) = files.map_err(|e| self.local(&e))?;
         let child = process::in_own_group(&mut command).spawn();
         let mut child = child.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
@@ -92,9 +87,9 @@ impl Tool<'_> {
         let status = ended?;
         let mut text = Vec::new();
         let read = errors
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| errors.take(STDERR).read_to_end(&mut text))
-            .and_then(|_| output.seek(SeekFrom::Start(0)));
+            .rewind()
+            .and_then(|()| errors.take(STDERR).read_to_end(&mut text))
+            .and_then(|_| output.rewind());
         read.map_err(|e| self.local(&e))?;
         Ok(Ran {
             status,
@@ -111,41 +106,43 @@ impl Tool<'_> {
         errors: &File,
         max: u64,
     ) -> Result<ExitStatus, Failure> {
-        let person = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
-        let deadline = self
-            .deadline
-            .map_or(person, |deadline| deadline.min(person));
         let began = Instant::now();
-        let mut progress = Progress {
-            to: self.progress,
-            told: false,
-        };
-        let stopped = loop {
+        let person = began + Duration::from_secs(limits::GIT_SECONDS);
+        let deadline = self.deadline.unwrap_or(person).min(person);
+        let mut shown = None;
+        let ended = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match child.wait_timeout(left.min(MEASURE)) {
-                Ok(Some(status)) => return Ok(status),
+                Ok(Some(status)) => break Ok(status),
                 Ok(None) if left.is_zero() => {
                     let text = format!("{program} did not finish in time");
-                    break Failure::new(Class::TimedOut, text);
+                    break Err(Failure::new(Class::TimedOut, text));
                 }
                 Ok(None) => {}
-                Err(error) => break self.local(&error),
+                Err(error) => break Err(self.local(&error)),
             }
             if output.metadata().is_ok_and(|metadata| metadata.len() > max) {
                 let text = format!("{program} answered with more than {max} bytes");
-                break Failure::new(Class::TooLarge, text);
+                break Err(Failure::new(Class::TooLarge, text));
             }
             // This also reports a program that prints no progress while it waits for a slow server.
             let seconds = began.elapsed().as_secs();
             let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
-            if let Some(line) = last_line(errors).or_else(silent) {
-                progress.tell(&line);
+            if let (Some(show), Some(line)) = (self.progress, last_line(errors).or_else(silent)) {
+                show(&line);
+                shown = Some(show);
             }
         };
-        process::kill_group(child.id());
-        // It was killed, so this returns at once. It avoids a zombie.
-        let _ = child.wait();
-        Err(stopped)
+        if let Some(show) = shown {
+            // This clears the line.
+            show("");
+        }
+        if ended.is_err() {
+            process::kill_group(child.id());
+            // It was killed, so this returns at once. It avoids a zombie.
+            let _ = child.wait();
+        }
+        ended
     }
 
     /// The failure for one of our own I/O errors.
@@ -155,34 +152,8 @@ impl Tool<'_> {
             io::ErrorKind::FileTooLarge => Class::TooLarge,
             _ => Class::Other,
         };
-        let text = format!(
-            "could not work in `{}`: {error}",
-            self.scratch.path().display()
-        );
-        Failure::new(class, text)
-    }
-}
-
-/// The line that shows progress, which is cleared at the end.
-struct Progress {
-    to: Option<fn(&str)>,
-    told: bool,
-}
-
-impl Progress {
-    fn tell(&mut self, line: &str) {
-        if let Some(to) = self.to {
-            to(line);
-            self.told = true;
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.told {
-            self.tell("");
-        }
+        let place = self.scratch.path().display();
+        Failure::new(class, format!("could not work in `{place}`: {error}"))
     }
 }
 

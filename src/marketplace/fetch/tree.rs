@@ -35,10 +35,14 @@ pub enum Node {
 /// Paths sorted by bytes. Their parts are separated by `/`; none is `.`, `..` or `.git`. The root
 /// has no entry.
 #[derive(Debug, Clone, Default)]
-pub struct Tree(BTreeMap<String, Node>);
+pub struct Tree {
+    nodes: BTreeMap<String, Node>,
+    /// The number of paths that cannot be written on this system and were left out.
+    pub unusable: usize,
+}
 
 impl Tree {
-    /// Adds a path if it is safe to write; returns whether it was added.
+    /// Adds a path if it is safe to write, and else counts it; returns whether it was added.
     pub fn insert(&mut self, path: String, node: Node) -> bool {
         let unsafe_part = |part: &str| {
             matches!(part, "" | "." | "..")
@@ -47,30 +51,28 @@ impl Tree {
         };
         let safe = !path.split('/').any(unsafe_part);
         if safe {
-            self.0.insert(path, node);
+            self.nodes.insert(path, node);
+        } else {
+            self.unusable += 1;
         }
         safe
     }
 
     /// What is at `path`.
     pub fn get(&self, path: &str) -> Option<&Node> {
-        self.0.get(path)
+        self.nodes.get(path)
     }
 
     /// Everything, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
-        self.0.iter().map(|(path, node)| (path.as_str(), node))
+        self.nodes.iter().map(|(path, node)| (path.as_str(), node))
     }
 
     /// Everything below `dir`, with paths relative to it; `""` is the root.
     pub fn below<'t>(&'t self, dir: &str) -> impl Iterator<Item = (&'t str, &'t Node)> + use<'t> {
-        let start = if dir.is_empty() {
-            String::new()
-        } else {
-            format!("{dir}/")
-        };
+        let start = join(dir, "");
         let cut = start.len();
-        self.0
+        self.nodes
             .range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
             .take_while(move |(path, _)| path.starts_with(&start))
             .map(move |(path, node)| (&path[cut..], node))
@@ -93,7 +95,7 @@ impl Tree {
                 }
                 part => at.push(part),
             }
-            match self.0.get(&at.join("/")) {
+            match self.nodes.get(&at.join("/")) {
                 Some(Node::Link { to }) => {
                     hops += 1;
                     if hops > limits::LINK_HOPS {
@@ -115,6 +117,11 @@ impl Tree {
     }
 }
 
+/// The path `name` in the directory `dir`; `""` is the root.
+pub fn join(dir: &str, name: &str) -> String {
+    [dir, name].join(if dir.is_empty() { "" } else { "/" })
+}
+
 /// The parent directory of a path; `""` is the root.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(dir, _)| dir)
@@ -125,12 +132,19 @@ pub fn base(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
+/// The directory of a skill that is given by it or by its `SKILL.md`.
+pub fn skill_dir(path: &str) -> &str {
+    if base(path).eq_ignore_ascii_case("SKILL.md") {
+        parent(path)
+    } else {
+        path
+    }
+}
+
 /// Whether `path` is `dir` or below it.
 pub fn is_within(path: &str, dir: &str) -> bool {
-    dir.is_empty()
-        || path
-            .strip_prefix(dir)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let rest = path.strip_prefix(dir);
+    dir.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

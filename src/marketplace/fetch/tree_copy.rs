@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind};
@@ -11,9 +12,18 @@ use crate::sys::{Dir, EntryKind};
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn copy(from: &Dir, to: &Dir) -> Result<()> {
+pub fn copy_tree(from: &Dir, to: &Dir) -> Result<()> {
     copy_entries(from, to)
         .map_err(|error| Error::io("copy", from.path(), &error).hint("check the space on the disk"))
+}
+
+/// As [`copy_tree`], from the directory at a path.
+///
+/// # Errors
+/// As [`copy_tree`].
+pub fn copy_from(from: &Path, to: &Dir) -> Result<()> {
+    let dir = Dir::anchor(from).map_err(|error| Error::io("read", from, &error))?;
+    copy_tree(&dir, to)
 }
 
 fn copy_entries(from: &Dir, to: &Dir) -> io::Result<()> {

@@ -4,14 +4,9 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::download;
-use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::marketplace::fetch::memory::Memory;
-use crate::marketplace::fetch::tool::Tool;
-use crate::marketplace::reference::address::SubPath;
-use crate::marketplace::reference::reading::Want;
-use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Miss;
+use crate::marketplace::fetch::{Class, Failure, Memory, Tool, download, tree};
+use crate::marketplace::reference::{SubPath, Want, WebUrl};
+use crate::marketplace::source::Miss;
 use crate::skill::SkillName;
 use crate::sys::limits;
 
@@ -47,28 +42,16 @@ impl Index {
     ///
     /// # Errors
     /// When the site has no index or cannot be queried.
-    pub fn of(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
-        let mut bases = vec![site.clone()];
-        if site.root() != *site {
-            bases.push(site.root());
-        }
-        for base in bases {
+    pub fn query(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
+        let root = Some(site.root()).filter(|root| root != site);
+        for place in [site].into_iter().chain(&root) {
             for index in INDEXES {
-                // This is always valid and only needed for the type.
-                let Ok(dir) = SubPath::parse(index).map(|path| base.join(&path)) else {
-                    continue;
-                };
-                let Ok(file) = SubPath::parse("index.json").map(|path| dir.join(&path)) else {
-                    continue;
-                };
-                let answers =
-                    download::get(tool, std::slice::from_ref(&file), limits::INDEX, false)
-                        .map_err(|failure| failure.context(format!("could not get `{file}`")))?;
-                if let Some(answer) = answers.first().filter(|answer| answer.status == 200)
-                    && let Ok(written) = serde_json::from_slice::<Written>(&answer.body)
-                {
-                    let skills = written.skills;
-                    return Ok(Self { base: dir, skills });
+                let base = place.join(&SubPath::parse(index)?);
+                let file = base.join(&SubPath::parse("index.json")?);
+                let answer = download::one(tool, &file, limits::INDEX, false)?;
+                let written = serde_json::from_slice::<Written>(&answer.body);
+                if let (200, Ok(Written { skills })) = (answer.status, written) {
+                    return Ok(Self { base, skills });
                 }
             }
         }
@@ -86,10 +69,8 @@ impl Index {
             let is = |offer: &&Offer| {
                 offer.name == name || key.is_some() && SkillName::from_written(&offer.name) == key
             };
-            self.skills
-                .iter()
-                .find(is)
-                .ok_or_else(|| self.miss(true, name))
+            let found = self.skills.iter().find(is);
+            found.ok_or_else(|| self.miss(true, name))
         };
         match want {
             Want::Named(name) => Ok(vec![by_name(name)?]),
@@ -102,15 +83,15 @@ impl Index {
     }
 
     fn miss(&self, absent: bool, name: &str) -> Miss {
-        let names: Vec<String> = self
+        let names = self
             .skills
             .iter()
-            .map(|s| s.name.escape_debug().to_string())
-            .collect();
+            .map(|s| s.name.escape_debug().to_string());
+        let names: Vec<String> = names.collect();
         let there = names.join(", ");
         let error = if absent {
-            Error::new(format!("there is no skill `{}`", name.escape_debug()))
-                .hint(format!("there are {there}"))
+            let text = format!("there is no skill `{}`", name.escape_debug());
+            Error::new(text).hint(format!("there are {there}"))
         } else {
             Error::new(format!("there are {} skills: {there}", names.len()))
                 .hint("choose some with `--skill a,b`, or all with `--all`")
@@ -136,11 +117,7 @@ impl Index {
             }
             for file in &offer.files {
                 let file = SubPath::parse(file)?;
-                paths.push(SubPath::parse(&format!(
-                    "{}/{}",
-                    dir.as_str(),
-                    file.as_str()
-                ))?);
+                paths.push(SubPath::parse(&tree::join(dir.as_str(), file.as_str()))?);
             }
         }
         if paths.len() > limits::ARCHIVE_FILES {

@@ -1,21 +1,18 @@
 //! Installs skills: parses the reference, fetches, chooses, stages, asks and moves into place.
 
-use crate::marketplace::options::{Confirm, InstallOptions, Note};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::marketplace::install::Staging;
 use crate::marketplace::install::plan::{self, Plan, Staged};
-use crate::marketplace::install::staging::{Prepared, Staging};
-use crate::marketplace::install::swap::{self, Changes};
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::{self, LockEntry, Lockfile};
-use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::Reference;
-use crate::marketplace::source::discover::Found;
-use crate::marketplace::source::picking::Picked;
+use crate::marketplace::install::swap::{self, New};
+use crate::marketplace::lock::{InstalledName, Lockfile};
+use crate::marketplace::reference::Reference;
+use crate::marketplace::source::{Found, Picked};
+use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 
 /// The result for one skill.
@@ -57,10 +54,8 @@ impl Installed {
         let from = self.source.as_deref().unwrap_or("an unknown source");
         match self.status {
             Status::New => {
-                let commit = self
-                    .commit
-                    .as_deref()
-                    .map(|c| format!(" at {}", &c[..c.len().min(12)]));
+                let commit = self.commit.as_deref();
+                let commit = commit.map(|c| format!(" at {}", &c[..c.len().min(12)]));
                 format!(
                     "installed `{name}` from {from}{}",
                     commit.unwrap_or_default()
@@ -76,11 +71,6 @@ impl Installed {
             Status::Declined => format!("`{name}` was not installed"),
         }
     }
-}
-
-enum Seat {
-    Free(InstalledName),
-    Taken(InstalledName),
 }
 
 impl Market<'_> {
@@ -120,14 +110,16 @@ impl Market<'_> {
         let mut free: Vec<(&Found, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
         for found in &picked.chosen {
-            match self.seat(found, &picked, options, &lockfile)? {
-                Seat::Taken(name) => results.push(self.already(&name, &lockfile)),
-                Seat::Free(name) if !seated.insert(name.to_string()) => {
-                    let text = format!("two of the skills would be called `{name}`");
-                    return Err(Error::new(text).hint("install one of them with `--name`"));
-                }
-                Seat::Free(name) => free.push((found, name)),
+            let name = self.seat(found, &picked, options, &lockfile)?;
+            if self.is_there(&name) {
+                results.push(self.already(&name, &lockfile));
+                continue;
             }
+            if !seated.insert(name.clone()) {
+                let text = format!("two of the skills would be called `{name}`");
+                return Err(Error::new(text).hint("install one of them with `--name`"));
+            }
+            free.push((found, name));
         }
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
         let chosen: Vec<&Found> = free.iter().map(|(found, _)| *found).collect();
@@ -139,7 +131,11 @@ impl Market<'_> {
         if staged.is_empty() {
             return Ok(results);
         }
-        if !confirm(&Plan::of(&picked.origin, &staged))? {
+        if !confirm(&Plan::new(
+            &origin.source,
+            origin.commit.as_deref(),
+            &staged,
+        ))? {
             let declined = staged.into_iter();
             results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
             return Ok(results);
@@ -150,12 +146,13 @@ impl Market<'_> {
 
     /// Moves staged skills into place.
     pub(crate) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let new: Vec<(&Prepared, &LockEntry)> = staged
-            .iter()
-            .map(|staged| (&staged.place, &staged.entry))
-            .collect();
-        let placed = changes.place_new(staging, &new)?;
+        let mut changes = self.changes()?;
+        let new = staged.iter().map(|staged| New {
+            place: &staged.place,
+            name: &staged.entry.name,
+            entry: Some(&staged.entry),
+        });
+        let placed = changes.place_new(staging, &new.collect::<Vec<_>>())?;
         let outcome = |(staged, is_placed): (Staged, bool)| {
             if is_placed {
                 self.result(staged, Status::New)
@@ -167,60 +164,47 @@ impl Market<'_> {
         Ok(staged.into_iter().zip(placed).map(outcome).collect())
     }
 
+    fn is_there(&self, name: &str) -> bool {
+        self.dir(name).symlink_metadata().is_ok()
+    }
+
     /// Chooses the directory of a skill: beside a skill of the same name from another source, never
-    /// in its place.
+    /// in its place. If it is there, it is this skill, or one that was put there by hand.
     fn seat(
         &self,
         found: &Found,
         picked: &Picked,
         options: &InstallOptions,
         lockfile: &Lockfile,
-    ) -> Result<Seat> {
-        let is_there = |name: &str| self.dir(name).symlink_metadata().is_ok();
-        let seat = |name: InstalledName| {
-            if is_there(&name) {
-                Seat::Taken(name)
-            } else {
-                Seat::Free(name)
-            }
-        };
+    ) -> Result<InstalledName> {
         let source = &picked.origin.source;
-        if let Some(entry) = lockfile.by_id(&plan::id(source, &found.path)) {
-            return Ok(seat(entry.name.clone()));
+        if let Some(entry) = lockfile.by_id(&picked.origin.id(&found.path)) {
+            return Ok(entry.name.clone());
         }
         let wanted = match &options.name {
             Some(_) if picked.chosen.len() > 1 => {
                 let text = "`--name` names one skill, and several are to be installed";
                 return Err(Error::new(text).hint("choose one of them"));
             }
-            Some(name) => SkillName::from_written(name).ok_or_else(|| {
-                Error::new(format!(
-                    "`{}` cannot be a skill's name",
-                    name.escape_debug()
-                ))
-                .hint("use letters and digits")
-            })?,
-            None => found.skill.name.clone(),
+            name => chosen(name.as_deref(), &found.skill.name)?,
         };
-        let wanted = chosen(&wanted, &found.skill.name)?;
         let taken = |name: &str| {
             Error::new(format!("there is a skill `{name}` from somewhere else"))
                 .hint("give this one a name of its own with `--name NAME`")
         };
         match lockfile.get(&wanted) {
             Some(_) if options.name.is_none() => {
-                let owner = lockfile::owner(picked.origin.kind, source);
+                let owner = picked.origin.kind.owner(source);
                 let owner = owner.as_deref().and_then(SkillName::from_written);
                 let owner = owner.as_ref().map_or("local", SkillName::as_str);
                 let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;
-                if is_there(&beside) {
-                    Err(taken(&beside))
-                } else {
-                    Ok(Seat::Free(beside))
+                if self.is_there(&beside) {
+                    return Err(taken(&beside));
                 }
+                Ok(beside)
             }
             Some(_) => Err(taken(&wanted)),
-            None => Ok(seat(wanted)),
+            None => Ok(wanted),
         }
     }
 
@@ -256,7 +240,14 @@ impl Market<'_> {
 
 /// The directory for a skill that is to be called `name`. If its author uses another name, the
 /// directory ends in `--`, so that the catalog takes the name from the directory.
-pub fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
-    let mark = if name == own { "" } else { "--" };
+pub fn chosen(name: Option<&str>, own: &SkillName) -> Result<InstalledName> {
+    let Some(name) = name else {
+        return own.try_into();
+    };
+    let name = SkillName::from_written(name).ok_or_else(|| {
+        let text = format!("`{}` cannot be a skill's name", name.escape_debug());
+        Error::new(text).hint("use letters and digits")
+    })?;
+    let mark = if name == *own { "" } else { "--" };
     InstalledName::parse(&format!("{name}{mark}"))
 }

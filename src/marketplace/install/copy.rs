@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::content::{Content, Wanted};
-use crate::marketplace::fetch::tree::{self, Node, Tree};
+use crate::marketplace::fetch::{Content, Node, Tree, Wanted, tree};
 use crate::sys::{Dir, EntryPath, limits};
 
 /// The files of one skill.
@@ -32,17 +31,15 @@ impl CopyPlan {
     ///
     /// # Errors
     /// When it has more files than [`limits::INSTALL_FILES`], or a FIFO or device.
-    pub fn new(tree: &Tree, dir: &str, without: &[String]) -> Result<Self> {
+    pub fn new(tree: &Tree, dir: &str, without: &[&str]) -> Result<Self> {
         let mut plan = Self::default();
         plan.add(tree, dir, "", without, &mut Vec::new())?;
         let mut seen = BTreeSet::new();
         for piece in &plan.files {
             if !seen.insert(piece.to.to_lowercase()) {
                 let text = "differs from another file only in its letters' case";
-                plan.dropped.push(format!(
-                    "`{}` {text}: some systems keep one of them",
-                    piece.to
-                ));
+                let text = format!("`{}` {text}: some systems keep one of them", piece.to);
+                plan.dropped.push(text);
             }
         }
         Ok(plan)
@@ -60,7 +57,7 @@ impl CopyPlan {
         tree: &Tree,
         from: &str,
         to: &str,
-        without: &[String],
+        without: &[&str],
         within: &mut Vec<String>,
     ) -> Result<()> {
         within.push(from.to_owned());
@@ -69,22 +66,14 @@ impl CopyPlan {
             // Links can multiply directories even if there are few files.
             if self.files.len() > limits::INSTALL_FILES || self.steps > 10 * limits::INSTALL_FILES {
                 let text = format!("the skill has more than {} files", limits::INSTALL_FILES);
-                return Err(Error::new(text)
-                    .hint("ask its author to leave out what is built or downloaded"));
+                let hint = "ask its author to leave out what is built or downloaded";
+                return Err(Error::new(text).hint(hint));
             }
-            let source = if from.is_empty() {
-                path.to_owned()
-            } else {
-                format!("{from}/{path}")
-            };
+            let source = tree::join(from, path);
             if without.iter().any(|other| tree::is_within(&source, other)) {
                 continue;
             }
-            let target = if to.is_empty() {
-                path.to_owned()
-            } else {
-                format!("{to}/{path}")
-            };
+            let target = tree::join(to, path);
             match node {
                 Node::Dir { .. } => {}
                 Node::File { .. } => self.push(target, &source, node),
@@ -101,12 +90,10 @@ impl CopyPlan {
                         _ if within
                             .iter()
                             .chain([&source])
-                            .any(|dir| tree::is_within(dir, &real)) =>
+                            .any(|d| tree::is_within(d, &real)) =>
                         {
-                            self.drop(
-                                &target,
-                                "it is a link, and it leads to a directory around it",
-                            );
+                            let why = "it is a link, and it leads to a directory around it";
+                            self.drop(&target, why);
                         }
                         Some(Node::Dir { .. }) => {
                             self.add(tree, &real, &target, without, within)?;
@@ -121,18 +108,11 @@ impl CopyPlan {
     }
 
     fn push(&mut self, to: String, path: &str, node: &Node) {
-        let executable = matches!(
-            node,
-            Node::File {
-                executable: true,
-                ..
-            }
-        );
-        if let Some(from) = Wanted::new(path, node) {
+        if let (Some(from), Node::File { executable, .. }) = (Wanted::new(path, node), node) {
             self.files.push(Piece {
                 to,
                 from,
-                executable,
+                executable: *executable,
             });
         }
     }
@@ -187,8 +167,7 @@ mod tests {
         dir: &str,
         without: &[&str],
     ) -> (Vec<String>, Vec<String>) {
-        let without: Vec<String> = without.iter().map(|path| (*path).to_owned()).collect();
-        let plan = CopyPlan::new(&tree(entries), dir, &without).unwrap();
+        let plan = CopyPlan::new(&tree(entries), dir, without).unwrap();
         let files = plan.files.iter();
         (
             files

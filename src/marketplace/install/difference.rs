@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::marketplace::install::plan::{self, Planned};
-use crate::marketplace::reference::pin::Ancestry;
+use crate::marketplace::install::{Planned, plan};
+use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
-use crate::marketplace::source::origin::Provenance;
+use crate::marketplace::source::Provenance;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and its replacement.
@@ -46,15 +46,19 @@ impl Difference {
     /// Compares the skill in `installed`, whose files are `now`, with a version that has the files
     /// `new`.
     pub fn between(installed: &Path, now: &Files, planned: &Planned, new: &Files) -> Self {
-        let (old_scripts, new_scripts) = (plan::scripts(now), plan::scripts(new));
+        let (old_scripts, mut new_scripts) = (plan::scripts(now), plan::scripts(new));
+        new_scripts.retain(|script| !old_scripts.contains(script));
         let old_findings = scan::scan(installed);
-        let known = |finding: &Finding| {
-            let same = |old: &Finding| {
-                (old.code, &old.file, &old.excerpt)
-                    == (finding.code, &finding.file, &finding.excerpt)
-            };
-            old_findings.iter().any(same)
+        let what = |finding: &Finding| {
+            let Finding {
+                code,
+                file,
+                excerpt,
+                ..
+            } = finding.clone();
+            (code, file, excerpt)
         };
+        let known = |finding: &Finding| old_findings.iter().any(|old| what(old) == what(finding));
         let old = Skill::load(installed).ok();
         let old_tools = old.as_ref().and_then(plan::allowed_tools);
         let mut new_tools = widened(old_tools, planned.allowed_tools.as_deref());
@@ -71,10 +75,7 @@ impl Difference {
             added: only(new, now),
             removed: only(now, new),
             changed: changed(new, now),
-            new_scripts: new_scripts
-                .into_iter()
-                .filter(|s| !old_scripts.contains(s))
-                .collect(),
+            new_scripts,
             new_tools,
             new_findings: findings
                 .filter(|finding| !known(finding))
@@ -98,9 +99,8 @@ impl Difference {
 
     /// Whether it has new findings that are severe enough to prevent an install.
     pub fn is_suspect(&self) -> bool {
-        self.new_findings
-            .iter()
-            .any(|finding| finding.severity >= Severity::High)
+        let is_severe = |finding: &Finding| finding.severity >= Severity::High;
+        self.new_findings.iter().any(is_severe)
     }
 }
 
@@ -108,11 +108,8 @@ type Files = BTreeMap<String, String>;
 
 /// The paths in `these` that are not in `others`.
 pub fn only(these: &Files, others: &Files) -> Vec<String> {
-    these
-        .keys()
-        .filter(|path| !others.contains_key(*path))
-        .cloned()
-        .collect()
+    let only = these.keys().filter(|path| !others.contains_key(*path));
+    only.cloned().collect()
 }
 
 /// The paths in both with different content.
@@ -132,11 +129,10 @@ fn widened(old: Option<Vec<String>>, new: Option<&[String]>) -> Vec<String> {
     match (old, new) {
         (None, _) => Vec::new(),
         (Some(_), None) => vec!["every tool, as it has no allowed-tools any more".to_owned()],
-        (Some(old), Some(new)) => new
-            .iter()
-            .filter(|tool| !old.contains(tool))
-            .cloned()
-            .collect(),
+        (Some(old), Some(new)) => {
+            let wider = new.iter().filter(|tool| !old.contains(tool));
+            wider.cloned().collect()
+        }
     }
 }
 

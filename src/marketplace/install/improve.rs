@@ -4,20 +4,15 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::tree_copy;
-use crate::marketplace::install::difference::Difference;
+use crate::marketplace::fetch::copy_from;
 use crate::marketplace::install::plan::{self, Plan};
-use crate::marketplace::install::swap::{self, Changes, Existing};
-use crate::marketplace::install::update::Agree;
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::{LockEntry, Lockfile};
-use crate::marketplace::market::Market;
-use crate::marketplace::options::Confirm;
-use crate::marketplace::reference::pin::Pin;
+use crate::marketplace::install::swap::{self, New};
+use crate::marketplace::install::{Agree, Difference};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::reference::Pin;
+use crate::marketplace::{Confirm, Market};
 use crate::skill::Skill;
 use crate::sys::{Dir, EntryName, files};
 
@@ -39,24 +34,19 @@ impl Market<'_> {
         }
         for place in [self.plugin_dir.path(), &swap::skills(self.plugin_dir)] {
             if !files::is_writable(place) {
-                let text = format!(
-                    "`{name}` cannot be changed: `{}` is not yours to write to",
-                    place.display()
-                );
+                let place = place.display();
+                let text =
+                    format!("`{name}` cannot be changed: `{place}` is not yours to write to");
                 return Err(Error::new(text).hint("ask whoever looks after it"));
             }
         }
-        match Lockfile::read(self.plugin_dir)?
-            .get(name)
-            .and_then(LockEntry::pin)
-        {
-            Some(Pin::Commit(commit)) => {
-                let text = format!("`{name}` is pinned to the commit {commit}");
-                Err(Error::new(text)
-                    .hint("what is pinned never changes: install it from a branch or tag instead"))
-            }
-            _ => Ok(()),
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        if let Some(Pin::Commit(commit)) = lockfile.get(name).and_then(LockEntry::pin) {
+            let text = format!("`{name}` is pinned to the commit {commit}");
+            let hint = "what is pinned never changes: install it from a branch or tag instead";
+            return Err(Error::new(text).hint(hint));
         }
+        Ok(())
     }
 
     /// Changes the skill in the directory `name` after `agree` has approved the difference. The
@@ -72,32 +62,24 @@ impl Market<'_> {
         lockfile.check_writable()?;
         let entry = lockfile.get(name);
         let installed = self.dir(name);
-        let before = load(&installed)?;
-        let now = Digest::of(&installed)?;
+        let before = Skill::load(&installed)
+            .map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))?;
+        let now = Digest::read(&installed)?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
         let staged = staging.place_for(name)?;
         let copy = staged.make()?;
-        let from = Dir::anchor(&installed);
-        let from = from.map_err(|error| Error::io("read", &installed, &error))?;
-        tree_copy::copy(&from, &copy)?;
+        copy_from(&installed, &copy)?;
         edit(&copy)?;
         let (after, digest, planned) = plan::look(&staged.path(), name, "", Vec::new())?;
-        check_kept(&before, &after)?;
+        check_same_skill(&before, &after)?;
         let mut difference = Difference::between(&installed, &now.files, &planned, &digest.files);
         difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let same = Digest::of(&installed)?.sha256 == now.sha256;
-        if changes.lockfile().get(name) != entry || !same {
-            let text = format!("another command has changed `{name}`");
-            return Err(Error::new(text).hint("try again"));
-        }
-        let entry = entry.cloned();
-        changes.place(&staging, &staged, name, entry, Existing::Replace)?;
-        Ok(())
+        let mut changes = self.changes_of(name, entry, &now)?;
+        changes.replace(&staging, &staged, name, entry)
     }
 
     /// Creates the skill `name` from one `SKILL.md` after `agree` has approved it.
@@ -129,23 +111,23 @@ impl Market<'_> {
         if !confirm(&plan)? {
             return Err(Error::new("nothing was installed: you said no"));
         }
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        if changes.place(&staging, &staged, name, None, Existing::Keep)? {
+        let new = New {
+            place: &staged,
+            name,
+            entry: None,
+        };
+        if self.changes()?.place_new(&staging, &[new])? == [true] {
             return Ok(());
         }
         Err(Error::new(format!("there is a skill `{name}` already")).hint("reject the proposal"))
     }
 }
 
-fn load(dir: &Path) -> Result<Skill> {
-    Skill::load(dir).map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))
-}
-
 /// Checks that an edited skill is still the same one and can be offered.
 ///
 /// # Errors
 /// When its name has changed or its description is gone.
-pub fn check_kept(before: &Skill, after: &Skill) -> Result<()> {
+pub fn check_same_skill(before: &Skill, after: &Skill) -> Result<()> {
     let lost = if before.name != after.name {
         format!("it would be called `{}`, not `{}`", after.name, before.name)
     } else if after.description.is_none() && before.description.is_some() {
@@ -153,8 +135,6 @@ pub fn check_kept(before: &Skill, after: &Skill) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(
-        Error::new(format!("the skill would not be the same one: {lost}"))
-            .hint("leave `name` and `description` in the frontmatter"),
-    )
+    let text = format!("the skill would not be the same one: {lost}");
+    Err(Error::new(text).hint("leave `name` and `description` in the frontmatter"))
 }

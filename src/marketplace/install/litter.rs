@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
 use crate::marketplace::install::swap::recover;
-use crate::sys::Base;
+use crate::sys::{Base, Dir, FileLock};
+
+/// The number of our directories that no running command has locked.
+pub fn count(base: &Base) -> usize {
+    open(base).map_or(0, |(_, root, _making)| abandoned(&root).len())
+}
 
 /// Completes or undoes what killed commands left unfinished, and removes their directories. Those
 /// of running commands are not touched. Errors are ignored, because the next command tries again.
 pub fn clean(base: &Base) {
-    let Ok(Some(dir)) = base.open() else {
-        return;
-    };
-    let Ok(root) = dir.open_dir(&STAGING) else {
-        return;
-    };
-    let Ok(making) = dir.lock(&MUTEX, Duration::ZERO) else {
+    let Some((dir, root, making)) = open(base) else {
         return;
     };
     let left = abandoned(&root);
@@ -30,4 +29,13 @@ pub fn clean(base: &Base) {
             remove(&dir, &root, &name);
         }
     }
+}
+
+/// The plugin directory and its `staging/`, if there is one and no command is creating a directory
+/// in it.
+fn open(base: &Base) -> Option<(Dir, Dir, FileLock)> {
+    let dir = base.open().ok()??;
+    let root = dir.open_dir(&STAGING).ok()?;
+    let making = dir.lock(&MUTEX, Duration::ZERO).ok()?;
+    Some((dir, root, making))
 }

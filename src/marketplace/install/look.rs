@@ -1,14 +1,12 @@
 //! Shows and scans skills without installing them.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::content::{self, Wanted};
-use crate::marketplace::install::plan::{self, Plan, Staged};
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::{InstallOptions, Note};
-use crate::marketplace::reference::address::SubPath;
-use crate::marketplace::reference::parse::{self, Reference};
+use crate::marketplace::fetch::{Wanted, read_small, tree};
+use crate::marketplace::install::{Plan, Staged, plan};
+use crate::marketplace::lock::InstalledName;
+use crate::marketplace::reference::{As, Reference, SubPath, is_local};
 use crate::marketplace::scan::{self, Finding};
+use crate::marketplace::{InstallOptions, Market, Note};
 use crate::sys::limits;
 
 impl Market<'_> {
@@ -28,7 +26,8 @@ impl Market<'_> {
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);
             staged.push(plan::stage(snapshot, found, origin, &name, place)?);
         }
-        Ok(Plan::of(&picked.origin, &staged))
+        let origin = &picked.origin;
+        Ok(Plan::new(&origin.source, origin.commit.as_deref(), &staged))
     }
 
     /// The content of a file of the one skill that `reference` means.
@@ -51,23 +50,19 @@ impl Market<'_> {
         let [found] = &picked.chosen[..] else {
             return Err(Error::new("several skills are meant").hint("give one of them"));
         };
-        let tree = &picked.snapshot.tree;
-        let whole = if found.path.is_empty() {
-            path.to_owned()
-        } else {
-            format!("{}/{path}", found.path)
-        };
+        let files = &picked.snapshot.tree;
+        let whole = tree::join(&found.path, path);
         let shown = path.escape_debug();
         let missing = |why: &str| {
             Error::new(format!("`{}` has no file `{shown}`{why}", found.skill.name))
                 .hint(format!("`agent-skills show {reference}` lists its files"))
         };
-        let real = tree
+        let real = files
             .resolve(&whole)
             .map_err(|why| missing(&format!(": {why}")))?;
-        let file = tree.get(&real).and_then(|node| Wanted::new(&real, node));
+        let file = files.get(&real).and_then(|node| Wanted::new(&real, node));
         let file = file.ok_or_else(|| missing(""))?;
-        let texts = content::read_small(&*picked.snapshot.content, &[file], limits::RESOURCE_FILE)?;
+        let texts = read_small(&*picked.snapshot.content, &[file], limits::RESOURCE_FILE)?;
         let bytes = texts.into_iter().next().flatten();
         bytes.ok_or_else(|| missing(" that is small enough to be shown"))
     }
@@ -78,29 +73,20 @@ impl Market<'_> {
     /// # Errors
     /// When `target` is none of them.
     pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
-        let is_path = parse::is_local(target) || self.env.cwd.join(target).exists();
+        let is_path = is_local(target) || self.env.cwd.join(target).exists();
         if !is_path && let Ok(name) = self.installed(target) {
             let findings = scan::scan(&self.dir(&name));
             return Ok(vec![(name.to_string(), findings)]);
         }
-        let reading = is_path.then_some(parse::As::Path);
-        let options = InstallOptions {
-            reading,
-            all: true,
+        let options = |all: bool| InstallOptions {
+            reading: is_path.then_some(As::Path),
+            all,
             ..InstallOptions::default()
         };
-        let one = InstallOptions {
-            all: false,
-            ..options.clone()
-        };
         // A single skill is selected by its name, several by `all`.
-        let plan = self
-            .show(target, &one, &mut |_| {})
-            .or_else(|_| self.show(target, &options, note))?;
-        Ok(plan
-            .skills
-            .into_iter()
-            .map(|skill| (skill.name, skill.findings))
-            .collect())
+        let one = self.show(target, &options(false), &mut |_| {});
+        let plan = one.or_else(|_| self.show(target, &options(true), note))?;
+        let skills = plan.skills.into_iter();
+        Ok(skills.map(|skill| (skill.name, skill.findings)).collect())
     }
 }

@@ -1,17 +1,26 @@
 //! Changes what is installed: everything is staged, confirmed, and moved into place as a whole.
 //! Open `add.rs` first.
 
-pub mod add;
-pub mod copy;
-pub mod difference;
-pub mod improve;
-pub mod link;
+mod add;
+mod copy;
+mod difference;
+mod improve;
+mod link;
 pub mod litter;
-pub mod look;
-pub mod plan;
-pub mod remove;
-pub mod restore;
-pub mod rollback;
-pub mod staging;
-pub mod swap;
-pub mod update;
+mod look;
+mod plan;
+mod remove;
+mod restore;
+mod rollback;
+mod staging;
+mod swap;
+mod update;
+
+pub use add::{Installed, Status};
+pub use difference::{Difference, changed, only};
+pub use improve::check_same_skill;
+pub use plan::{Plan, Planned, Staged};
+pub use remove::{Removed, nearest};
+pub use staging::{Prepared, Staging};
+pub use swap::{Changes, SKILLS};
+pub use update::{Agree, Change, Edited, UpdateOptions, Updated};

@@ -1,23 +1,17 @@
 //! What an install would add, for a person to review before anything is put into `skills/`.
 
-use crate::marketplace::source::origin::Provenance;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::open::Snapshot;
+use crate::marketplace::fetch::Snapshot;
+use crate::marketplace::install::Prepared;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::staging::Prepared;
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lock_fields::{License, LockPath, TreeId};
-use crate::marketplace::lock::lockfile::LockEntry;
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::source::discover::Found;
-use crate::marketplace::source::origin::Origin;
+use crate::marketplace::source::{Found, Origin, Provenance};
 use crate::skill::{Level, Skill, ToolList, is_script};
 
 /// What an install is about to add.
@@ -33,10 +27,10 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for staged skills.
-    pub fn of(origin: &Origin, staged: &[Staged]) -> Self {
+    pub fn new(source: &str, commit: Option<&str>, staged: &[Staged]) -> Self {
         Self {
-            source: origin.source.clone(),
-            commit: origin.commit.clone(),
+            source: source.to_owned(),
+            commit: commit.map(str::to_owned),
             skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
         }
     }
@@ -84,23 +78,11 @@ pub struct Staged {
     pub planned: Planned,
 }
 
-/// What identifies a skill: source and path.
-pub fn id(source: &str, path: &str) -> String {
-    format!("{source}#{path}")
-}
-
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
     // A skill at the root is copied without the other skills; any other includes those inside it.
-    let others: Vec<String> = match found.path.as_str() {
-        "" => snapshot
-            .found
-            .iter()
-            .map(|f| f.path.clone())
-            .filter(|path| !path.is_empty())
-            .collect(),
-        _ => Vec::new(),
-    };
-    CopyPlan::new(&snapshot.tree, &found.path, &others)
+    let others = snapshot.found.iter().map(|other| other.path.as_str());
+    let others = others.filter(|other| found.path.is_empty() && !other.is_empty());
+    CopyPlan::new(&snapshot.tree, &found.path, &others.collect::<Vec<_>>())
 }
 
 /// Fetches the files of several skills in one request, before each is staged.
@@ -134,23 +116,12 @@ pub fn stage(
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.provenance());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
+    let tree = snapshot.tree_id(&found.path);
     let entry = LockEntry {
-        id: id(&origin.source, &found.path),
-        name: name.clone(),
-        source: origin.source.clone(),
-        address: origin.address.clone(),
-        kind: origin.kind,
-        requested: origin.requested.clone(),
-        rev: origin.rev.clone(),
-        commit: origin.commit.clone(),
-        path: LockPath::parse(&found.path).map_err(deceives)?,
-        tree: snapshot
-            .tree_id(&found.path)
-            .and_then(|id| TreeId::parse(id).ok()),
+        tree: tree.and_then(|id| TreeId::parse(id).ok()),
         sha256: digest.sha256,
         files: digest.files,
-        license: skill.fields.text("license").as_deref().map(License::of),
-        other: Map::new(),
+        ..origin.entry(name, &found.path, &skill).map_err(deceives)?
     };
     if let Some(field) = entry.unreadable() {
         let text = format!("its {field} has characters that deceive a reader");
@@ -177,7 +148,7 @@ pub fn look(
         let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
         Error::new(text).hint("tell its author")
     })?;
-    let digest = Digest::of(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
+    let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
     let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
     let planned = Planned {
         name: name.to_owned(),
@@ -208,11 +179,8 @@ pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
 /// The executable ones of these files, which are given with their digests.
 pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
     let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
-    files
-        .iter()
-        .filter(|(path, digest)| can_run(path, digest))
-        .map(|(path, _)| path.clone())
-        .collect()
+    let scripts = files.iter().filter(|(path, digest)| can_run(path, digest));
+    scripts.map(|(path, _)| path.clone()).collect()
 }
 
 #[cfg(test)]

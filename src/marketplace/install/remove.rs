@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::swap::{self, Changes};
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::Lockfile;
-use crate::marketplace::market::Market;
+use crate::marketplace::Market;
+use crate::marketplace::install::swap;
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
 
 /// A removed skill.
@@ -32,7 +31,7 @@ impl Market<'_> {
     pub fn remove(&self, written: &str) -> Result<Removed> {
         self.clean_litter();
         let staging = self.staging()?;
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let mut changes = self.changes()?;
         let directory = self.installed(written)?;
         let source = changes.lockfile().get(&directory).cloned();
         changes.take_away(&staging, &directory)?;
@@ -52,17 +51,12 @@ impl Market<'_> {
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let is_owners = |directory: &InstalledName| {
-            let real = lockfile
-                .get(directory)
-                .and_then(crate::marketplace::LockEntry::owner);
+            let real = lockfile.get(directory).and_then(LockEntry::owner);
             real.is_some_and(|real| real.eq_ignore_ascii_case(owner))
         };
         let directories = self.directories();
-        let of_owner: Vec<InstalledName> = directories
-            .iter()
-            .filter(|d| is_owners(d))
-            .cloned()
-            .collect();
+        let mut of_owner = directories.clone();
+        of_owner.retain(is_owners);
         if let Ok(directory) = self.one_of(name, &of_owner) {
             return Ok(directory);
         }
@@ -77,20 +71,15 @@ impl Market<'_> {
     }
 
     fn one_of(&self, written: &str, directories: &[InstalledName]) -> Result<InstalledName> {
-        if let Some(exact) = directories
-            .iter()
-            .find(|directory| ***directory == *written)
-        {
+        if let Some(exact) = directories.iter().find(|name| ***name == *written) {
             return Ok(exact.clone());
         }
         let key = SkillName::from_written(written);
         let root = swap::skills(self.plugin_dir);
         let named = |directory: &&InstalledName| {
-            key.as_ref()
-                .is_some_and(|key| *key.as_str() == ***directory)
-                || SkillName::from_written(directory) == key
-                || Skill::load(&root.join(&***directory))
-                    .is_ok_and(|skill| Some(&skill.name) == key.as_ref())
+            let skill = || Skill::load(&root.join(&***directory));
+            SkillName::from_written(directory) == key
+                || skill().is_ok_and(|skill| Some(skill.name) == key)
         };
         let matching: Vec<&InstalledName> = directories.iter().filter(named).collect();
         match matching.as_slice() {
@@ -98,11 +87,8 @@ impl Market<'_> {
             [] => Err(not_installed(written, directories)),
             several => {
                 let choices: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
-                let text = format!(
-                    "`{}` could be {}",
-                    written.escape_debug(),
-                    choices.join(" or ")
-                );
+                let written = written.escape_debug();
+                let text = format!("`{written}` could be {}", choices.join(" or "));
                 Err(Error::new(text).hint("give the name of the directory"))
             }
         }
@@ -110,10 +96,8 @@ impl Market<'_> {
 
     /// The valid skill names in `skills/`, sorted.
     pub fn directories(&self) -> Vec<InstalledName> {
-        let entries = std::fs::read_dir(swap::skills(self.plugin_dir))
-            .into_iter()
-            .flatten()
-            .flatten();
+        let entries = std::fs::read_dir(swap::skills(self.plugin_dir)).into_iter();
+        let entries = entries.flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let names = names.filter_map(|name| InstalledName::parse(&name).ok());
         let mut names: Vec<InstalledName> = names.collect();
@@ -127,11 +111,8 @@ fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`agent-skills list-installed` shows what is installed".to_owned(),
     };
-    Error::new(format!(
-        "the skill `{}` is not installed",
-        written.escape_debug()
-    ))
-    .hint(hint)
+    let text = format!("the skill `{}` is not installed", written.escape_debug());
+    Error::new(text).hint(hint)
 }
 
 /// The most similar name, to suggest it.

@@ -3,20 +3,17 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::open::{self, Fetcher};
-use crate::marketplace::install::add::Installed;
-use crate::marketplace::install::plan::{self, Plan, Staged};
-use crate::marketplace::install::staging::Staging;
-use crate::marketplace::lock::lockfile::{self, Kind, LockEntry, Lockfile};
-use crate::marketplace::lock::verify::State;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::{Confirm, Note};
+use crate::marketplace::fetch::Fetcher;
+use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
+use crate::marketplace::lock::{LockEntry, Lockfile, State};
+use crate::marketplace::reference::Kind;
 use crate::marketplace::source::choose;
+use crate::marketplace::{Confirm, Market, Note};
 
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
     pub fn has_lockfile(&self) -> bool {
-        lockfile::path(self.plugin_dir).symlink_metadata().is_ok()
+        Lockfile::path(self.plugin_dir).symlink_metadata().is_ok()
     }
 
     /// Installs every missing skill of the lockfile in its recorded state. With `frozen`, skills
@@ -34,15 +31,13 @@ impl Market<'_> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         lockfile.check_writable()?;
         if lockfile.entries().is_empty() {
-            let text = format!(
-                "`{}` has no skill",
-                lockfile::path(self.plugin_dir).display()
-            );
+            let path = Lockfile::path(self.plugin_dir);
+            let text = format!("`{}` has no skill", path.display());
             return Err(Error::new(text).hint("give a REFERENCE to install"));
         }
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
-        let (mut results, mut staged) = (Vec::new(), Vec::new());
+        let (mut results, mut staged) = (Vec::new(), Vec::<Staged>::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
                 // A link may lead anywhere, and the user does not control the lockfile of a
@@ -55,10 +50,8 @@ impl Market<'_> {
                     ));
                 }
                 State::Missing if entry.kind == Kind::Link => {
-                    results.extend(
-                        self.link(Path::new(&entry.source), Some(&entry.name))
-                            .inspect_err(|error| note(&error.to_string())),
-                    );
+                    let linked = self.link(Path::new(&entry.source), Some(&entry.name));
+                    results.extend(linked.inspect_err(|error| note(&error.to_string())));
                 }
                 State::Missing => {
                     note(&format!("restoring `{}`", entry.name));
@@ -73,29 +66,18 @@ impl Market<'_> {
                     )));
                 }
                 State::Changed => {
-                    note(&format!(
-                        "`{}` was changed here and is left as it is",
-                        entry.name
-                    ));
+                    let name = &entry.name;
+                    note(&format!("`{name}` was changed here and is left as it is"));
                     results.push(self.already(&entry.name, &lockfile));
                 }
                 State::Intact | State::Linked => results.push(self.already(&entry.name, &lockfile)),
             }
         }
         if let Some(first) = staged.first() {
-            let plan = Plan {
-                source: "the lockfile".to_owned(),
-                commit: None,
-                skills: staged
-                    .iter()
-                    .map(|staged: &Staged| staged.planned.clone())
-                    .collect(),
-            };
-            let name = first.planned.name.clone();
-            if !confirm(&plan)? {
-                return Err(Error::new(format!(
-                    "`{name}` and others were not restored: you said no"
-                )));
+            if !confirm(&Plan::new("the lockfile", None, &staged))? {
+                let name = &first.planned.name;
+                let text = format!("`{name}` and others were not restored: you said no");
+                return Err(Error::new(text));
             }
             results.extend(self.land(&staging, staged)?);
         }
@@ -111,9 +93,9 @@ fn stage_again(
     note: &mut Note,
 ) -> Result<Staged> {
     let reading = entry.pinned()?;
-    let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
-    let want = open::wanted(&opened, &reading);
-    let found = choose::choose(&opened.snapshot.found, &want, &[], false).map_err(|m| m.error)?;
+    let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
+    let want = opened.want(&reading);
+    let found = choose(&opened.snapshot.found, &want, &[], false).map_err(|miss| miss.error)?;
     let found = found
         .first()
         .ok_or_else(|| Error::new("it is not there any more"))?;

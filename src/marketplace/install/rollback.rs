@@ -1,11 +1,9 @@
 //! Restores the state before an update or an approved proposal.
 
 use crate::error::Result;
-use crate::marketplace::fetch::tree_copy;
-use crate::marketplace::install::swap::{Changes, Existing};
-use crate::marketplace::lock::lockfile::LockEntry;
-use crate::marketplace::lock::previous::{self, Previous};
-use crate::marketplace::market::Market;
+use crate::marketplace::Market;
+use crate::marketplace::fetch::copy_tree;
+use crate::marketplace::lock::{LockEntry, Previous, previous};
 
 impl Market<'_> {
     /// Restores the state before the last update or proposal. The present state is kept instead, so
@@ -17,11 +15,11 @@ impl Market<'_> {
         self.clean_litter();
         let name = self.installed(written)?;
         let staging = self.staging()?;
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let mut changes = self.changes()?;
         let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
         let staged = staging.place_for(&name)?;
-        tree_copy::copy(&dir, &staged.make()?)?;
-        changes.place(&staging, &staged, &name, entry.clone(), Existing::Replace)?;
+        copy_tree(&dir, &staged.make()?)?;
+        changes.replace(&staging, &staged, &name, entry.as_ref())?;
         Ok((name.to_string(), entry))
     }
 }

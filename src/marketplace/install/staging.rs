@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::InstalledName;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
 /// How often to retry removing a directory that is still written to, and the delay between.
@@ -143,18 +143,6 @@ impl Drop for Staging {
     }
 }
 
-/// The number of our directories that no running command has locked.
-pub fn litter(base: &Base) -> usize {
-    let Ok(Some(dir)) = base.open() else {
-        return 0;
-    };
-    let Ok(root) = dir.open_dir(&STAGING) else {
-        return 0;
-    };
-    let making = dir.lock(&MUTEX, Duration::ZERO);
-    making.map_or(0, |_making| abandoned(&root).len())
-}
-
 /// The directories below `root` whose commands are gone, each now locked by us.
 pub fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
     let entries = root.entries().unwrap_or_default().into_iter();
@@ -187,7 +175,7 @@ pub fn remove(base: &Dir, root: &Dir, name: &EntryName) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marketplace::install::litter::clean;
+    use crate::marketplace::install::litter;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -199,8 +187,8 @@ mod tests {
         let root = base.make().unwrap().make_dir(&STAGING).unwrap();
         root.new_of_ours(&EntryName::of("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
-        assert_eq!(litter(&base), 1);
-        clean(&base);
+        assert_eq!(litter::count(&base), 1);
+        litter::clean(&base);
         assert!(!plugin.path().join("staging/1-0").exists());
         assert!(running.dir().path().exists());
         drop(running);
@@ -229,7 +217,7 @@ mod tests {
             fs::create_dir(at("more")).unwrap();
             fs::write(at("more/.agent-skills"), "").unwrap();
             fs::write(at("more/file"), "text").unwrap();
-            clean(&base);
+            litter::clean(&base);
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
@@ -260,15 +248,15 @@ mod tests {
         ] {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
         }
-        assert_eq!(litter(&base), 0);
-        clean(&base);
+        assert_eq!(litter::count(&base), 0);
+        litter::clean(&base);
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
         assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
         // A link in its place is not our staging directory.
         fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
         symlink("../elsewhere", at(".chibi/staging")).unwrap();
-        clean(&base);
+        litter::clean(&base);
         let error = Staging::new(&base, Duration::ZERO).unwrap_err();
         assert!(
             error

@@ -12,10 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::{JOURNAL, Prepared, Staging};
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
 use crate::marketplace::lock::previous::{self, FORMER, KEPT};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::reference::Kind;
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock};
 
 mod recover;
@@ -41,13 +40,15 @@ struct Journal {
     placed: Option<String>,
 }
 
-/// What to do if a skill of that name exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// Leave it.
-    Keep,
-    /// Replace it, and keep it for `rollback`.
-    Replace,
+/// A prepared skill for an unused name.
+#[derive(Clone, Copy)]
+pub struct New<'a> {
+    /// Where it is prepared.
+    pub place: &'a Prepared,
+    /// Its directory in `skills/`.
+    pub name: &'a InstalledName,
+    /// Its entry; `None` if it came from no source.
+    pub entry: Option<&'a LockEntry>,
 }
 
 /// The plugin directory, with the install lock held.
@@ -55,6 +56,22 @@ pub struct Changes {
     dir: Dir,
     lockfile: Lockfile,
     _lock: FileLock,
+}
+
+impl New<'_> {
+    fn journal(&self) -> Result<Journal> {
+        let placed = match self.entry {
+            Some(entry) if entry.kind == Kind::Link => None,
+            // It was computed from the files as they are now.
+            Some(entry) => Some(entry.sha256.clone()),
+            None => Some(Digest::read(&self.place.path())?.sha256),
+        };
+        Ok(Journal {
+            name: self.name.clone(),
+            entry: self.entry.cloned(),
+            placed,
+        })
+    }
 }
 
 impl Changes {
@@ -99,85 +116,59 @@ impl Changes {
         opened.map_err(|error| skills.error("open directory", name.entry(), &error))
     }
 
-    /// Moves a skill prepared in `staging` to `name` and sets its entry, `None` if it came from no
-    /// source. Returns `false` if a skill exists there and is to be left.
+    /// Replaces the skill `name` with one prepared in `staging`, keeps it for `rollback`, and sets its
+    /// entry, `None` if it came from no source.
     ///
     /// # Errors
     /// When anything cannot be written; the old state then stays or is restored. Also when the
     /// change was made but the old skill cannot be kept.
-    pub fn place(
+    pub fn replace(
         &mut self,
         staging: &Staging,
         staged: &Prepared,
         name: &InstalledName,
-        entry: Option<LockEntry>,
-        existing: Existing,
-    ) -> Result<bool> {
-        let (skills, target) = (self.skills()?, name.entry());
-        let is_there = skills.has(target);
-        if is_there && existing == Existing::Keep {
-            return Ok(false);
-        }
+        entry: Option<&LockEntry>,
+    ) -> Result<()> {
         let scratch = staging.dir();
-        let placed = match &entry {
-            Some(entry) if entry.kind == Kind::Link => None,
-            _ => Some(Digest::of(&staged.path())?.sha256),
+        let journal = Journal {
+            name: name.clone(),
+            entry: entry.cloned(),
+            placed: Some(Digest::read(&staged.path())?.sha256),
         };
-        begin_journal(scratch, name, entry.clone(), placed)?;
-        let room = match existing {
-            Existing::Keep => Ok(()),
-            Existing::Replace => {
-                previous::make_room(&self.dir, scratch, name, self.lockfile.get(name))
-            }
-        };
+        begin_journal(scratch, &[journal])?;
+        let room = previous::make_room(&self.dir, scratch, name, self.lockfile.get(name));
         if let Err(error) = room.and_then(|()| self.bring(scratch, staged, name, entry)) {
             previous::put_back(&self.dir, scratch, name);
             remove_journal(scratch)?;
             return Err(error);
         }
-        if is_there {
-            let old = replaced(scratch, &staged.within, &staged.name);
-            let kept = previous::keep(&self.dir, scratch, name, old);
-            kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
-        }
-        remove_journal(scratch)?;
-        Ok(true)
+        let old = replaced(scratch, &staged.within, &staged.name);
+        let kept = previous::keep(&self.dir, scratch, name, old);
+        kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
+        remove_journal(scratch)
     }
 
-    /// The steps of [`Changes::place`] of which all or none take effect.
+    /// The steps of [`Changes::replace`] of which all or none take effect.
     fn bring(
         &mut self,
         scratch: &Dir,
         staged: &Prepared,
         name: &InstalledName,
-        entry: Option<LockEntry>,
+        entry: Option<&LockEntry>,
     ) -> Result<()> {
         let (skills, target) = (self.skills()?, name.entry());
-        let is_there = skills.has(target);
-        let moved = if is_there {
-            replace(staged, &skills, target, scratch)
-        } else {
-            staged.within.rename(&staged.name, &skills, target)
-        };
-        moved.map_err(|error| {
-            let error = skills.error("move the skill to", target, &error);
-            error.hint("check the permissions of the skills directory")
-        })?;
-        let written = match entry {
-            Some(entry) => self.lockfile.put(entry, scratch),
-            None => self.lockfile.take(name, scratch),
-        };
-        written.inspect_err(|_| {
-            let back = || skills.rename(target, &staged.within, &staged.name);
-            let _ = if !is_there {
-                back()
-            } else if scratch.has(&OLD) {
-                back().and_then(|()| scratch.rename(&OLD, &skills, target))
-            } else {
-                let exchanged = staged.within.exchange(&staged.name, &skills, target);
-                exchanged.map(|_| ())
-            };
-        })
+        exchange(staged, &skills, target, scratch).map_err(|e| not_moved(&skills, target, &e))?;
+        self.lockfile
+            .set(&[(name, entry)], scratch)
+            .inspect_err(|_| {
+                let Prepared { within, name } = staged;
+                let _ = if scratch.has(&OLD) {
+                    let back = skills.rename(target, within, name);
+                    back.and_then(|()| scratch.rename(&OLD, &skills, target))
+                } else {
+                    within.exchange(name, &skills, target).map(drop)
+                };
+            })
     }
 
     /// Moves prepared skills to unused names, each atomically, and writes the lockfile once for all
@@ -185,60 +176,44 @@ impl Changes {
     ///
     /// # Errors
     /// When anything cannot be written. Skills already moved either stay or are all moved back.
-    pub fn place_new(
-        &mut self,
-        staging: &Staging,
-        staged: &[(&Prepared, &LockEntry)],
-    ) -> Result<Vec<bool>> {
+    pub fn place_new(&mut self, staging: &Staging, new: &[New]) -> Result<Vec<bool>> {
         let (skills, scratch) = (self.skills()?, staging.dir());
-        let is_free = |entry: &LockEntry| !skills.has(entry.name.entry());
-        let mut placed: Vec<bool> = staged.iter().map(|(_, entry)| is_free(entry)).collect();
-        let free = staged.iter().zip(&placed).filter(|(_, is_free)| **is_free);
-        let journal = |((_, entry), _): (&(&Prepared, &LockEntry), &bool)| Journal {
-            name: entry.name.clone(),
-            entry: Some((*entry).clone()),
-            // It was computed from the files as they are now.
-            placed: Some(entry.sha256.clone()),
-        };
-        write_journals(scratch, &free.map(journal).collect::<Vec<_>>())?;
+        let mut placed: Vec<bool> = new.iter().map(|n| !skills.has(n.name.entry())).collect();
+        let free = new.iter().zip(&placed).filter(|(_, is_free)| **is_free);
+        let journals = free
+            .map(|(new, _)| new.journal())
+            .collect::<Result<Vec<_>>>()?;
+        begin_journal(scratch, &journals)?;
         let mut failed = None;
-        for ((prepared, entry), is_placed) in staged.iter().zip(&mut placed) {
-            let target = entry.name.entry();
+        for (New { place, name, .. }, is_placed) in new.iter().zip(&mut placed) {
             *is_placed = *is_placed && failed.is_none();
             if *is_placed
-                && let Err(error) = prepared.within.rename(&prepared.name, &skills, target)
+                && let Err(error) = place.within.rename(&place.name, &skills, name.entry())
             {
                 *is_placed = false;
-                failed = Some(skills.error("move the skill to", target, &error));
+                failed = Some(not_moved(&skills, name.entry(), &error));
             }
         }
-        let moved = || {
-            staged
-                .iter()
-                .zip(&placed)
-                .filter(|(_, is_placed)| **is_placed)
-        };
-        let entries = moved().map(|((_, entry), _)| (*entry).clone()).collect();
-        if let Err(error) = self.lockfile.put_all(entries, scratch) {
-            for ((prepared, entry), _) in moved() {
-                let _ = skills.rename(entry.name.entry(), &prepared.within, &prepared.name);
+        let moved = || new.iter().zip(&placed).filter(|(_, is_placed)| **is_placed);
+        let entries: Vec<_> = moved().map(|(new, _)| (new.name, new.entry)).collect();
+        if let Err(error) = self.lockfile.set(&entries, scratch) {
+            for (New { place, name, .. }, _) in moved() {
+                let _ = skills.rename(name.entry(), &place.within, &place.name);
             }
             remove_journal(scratch)?;
             return Err(error);
         }
         remove_journal(scratch)?;
-        match failed {
-            Some(error) => Err(error.hint("check the permissions of the skills directory")),
-            None => Ok(placed),
-        }
+        failed.map_or(Ok(placed), Err)
     }
 
     /// Changes the entry of a skill whose files stay unchanged.
     ///
     /// # Errors
     /// When the lockfile cannot be written.
-    pub fn note(&mut self, staging: &Staging, entry: LockEntry) -> Result<()> {
-        self.lockfile.put(entry, staging.dir())
+    pub fn note(&mut self, staging: &Staging, entry: &LockEntry) -> Result<()> {
+        self.lockfile
+            .set(&[(&entry.name, Some(entry))], staging.dir())
     }
 
     /// Removes the skill in the directory `name` and its kept state.
@@ -247,7 +222,12 @@ impl Changes {
     /// When anything cannot be written; the old state then stays or is restored.
     pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
         let scratch = staging.dir();
-        begin_journal(scratch, name, None, None)?;
+        let journal = Journal {
+            name: name.clone(),
+            entry: None,
+            placed: None,
+        };
+        begin_journal(scratch, &[journal])?;
         let gone = self.carry_off(scratch, name);
         if gone.is_err() {
             previous::put_back(&self.dir, scratch, name);
@@ -268,9 +248,11 @@ impl Changes {
         if skills.has(target) {
             skills.rename(target, scratch, &GONE).map_err(failed)?;
         }
-        self.lockfile.take(name, scratch).inspect_err(|_| {
-            let _ = scratch.rename(&GONE, &skills, target);
-        })
+        self.lockfile
+            .set(&[(name, None)], scratch)
+            .inspect_err(|_| {
+                let _ = scratch.rename(&GONE, &skills, target);
+            })
     }
 }
 
@@ -292,7 +274,7 @@ pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
 }
 
-fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
+fn exchange(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
     let Prepared { within, name } = staged;
     if within.exchange(name, skills, target)? {
         return Ok(());
@@ -304,36 +286,22 @@ fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -
     })
 }
 
+fn not_moved(skills: &Dir, target: &EntryName, error: &io::Error) -> Error {
+    let error = skills.error("move the skill to", target, error);
+    error.hint("check the permissions of the skills directory")
+}
+
 /// Writes the journal. From then on, [`recover`] completes or undoes the change after a kill.
-fn begin_journal(
-    staging: &Dir,
-    name: &InstalledName,
-    entry: Option<LockEntry>,
-    placed: Option<String>,
-) -> Result<()> {
+fn begin_journal(staging: &Dir, journals: &[Journal]) -> Result<()> {
     // They are left from the change of another skill.
     for left in [&OLD, &GONE, &KEPT, &FORMER] {
         let removed = staging.remove_ours(left);
         removed.map_err(|error| staging.error("remove", left, &error))?;
     }
-    write_journal(staging, name, entry, placed)
+    write_journal(staging, journals)
 }
 
-fn write_journal(
-    staging: &Dir,
-    name: &InstalledName,
-    entry: Option<LockEntry>,
-    placed: Option<String>,
-) -> Result<()> {
-    let journal = Journal {
-        name: name.clone(),
-        entry,
-        placed,
-    };
-    write_journals(staging, &[journal])
-}
-
-fn write_journals(staging: &Dir, journals: &[Journal]) -> Result<()> {
+fn write_journal(staging: &Dir, journals: &[Journal]) -> Result<()> {
     let bytes = serde_json::to_vec(journals)
         .map_err(|error| Error::caused("could not write the journal", error))?;
     let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);

@@ -7,24 +7,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::git::{Call, Git};
-use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::fetch::tree_copy;
-use crate::marketplace::install::difference::Difference;
-use crate::marketplace::install::plan::{self, Staged};
-use crate::marketplace::install::staging::Staging;
-use crate::marketplace::install::swap::{Changes, Existing};
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
-use crate::marketplace::market::Market;
-use crate::marketplace::options::Note;
-use crate::marketplace::reference::pin::Ancestry;
-use crate::marketplace::source::upstream::{
-    Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen,
-};
+use crate::marketplace::fetch::{Call, Fetcher, Git, copy_from, copy_tree};
+use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::reference::{Ancestry, Kind};
+use crate::marketplace::source::{Seen, ancestry, find_again, is_same_tree, moved};
+use crate::marketplace::source::{newer_tags, seen};
+use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
-use crate::sys::{Dir, EntryName, limits};
+use crate::sys::{EntryName, limits};
 
 const STASH: EntryName = EntryName::of("stash");
 const DIFF: EntryName = EntryName::of("diff");
@@ -180,16 +171,14 @@ impl Market<'_> {
         match seen(entry, &reading, fetcher)? {
             Seen::Same(rev) if rev == entry.rev => return Ok(Change::UpToDate),
             Seen::Same(rev) => {
-                let entry = LockEntry {
-                    rev,
-                    ..entry.clone()
-                };
-                return self.note_unless(options.dry_run, staging, entry);
+                let mut entry = entry.clone();
+                entry.rev = rev;
+                return self.note_unless(options.dry_run, staging, &entry);
             }
             Seen::Moved(tag) => return Ok(kept(&moved(entry, &tag))),
             Seen::Other => {}
         }
-        let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
+        let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let found = match find_again(entry, &opened.snapshot) {
             Ok(found) => found,
             Err(gone) => return Ok(kept(&gone)),
@@ -206,16 +195,16 @@ impl Market<'_> {
                 address: opened.origin.address.clone(),
                 ..entry.clone()
             };
-            return self.note_unless(noted, staging, entry);
+            return self.note_unless(noted, staging, &entry);
         }
         let place = staging.place_for(&entry.name)?;
         let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 == entry.sha256 {
-            return self.note_unless(noted, staging, staged.entry);
+            return self.note_unless(noted, staging, &staged.entry);
         }
         let installed = self.dir(&entry.name);
-        let now = Digest::of(&installed)?;
+        let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
         let mut difference = Difference::between(&installed, &now.files, &staged.planned, new);
         difference.from.clone_from(&entry.commit);
@@ -223,12 +212,8 @@ impl Market<'_> {
         difference.edited = now.sha256 != entry.sha256;
         difference.ancestry = ancestry;
         if options.diff {
-            difference.text = Some(line_by_line(
-                staging,
-                &installed,
-                &staged.place.path(),
-                fetcher.git(),
-            )?);
+            let new = staged.place.path();
+            difference.text = Some(line_by_line(staging, &installed, &new, fetcher.git)?);
         }
         if options.dry_run {
             return Ok(Change::Available(Box::new(difference)));
@@ -253,33 +238,41 @@ impl Market<'_> {
         staging: &Staging,
     ) -> Result<Change> {
         let name = &entry.name;
-        let installed = self.dir(name);
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let same = Digest::of(&installed)?.sha256 == looked_at.sha256;
-        if changes.lockfile().get(name) != Some(entry) || !same {
-            let text = format!("another command has changed `{name}`");
-            return Err(Error::new(text).hint("try again"));
-        }
+        let mut changes = self.changes_of(name, Some(entry), looked_at)?;
         let mut stashed = None;
         if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
             let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
             stashed = Some(stash(&changes, staging, name, &kept)?);
         }
-        let to = staged.entry.commit.clone();
-        let new = Some(staged.entry);
-        changes.place(staging, &staged.place, name, new, Existing::Replace)?;
+        changes.replace(staging, &staged.place, name, Some(&staged.entry))?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
-            to,
+            to: staged.entry.commit,
             dropped: staged.planned.dropped,
             stashed,
         })
     }
 
+    /// Begins to change a skill, if it is still the one that was compared.
+    pub(crate) fn changes_of(
+        &self,
+        name: &InstalledName,
+        entry: Option<&LockEntry>,
+        looked_at: &Digest,
+    ) -> Result<Changes> {
+        let changes = self.changes()?;
+        let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
+        if changes.lockfile().get(name) == entry && same {
+            return Ok(changes);
+        }
+        let text = format!("another command has changed `{name}`");
+        Err(Error::new(text).hint("try again"))
+    }
+
     /// The skill matches its source. Records the new commit in the lockfile, unless `not`.
-    fn note_unless(&self, not: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
+    fn note_unless(&self, not: bool, staging: &Staging, entry: &LockEntry) -> Result<Change> {
         if !not {
-            let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+            let mut changes = self.changes()?;
             if changes.lockfile().get(&entry.name).is_some() {
                 changes.note(staging, entry)?;
             }
@@ -301,7 +294,7 @@ fn stash(
     let home = home.map_err(|error| dir.error("make directory", &STASH, &error))?;
     if !home.has(kept.entry()) {
         let copy = staging.place_for(kept)?;
-        tree_copy::copy(&changes.skill(name)?, &copy.make()?)?;
+        copy_tree(&changes.skill(name)?, &copy.make()?)?;
         let moved = copy.within.rename(&copy.name, &home, kept.entry());
         moved.map_err(|error| home.error("keep", kept.entry(), &error))?;
     }
@@ -321,21 +314,21 @@ fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<S
     let failed = |error| scratch.error("make directory", &DIFF, &error);
     let both = scratch.new_dir(&DIFF).map_err(failed)?;
     for (from, name) in [(old, EntryName::of("a")), (new, EntryName::of("b"))] {
-        let from = Dir::anchor(from).map_err(|error| Error::io("read", from, &error))?;
-        tree_copy::copy(&from, &both.new_dir(&name).map_err(failed)?)?;
+        copy_from(from, &both.new_dir(&name).map_err(failed)?)?;
     }
+    let options = [
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--no-prefix",
+    ];
     let call = Call {
         args: &[
-            "diff",
-            "--no-index",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "--no-prefix",
-            "--",
-            "diff/a",
-            "diff/b",
-        ],
+            &["diff", "--no-index"],
+            &options[..],
+            &["--", "diff/a", "diff/b"],
+        ]
+        .concat(),
         may_say_no: true,
         ..Call::default()
     };

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::sys::{files, limits};
+use crate::sys::{files, limits, tree};
 
 /// The digests of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Digest {
     ///
     /// # Errors
     /// When a file cannot be read, or there are more files than an install may have.
-    pub fn of(dir: &Path) -> Result<Self> {
+    pub fn read(dir: &Path) -> Result<Self> {
         let mut paths = Vec::new();
         collect(dir, Path::new(""), &mut paths)?;
         paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
@@ -44,23 +44,17 @@ impl Digest {
         };
         for path in paths {
             let full = dir.join(&path);
-            let (content, executable) =
-                read(&full).map_err(|error| Error::io("read", &full, &error))?;
+            let read = read(&full).map_err(|error| Error::io("read", &full, &error));
+            let (content, executable) = read?;
             digest.bytes += content.len() as u64;
             if digest.bytes > limits::INSTALL_BYTES {
                 return Err(too_much(dir));
             }
-            let name = path.as_os_str().as_bytes();
-            whole.update((name.len() as u64).to_le_bytes());
-            whole.update(name);
-            whole.update([u8::from(executable)]);
-            whole.update((content.len() as u64).to_le_bytes());
-            whole.update(&content);
+            tree::record(&mut whole, &path, u8::from(executable), &content);
             let mark = if executable { "+x" } else { "" };
             let value = format!("{:x}{mark}", Sha256::digest(&content));
-            digest
-                .files
-                .insert(path.to_string_lossy().into_owned(), value);
+            let path = path.to_string_lossy().into_owned();
+            digest.files.insert(path, value);
         }
         digest.sha256 = format!("{:x}", whole.finalize());
         Ok(digest)
@@ -115,7 +109,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(*mode)).unwrap();
         }
-        Digest::of(dir.path()).unwrap()
+        Digest::read(dir.path()).unwrap()
     }
 
     #[test]

@@ -4,18 +4,12 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::failure::Failure;
-use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::fetch::past::Commit;
-use crate::marketplace::install::difference::{changed, only};
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
+use crate::marketplace::Market;
+use crate::marketplace::fetch::{Commit, Failure, Fetcher};
+use crate::marketplace::install::{changed, only};
 use crate::marketplace::lock::previous;
-use crate::marketplace::lock::verify::{State, Verified};
-use crate::marketplace::market::Market;
-use crate::marketplace::reference::pin::{CommitId, Pin};
-use crate::marketplace::reference::reading::{At, Place};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, State, Verified};
+use crate::marketplace::reference::{At, CommitId, Kind, Pin, Place, Reading};
 use crate::skill::Skill;
 
 /// The history of one installed skill.
@@ -97,11 +91,9 @@ impl Market<'_> {
         if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
             let staging = self.staging()?;
             let mut fetcher = self.fetcher(&staging);
-            match asked(entry, &mut fetcher)? {
-                Ok((tags, log)) => (history.tags, history.log) = (tags, log),
-                Err(failure) => {
-                    history.unasked = Some(Error::from(failure).to_string());
-                }
+            match asked(entry, &entry.reading()?, &mut fetcher) {
+                Ok(asked) => (history.tags, history.log) = asked,
+                Err(failure) => history.unasked = Some(Error::from(failure).to_string()),
             }
         }
         Ok(history)
@@ -111,10 +103,8 @@ impl Market<'_> {
         let Ok(previous) = previous::read(self.plugin_dir, name) else {
             return Ok(None);
         };
-        let (old, new) = (
-            Digest::of(previous.dir.path())?,
-            Digest::of(&self.dir(name))?,
-        );
+        let old = Digest::read(previous.dir.path())?;
+        let new = Digest::read(&self.dir(name))?;
         let skill = Skill::load(previous.dir.path()).ok();
         Ok(Some(Earlier {
             version: skill.and_then(|skill| skill.fields.version()),
@@ -126,14 +116,15 @@ impl Market<'_> {
     }
 }
 
-type Asked = (Vec<Tag>, Vec<Commit>);
-
 /// The tags of an entry's repository, and the log of its skill on the entry's branch, or on the
 /// default branch if it is pinned to a tag or commit.
-fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failure>> {
-    let reading = entry.reading()?;
+fn asked(
+    entry: &LockEntry,
+    reading: &Reading,
+    fetcher: &mut Fetcher,
+) -> Result<(Vec<Tag>, Vec<Commit>), Failure> {
     let Place::Repository { url, at } = &reading.place else {
-        return Ok(Ok((Vec::new(), Vec::new())));
+        return Ok((Vec::new(), Vec::new()));
     };
     // Earlier releases kept short names, which may mean a branch or a tag.
     let pin = match fetcher.resolve(url, at) {
@@ -144,10 +135,7 @@ fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failu
         Some(branch @ Pin::Branch(_)) => At::Pin(branch),
         _ => At::Default,
     };
-    let newest = match fetcher.resolve(url, &at) {
-        Ok(resolved) => resolved.commit,
-        Err(failure) => return Ok(Err(failure)),
-    };
+    let newest = fetcher.resolve(url, &at)?.commit;
     let in_use = entry.commit_id();
     let tag = |(name, commit): (&str, &CommitId)| Tag {
         name: name.to_owned(),
@@ -155,6 +143,6 @@ fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failu
         in_use: Some(commit) == in_use.as_ref(),
     };
     let tags = fetcher.tags(url).map(tag).collect();
-    let log = fetcher.log(url, &newest, in_use.as_ref(), &entry.path);
-    Ok(log.map(|log| (tags, log)))
+    let log = fetcher.log(url, &newest, in_use.as_ref(), &entry.path)?;
+    Ok((tags, log))
 }

@@ -9,14 +9,9 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree;
-use crate::marketplace::install::add::Installed;
-use crate::marketplace::lock::lockfile::Kind;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::{Confirm, InstallOptions, Note};
-use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::parse::Reference;
-use crate::marketplace::reference::reading::Reading;
-use crate::marketplace::source::origin;
+use crate::marketplace::install::Installed;
+use crate::marketplace::reference::{Kind, Reading, Reference, RepoUrl};
+use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::sys::{files, limits};
 
 /// The result for one skill of a foreign lockfile.
@@ -43,8 +38,8 @@ impl Market<'_> {
         let path = self.env.cwd.join(path);
         let mut found = Vec::new();
         for file in lock_files(&path) {
-            let bytes = files::read_capped(&file, limits::LOCKFILE)
-                .map_err(|error| Error::io("read", &file, &error))?;
+            let bytes = files::read_capped(&file, limits::LOCKFILE);
+            let bytes = bytes.map_err(|error| Error::io("read", &file, &error))?;
             let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
                 Error::caused(format!("`{}` is not JSON", file.display()), error)
                     .hint("repair it, or give another file")
@@ -58,7 +53,7 @@ impl Market<'_> {
                  skills that have one",
             ));
         }
-        let mut install = |(name, reading): (String, Result<Reading>)| {
+        let install = |(name, reading): (String, Result<Reading>)| {
             let options = InstallOptions::default();
             let outcome = reading.and_then(|reading| {
                 let requested = reading.to_string();
@@ -67,7 +62,7 @@ impl Market<'_> {
             });
             Imported { name, outcome }
         };
-        Ok(found.into_iter().map(&mut install).collect())
+        Ok(found.into_iter().map(install).collect())
     }
 }
 
@@ -102,17 +97,13 @@ fn vercel(entry: &Value) -> Result<Reading> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
     let source = field("source").unwrap_or_default();
     let address = field("sourceUrl").unwrap_or(source);
-    let path = field("skillPath").unwrap_or_default();
-    let path = match tree::base(path) {
-        name if name.eq_ignore_ascii_case("SKILL.md") => tree::parent(path),
-        _ => path,
-    };
+    let path = tree::skill_dir(field("skillPath").unwrap_or_default());
     match field("sourceType").unwrap_or("github") {
-        "local" => origin::reading(Kind::Local, address, None, path),
-        "well-known" | "wellknown" => origin::reading(Kind::WellKnown, address, None, path),
+        "local" => Reading::recorded(Kind::Local, address, None, path),
+        "well-known" | "wellknown" => Reading::recorded(Kind::WellKnown, address, None, path),
         _ => {
-            let url = repository(address).or_else(|_| repository(source))?;
-            origin::reading(Kind::Git, url.as_str(), field("ref"), path)
+            let url = RepoUrl::parse_short(address).or_else(|_| RepoUrl::parse_short(source))?;
+            Reading::recorded(Kind::Git, url.as_str(), field("ref"), path)
         }
     }
 }
@@ -122,20 +113,13 @@ fn openskills(entry: &Value) -> Result<Reading> {
     let path = field("subpath").unwrap_or_default();
     match field("localPath") {
         Some(dir) if field("sourceType") == Some("local") => {
-            origin::reading(Kind::Local, dir, None, path)
+            Reading::recorded(Kind::Local, dir, None, path)
         }
         _ => {
             let address = field("repoUrl").or(field("source")).unwrap_or_default();
-            origin::reading(Kind::Git, repository(address)?.as_str(), None, path)
+            let url = RepoUrl::parse_short(address)?;
+            Reading::recorded(Kind::Git, url.as_str(), None, path)
         }
-    }
-}
-
-/// `OWNER/REPO` or a URL.
-fn repository(written: &str) -> Result<RepoUrl> {
-    match written.split_once('/') {
-        Some((owner, repo)) if !written.contains([':', '@']) => RepoUrl::github(owner, repo),
-        _ => RepoUrl::parse(written),
     }
 }
 

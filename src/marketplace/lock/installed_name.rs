@@ -1,12 +1,10 @@
 //! The name of a skill's directory in `skills/`. It may come from a lockfile, a journal or a
 //! repository, so it is parsed before it is used in a path or shown.
 
-use std::fmt;
-use std::ops::Deref;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::marketplace::lock::lock_fields::text;
 use crate::skill::{SkillName, one_line};
 use crate::sys::EntryName;
 
@@ -14,10 +12,7 @@ use crate::sys::EntryName;
 /// that is invisible, controls a terminal or reorders text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct InstalledName {
-    name: String,
-    entry: EntryName,
-}
+pub struct InstalledName(String, EntryName);
 
 impl InstalledName {
     /// Parses `written`.
@@ -27,46 +22,21 @@ impl InstalledName {
     pub fn parse(written: &str) -> Result<Self> {
         let entry = EntryName::parse(written);
         let is_plain = !written.starts_with(['.', '-']) && one_line(written) == written;
-        match entry.filter(|_| is_plain) {
-            Some(entry) => Ok(Self {
-                name: written.to_owned(),
-                entry,
-            }),
-            None => Err(Error::new(format!(
-                "`{}` cannot be the name of an installed skill",
-                written.escape_debug()
-            ))
-            .hint("a name has letters and digits, and no `/`")),
-        }
+        let entry = entry.filter(|_| is_plain).ok_or_else(|| {
+            let written = written.escape_debug();
+            let text = format!("`{written}` cannot be the name of an installed skill");
+            Error::new(text).hint("a name has letters and digits, and no `/`")
+        })?;
+        Ok(Self(written.to_owned(), entry))
     }
 
     /// The name as an entry of the `skills/` directory handle.
     pub fn entry(&self) -> &EntryName {
-        &self.entry
+        &self.1
     }
 }
 
-impl Deref for InstalledName {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.name
-    }
-}
-
-impl fmt::Display for InstalledName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
-impl TryFrom<String> for InstalledName {
-    type Error = Error;
-
-    fn try_from(written: String) -> Result<Self> {
-        Self::parse(&written)
-    }
-}
+text!(InstalledName);
 
 impl TryFrom<&SkillName> for InstalledName {
     type Error = Error;
@@ -76,15 +46,9 @@ impl TryFrom<&SkillName> for InstalledName {
     }
 }
 
-impl From<InstalledName> for String {
-    fn from(name: InstalledName) -> Self {
-        name.name
-    }
-}
-
 impl PartialEq<str> for InstalledName {
     fn eq(&self, other: &str) -> bool {
-        self.name == other
+        self.0 == other
     }
 }
 

@@ -2,15 +2,10 @@
 //! lockfile may come with a repository, so each field is parsed before it is used in a path, a git
 //! argument or a message.
 
-use std::fmt;
-use std::ops::Deref;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::address::SubPath;
-use crate::marketplace::reference::pin::{CommitId, Pin};
-use crate::marketplace::reference::reading;
+use crate::marketplace::reference::{At, CommitId, Pin, SubPath};
 use crate::skill::{one_line, visible};
 
 /// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
@@ -38,8 +33,7 @@ impl LockRef {
     /// # Errors
     /// When it is neither a ref nor a commit id.
     pub fn parse(written: &str) -> Result<Self> {
-        let parsed = reading::at(Some(written));
-        parsed.map_err(|error| error.context("the ref"))?;
+        At::parse(Some(written)).map_err(|error| error.context("the ref"))?;
         Ok(Self(written.to_owned()))
     }
 }
@@ -74,7 +68,7 @@ impl TreeId {
 
 impl License {
     /// The author's text on one line, without deceptive characters.
-    pub fn of(written: &str) -> Self {
+    pub fn from_written(written: &str) -> Self {
         Self(one_line(written))
     }
 
@@ -94,9 +88,10 @@ fn no(written: &str, what: &str) -> Error {
     Error::new(format!("`{}` cannot be {what}", visible(&written)))
 }
 
+/// Makes validated texts, tuples that begin with their text, usable as `str` and by serde.
 macro_rules! text {
     ($($field:ident)*) => {$(
-        impl Deref for $field {
+        impl std::ops::Deref for $field {
             type Target = str;
 
             fn deref(&self) -> &str {
@@ -104,8 +99,8 @@ macro_rules! text {
             }
         }
 
-        impl fmt::Display for $field {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $field {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
@@ -127,6 +122,7 @@ macro_rules! text {
 }
 
 text!(LockRef LockPath TreeId License);
+pub(super) use text;
 
 #[cfg(test)]
 mod tests {
@@ -163,7 +159,7 @@ mod tests {
         }
         for hostile in ["a\u{1b}[2Jb", "a\u{202e}b", "a\u{200b}", "a\0"] {
             assert!(!reads::<License>(hostile), "{hostile:?}");
-            let kept = License::of(hostile).to_string();
+            let kept = License::from_written(hostile).to_string();
             assert!(reads::<License>(&kept), "{kept:?}");
         }
         for no_tree in ["", "main", "0123456789abcdef", &"g".repeat(40)] {

@@ -10,10 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lock_fields::{License, LockPath, LockRef, TreeId};
-use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::lock::{InstalledName, License, LockPath, LockRef, TreeId};
+use crate::marketplace::reference::Kind;
 use crate::skill::{one_line, visible};
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
@@ -21,25 +19,6 @@ const VERSION: u64 = 1;
 /// Characters that would make a name a git revision or a path pattern.
 const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
 const FILE: EntryName = EntryName::of("skills.lock.json");
-
-/// The kind of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A git repository.
-    #[default]
-    Git,
-    /// A local directory, copied.
-    Local,
-    /// An archive, local or from the web.
-    Archive,
-    /// A site with a well-known index.
-    WellKnown,
-    /// One `SKILL.md` from the web.
-    File,
-    /// A link to a local directory.
-    Link,
-}
 
 /// One installed skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +46,7 @@ pub struct LockEntry {
     pub path: LockPath,
     /// Git's id of that directory.
     pub tree: Option<TreeId>,
-    /// The digest of what was installed ([`crate::marketplace::Digest`]).
+    /// The digest of what was installed ([`crate::marketplace::lock::Digest`]).
     pub sha256: String,
     /// The digest of each file.
     pub files: BTreeMap<String, String>,
@@ -81,7 +60,7 @@ pub struct LockEntry {
 impl LockEntry {
     /// The owner of the source: an account, a group or a host.
     pub fn owner(&self) -> Option<String> {
-        owner(self.kind, &self.source)
+        self.kind.owner(&self.source)
     }
 
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
@@ -100,16 +79,13 @@ impl LockEntry {
         // For an archive the commit is `sha256:` and the digest.
         let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let no_id = |id: &String| !id.bytes().all(is_id);
-        if self.commit.as_ref().is_some_and(no_id) {
-            return Some("commit");
-        }
-        if no_id(&self.sha256) {
-            return Some("digest");
-        }
-        // Git would not read these as a mere name, and no install writes them.
-        let is_revision = self.name.contains("..") || self.name.contains(REVISION);
         let is_file = |path: &String| EntryPath::parse(path).is_some();
-        if is_revision {
+        if self.commit.as_ref().is_some_and(no_id) {
+            Some("commit")
+        } else if no_id(&self.sha256) {
+            Some("digest")
+        } else if self.name.contains("..") || self.name.contains(REVISION) {
+            // Git would not read these as a mere name, and no install writes them.
             Some("name")
         } else if !self.files.keys().all(is_file) {
             Some("list of files")
@@ -117,14 +93,6 @@ impl LockEntry {
             None
         }
     }
-}
-
-/// The owner of a source: an account, a group or a host; `None` for a local path.
-pub fn owner(kind: Kind, source: &str) -> Option<String> {
-    if kind == Kind::Git {
-        return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
-    }
-    WebUrl::parse(source).ok().map(|url| url.host().to_owned())
 }
 
 /// The lockfile of a plugin directory.
@@ -137,22 +105,17 @@ pub struct Lockfile {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct Written<Entry> {
     version: u64,
-    skills: Vec<Value>,
+    skills: Vec<Entry>,
     #[serde(flatten)]
     other: Map<String, Value>,
-}
-
-/// The path of a plugin directory's lockfile.
-pub fn path(base: &Base) -> PathBuf {
-    base.path().join(FILE.as_os_str())
 }
 
 /// The content of the file; `None` if it is missing. In a project, a link in its place is not
 /// followed.
 fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
-    let path = path(base);
+    let path = Lockfile::path(base);
     let read = if base.is_shared() {
         let Some(dir) = base.open()? else {
             return Ok(None);
@@ -169,12 +132,17 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
 }
 
 impl Lockfile {
+    /// The path of a plugin directory's lockfile.
+    pub fn path(base: &Base) -> PathBuf {
+        base.path().join(FILE.as_os_str())
+    }
+
     /// Reads the lockfile of a plugin directory. A missing file counts as empty.
     ///
     /// # Errors
     /// When it exists but cannot be read or parsed.
     pub fn read(base: &Base) -> Result<Self> {
-        let path = path(base);
+        let path = Self::path(base);
         let Some(bytes) = bytes(base)? else {
             return Ok(Self {
                 base: base.clone(),
@@ -192,12 +160,13 @@ impl Lockfile {
                  installed, but cannot be updated",
             )
         };
-        let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
-            if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
-                broken(&"it has merge conflicts")
+        let written: Written<Value> = serde_json::from_slice(&bytes).map_err(|error| {
+            let conflicts = bytes.windows(8).any(|window| window == b"<<<<<<< ");
+            broken(if conflicts {
+                &"it has merge conflicts"
             } else {
-                broken(&error)
-            }
+                &error
+            })
         })?;
         let entries = written.skills.into_iter().map(|entry| {
             let name = one_line(entry["name"].as_str().unwrap_or_default());
@@ -233,7 +202,7 @@ impl Lockfile {
         }
         let text = format!(
             "the lockfile `{}` has version {}, and this agent-skills writes version {VERSION}",
-            path(&self.base).display(),
+            Self::path(&self.base).display(),
             self.version
         );
         Err(Error::new(text).hint("update agent-skills, or move the file away"))
@@ -254,64 +223,38 @@ impl Lockfile {
         &self.entries
     }
 
-    /// Adds an entry, or replaces the one of the same name, and writes the file if it changes.
-    /// `scratch` is a directory for temporary files.
+    /// Sets the entries of skills, or removes them, and writes the file if that changes it. `scratch`
+    /// is a directory for temporary files.
     ///
     /// # Errors
     /// As [`Lockfile::check_writable`], and when the file cannot be written.
-    pub fn put(&mut self, entry: LockEntry, scratch: &Dir) -> Result<()> {
-        self.put_all(vec![entry], scratch)
-    }
-
-    /// As [`Lockfile::put`], for several entries with different names. The file is written once.
-    ///
-    /// # Errors
-    /// As [`Lockfile::put`].
-    pub fn put_all(&mut self, mut new: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
-        new.retain(|entry| self.get(&entry.name) != Some(entry));
-        if new.is_empty() {
+    pub fn set(
+        &mut self,
+        new: &[(&InstalledName, Option<&LockEntry>)],
+        scratch: &Dir,
+    ) -> Result<()> {
+        if new.iter().all(|(name, entry)| self.get(name) == *entry) {
             return Ok(());
         }
-        let names: HashSet<&str> = new.iter().map(|entry| &*entry.name).collect();
-        let others = self
-            .entries
-            .iter()
-            .filter(|other| !names.contains(&*other.name));
-        let mut entries: Vec<LockEntry> = others.cloned().collect();
-        entries.extend(new);
+        let names: HashSet<&InstalledName> = new.iter().map(|(name, _)| *name).collect();
+        let is_other = |entry: &&LockEntry| !names.contains(&entry.name);
+        let others = self.entries.iter().filter(is_other);
+        let entries = others.chain(new.iter().filter_map(|(_, entry)| *entry));
+        let mut entries: Vec<LockEntry> = entries.cloned().collect();
         entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
-        self.write(entries, scratch)
-    }
-
-    /// Removes the entry of `name` and writes the file if there was one.
-    ///
-    /// # Errors
-    /// As [`Lockfile::put`].
-    pub fn take(&mut self, name: &str, scratch: &Dir) -> Result<()> {
-        let others = self.entries.iter().filter(|entry| entry.name != *name);
-        let entries: Vec<LockEntry> = others.cloned().collect();
-        if entries.len() == self.entries.len() {
-            return Ok(());
-        }
         self.write(entries, scratch)
     }
 
     /// Writes the entries; those in memory change only after those on disk.
     fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
         self.check_writable()?;
-        let skills = entries
-            .iter()
-            .map(serde_json::to_value)
-            .collect::<Result<_, _>>();
-        let written = skills.and_then(|skills| {
-            let other = self.other.clone();
-            serde_json::to_string_pretty(&Written {
-                version: VERSION,
-                skills,
-                other,
-            })
-        });
-        let text = written.map_err(|error| Error::caused("could not write the lockfile", error))?;
+        let written = Written {
+            version: VERSION,
+            skills: entries.iter().collect(),
+            other: self.other.clone(),
+        };
+        let text = serde_json::to_string_pretty(&written)
+            .map_err(|error| Error::caused("could not write the lockfile", error))?;
         let (text, durable) = (format!("{text}\n"), Durable::Yes);
         let file = self.base.file(&FILE)?;
         let HomeFile { dir, name, .. } = &file;

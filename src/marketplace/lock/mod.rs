@@ -1,11 +1,19 @@
 //! The lockfile: what is installed and from where, and comparisons with that. Open `lockfile.rs`
 //! first.
 
-pub mod digest;
-pub mod history;
-pub mod import;
-pub mod installed_name;
-pub mod lock_fields;
-pub mod lockfile;
+mod digest;
+mod history;
+mod import;
+mod installed_name;
+mod lock_fields;
+mod lockfile;
 pub mod previous;
-pub mod verify;
+mod verify;
+
+pub use digest::Digest;
+pub use history::{Earlier, History, Tag};
+pub use installed_name::InstalledName;
+pub use lock_fields::{License, LockPath, LockRef, TreeId};
+pub use lockfile::{LockEntry, Lockfile};
+pub use previous::Previous;
+pub use verify::{State, Verified};

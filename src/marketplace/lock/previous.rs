@@ -6,8 +6,7 @@
 use std::io;
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::installed_name::InstalledName;
-use crate::marketplace::lock::lockfile::LockEntry;
+use crate::marketplace::lock::{InstalledName, LockEntry};
 use crate::sys::{Base, Dir, Durable, EntryName, limits};
 
 const PREVIOUS: EntryName = EntryName::of("previous");

@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::difference::{changed, only};
-use crate::marketplace::install::remove::nearest;
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
-use crate::marketplace::market::Market;
+use crate::marketplace::Market;
+use crate::marketplace::install::{changed, nearest, only};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::reference::Kind;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +51,7 @@ impl Market<'_> {
     /// When a name matches no skill in the lockfile, or something cannot be read.
     pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
-        let mut meant: Vec<String> = Vec::new();
+        let mut meant: Vec<&InstalledName> = Vec::new();
         for name in names {
             // A missing skill has an entry but no directory.
             let of_author = || {
@@ -60,25 +59,20 @@ impl Market<'_> {
                     .ok()
                     .filter(|_| name.contains(['/', '@']))
             };
-            let known = |name: &str| lockfile.get(name).map(|entry| entry.name.to_string());
-            let found = known(name).or_else(|| known(&of_author()?));
-            meant.push(found.ok_or_else(|| {
+            let found = lockfile.get(name).or_else(|| lockfile.get(&of_author()?));
+            let found = found.ok_or_else(|| {
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
                 let names = lockfile.entries().iter().map(|entry| &*entry.name);
                 Error::new(text).hint(match nearest(name, names) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => "`agent-skills verify` alone compares all it has".to_owned(),
                 })
-            })?);
+            })?;
+            meant.push(&found.name);
         }
-        let wanted =
-            |entry: &&LockEntry| names.is_empty() || meant.iter().any(|name| entry.name == **name);
-        lockfile
-            .entries()
-            .iter()
-            .filter(wanted)
-            .map(|entry| self.compare(entry))
-            .collect()
+        let wanted = |entry: &&LockEntry| names.is_empty() || meant.contains(&&entry.name);
+        let entries = lockfile.entries().iter().filter(wanted);
+        entries.map(|entry| self.compare(entry)).collect()
     }
 
     /// Compares one skill with its entry.
@@ -99,7 +93,7 @@ impl Market<'_> {
         } else if entry.kind == Kind::Link {
             verified.state = State::Linked;
         } else {
-            let now = Digest::of(&dir)?;
+            let now = Digest::read(&dir)?;
             if now.sha256 != entry.sha256 {
                 verified.state = State::Changed;
                 verified.changed = changed(&now.files, &entry.files);

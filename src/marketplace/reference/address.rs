@@ -46,14 +46,12 @@ impl RepoUrl {
             }
             return Ok(Self(written.to_owned()));
         };
-        let scheme = scheme.to_ascii_lowercase();
-        let (authority, path) = rest
-            .split_once('/')
-            .ok_or_else(|| refused("names no repository on its host"))?;
+        let parts = rest.split_once('/');
+        let (authority, path) = parts.ok_or_else(|| refused("names no repository on its host"))?;
         if !is_path(path) {
             return Err(refused("has a path that cannot be used"));
         }
-        let authority = authority.to_ascii_lowercase();
+        let (scheme, authority) = (scheme.to_ascii_lowercase(), authority.to_ascii_lowercase());
         match scheme.as_str() {
             "file" if authority.is_empty() => {}
             "file" => return Err(refused("is a file of another machine")),
@@ -80,22 +78,24 @@ impl RepoUrl {
     /// # Errors
     /// When either is not a name that GitHub allows.
     pub fn github(owner: &str, repo: &str) -> Result<Self> {
-        let is_name = |name: &str| {
-            !name.is_empty()
-                && !name.starts_with(['-', '.'])
-                && name
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-        };
+        let is_name = |name: &str| is_word(name) && !name.starts_with('.');
         if !is_name(owner) || !is_name(repo) {
-            let text = format!(
-                "`{}/{}` is not the name of a repository",
-                owner.escape_debug(),
-                repo.escape_debug()
-            );
+            let name = format!("{owner}/{repo}");
+            let text = format!("`{}` is not the name of a repository", name.escape_debug());
             return Err(Error::new(text).hint("give it as OWNER/REPO, or as a whole https address"));
         }
         Self::parse(&format!("{GITHUB}{owner}/{repo}"))
+    }
+
+    /// Parses `OWNER/REPO` on GitHub, or an address.
+    ///
+    /// # Errors
+    /// As [`RepoUrl::parse`] and [`RepoUrl::github`].
+    pub fn parse_short(written: &str) -> Result<Self> {
+        match written.split_once('/') {
+            Some((owner, repo)) if !written.contains([':', '@']) => Self::github(owner, repo),
+            _ => Self::parse(written),
+        }
     }
 
     /// The address to give to git. `mirror` (`AGENT_SKILLS_GITHUB_BASE`) replaces
@@ -104,13 +104,11 @@ impl RepoUrl {
     /// # Errors
     /// When the mirror is not a valid address.
     pub fn fetch_from(&self, mirror: Option<&str>) -> Result<Self> {
-        match (self.0.strip_prefix(GITHUB), mirror) {
-            (Some(path), Some(base)) => {
-                Self::parse(&format!("{}/{path}", base.trim_end_matches('/')))
-                    .map_err(|error| error.context("AGENT_SKILLS_GITHUB_BASE"))
-            }
-            _ => Ok(self.clone()),
-        }
+        let (Some(path), Some(base)) = (self.0.strip_prefix(GITHUB), mirror) else {
+            return Ok(self.clone());
+        };
+        let address = Self::parse(&format!("{}/{path}", base.trim_end_matches('/')));
+        address.map_err(|error| error.context("AGENT_SKILLS_GITHUB_BASE"))
     }
 
     /// The address as text.
@@ -136,8 +134,7 @@ impl RepoUrl {
 
 impl fmt::Display for RepoUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short = self.0.strip_prefix(GITHUB).unwrap_or(&self.0);
-        f.write_str(short)
+        f.write_str(self.0.strip_prefix(GITHUB).unwrap_or(&self.0))
     }
 }
 
@@ -163,9 +160,8 @@ impl Rev {
                 "`{}` cannot be a branch, tag or commit",
                 written.escape_debug()
             );
-            return Err(
-                Error::new(text).hint("give the name of a branch or tag, or a full commit id")
-            );
+            let hint = "give the name of a branch or tag, or a full commit id";
+            return Err(Error::new(text).hint(hint));
         }
         Ok(Self(written.to_owned()))
     }
@@ -190,9 +186,8 @@ impl SubPath {
                 "`{}` is not a path inside a repository",
                 written.escape_debug()
             );
-            return Err(
-                Error::new(text).hint("give it without `.` and `..`, with `/` between its parts")
-            );
+            let hint = "give it without `.` and `..`, with `/` between its parts";
+            return Err(Error::new(text).hint(hint));
         }
         Ok(Self(path.to_owned()))
     }
@@ -222,45 +217,39 @@ pub fn unsafe_text(text: &str) -> Option<&'static str> {
 
 /// Whether a host, with or without a port, is the local machine.
 pub fn is_loopback(authority: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"]
-        .iter()
-        .any(|host| authority.strip_prefix(host).is_some_and(is_port))
+    let is = |host: &&str| authority.strip_prefix(host).is_some_and(is_port);
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(is)
 }
 
 fn is_path(path: &str) -> bool {
-    path.split('/')
-        .all(|part| !matches!(part, "" | "." | "..") && !part.starts_with('-'))
-        && !path.contains(['\\', '?', '#', '@', ':'])
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.starts_with('-');
+    path.split('/').all(is_part) && !path.contains(['\\', '?', '#', '@', ':'])
 }
 
 /// `host` or `host:port`, each optionally preceded by `user@`.
 pub fn is_authority(authority: &str) -> bool {
-    let word = |text: &str| {
-        !text.is_empty()
-            && !text.starts_with('-')
-            && text
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    };
     let (user, host) = authority.split_once('@').unwrap_or(("git", authority));
-    if let Some((address, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        let is_address = address
-            .chars()
-            .all(|c| c.is_ascii_hexdigit() || c == ':' || c == '.');
-        return word(user) && is_address && is_port(port);
-    }
-    let (host, port) = host
-        .find(':')
-        .map_or((host, ""), |colon| host.split_at(colon));
-    word(user) && word(host) && is_port(port)
+    let bracketed = host.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (is_host, port) = if let Some((address, port)) = bracketed {
+        let is_part = |c: char| c.is_ascii_hexdigit() || c == ':' || c == '.';
+        (address.chars().all(is_part), port)
+    } else {
+        let (host, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+        (is_word(host), port)
+    };
+    is_word(user) && is_host && is_port(port)
+}
+
+/// Letters, digits, `-`, `_` and `.`, not like an option.
+fn is_word(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
 }
 
 /// Empty, or `:` and digits.
 fn is_port(text: &str) -> bool {
-    text.is_empty()
-        || text
-            .strip_prefix(':')
-            .is_some_and(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+    let is_number = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    text.is_empty() || text.strip_prefix(':').is_some_and(is_number)
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Parsers for each form of a reference that names a place
 //! (docs/spec/references.md#reference-forms). Pure.
 
-use super::address::{RepoUrl, SubPath};
-use super::web::WebUrl;
 use crate::error::{Error, Result};
-use crate::marketplace::reference::reading::{At, Place, Reading, Want, at};
+use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use percent_encoding::percent_decode_str;
 
@@ -37,11 +35,8 @@ pub fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
     if name.contains(['/', '@']) || name.strip_suffix(".git").is_some() {
         return Ok(vec![github(text, at.clone())?]);
     }
-    let reading = |repo: &str, want: Want| -> Result<Reading> {
-        let url = RepoUrl::github(owner, repo)?;
-        let at = at.clone();
-        let place = Place::Repository { url, at };
-        Ok(Reading { place, want })
+    let reading = |repo: &str, want: Want| {
+        RepoUrl::github(owner, repo).map(|url| Reading::repository(url, at.clone(), want))
     };
     let wanted = Want::Named(skill(name)?);
     Ok(vec![
@@ -54,20 +49,16 @@ pub fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
 /// `OWNER/REPO`, `OWNER/REPO@SKILL` or `OWNER/REPO/PATH`, always on GitHub.
 pub fn github(text: &str, at: At) -> Result<Reading> {
     let (text, named) = split_skill(text)?;
-    let mut parts = text.splitn(3, '/');
-    let (owner, repo) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
-    let url = RepoUrl::github(owner, repo)?;
-    let want = match (parts.next(), named) {
+    let (owner, rest) = text.split_once('/').unwrap_or((text, ""));
+    let (repo, path) = rest.split_once('/').unzip();
+    let url = RepoUrl::github(owner, repo.unwrap_or(rest))?;
+    let want = match (path, named) {
         (None, None) => Want::Any,
         (None, Some(name)) => Want::Named(name),
         (Some(path), None) => Want::PathOrName(SubPath::parse(path)?),
         (Some(_), Some(_)) => return Err(refused(text, "has both a path and a skill's name")),
     };
-    let place = Place::Repository { url, at };
-    Ok(Reading { place, want })
+    Ok(Reading::repository(url, at, want))
 }
 
 /// A URL on any host: a repository or a place in one, an archive, a `SKILL.md`, a site. `fragment`
@@ -78,35 +69,21 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         return Ok(reading);
     }
     let (bare, named) = split_skill(text)?;
-    let want = || named.clone().map_or(Want::Any, Want::Named);
-    if is_web && !repository {
-        let path = bare.split('?').next().unwrap_or_default();
-        if is_archive(path) {
-            let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
-            let place = Place::Archive { url, sha256 };
-            return Ok(Reading {
-                place,
-                want: want(),
-            });
-        }
+    let want = named.map_or(Want::Any, Want::Named);
+    let path = bare.split('?').next().unwrap_or_default();
+    if is_web && !repository && is_archive(path) {
+        let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
+        let place = Place::Archive { url, sha256 };
+        return Ok(Reading { place, want });
     }
     if is_web && let Some((repo, place)) = place_in_repository(text) {
         if fragment.is_some() {
-            return Err(refused(
-                text,
-                "names a ref twice, in its path and after `#`",
-            ));
+            let why = "names a ref twice, in its path and after `#`";
+            return Err(refused(text, why));
         }
         let place = percent_decoded(&place).ok_or_else(|| refused(text, "is not UTF-8"))?;
-        let (url, at) = (
-            RepoUrl::parse(&repo)?,
-            At::RefAndPath(SubPath::parse(&place)?),
-        );
-        let place = Place::Repository { url, at };
-        return Ok(Reading {
-            place,
-            want: Want::Any,
-        });
+        let at = At::RefAndPath(SubPath::parse(&place)?);
+        return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
     }
     if is_web && !repository && fragment.is_none() && !is_forge(bare) {
         let url = WebUrl::parse(bare)?;
@@ -115,24 +92,14 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         } else {
             Place::WellKnown(url)
         };
-        return Ok(Reading {
-            place,
-            want: want(),
-        });
+        return Ok(Reading { place, want });
     }
     let url = RepoUrl::parse(bare)?;
     let on_github = url.as_str().strip_prefix("https://github.com/");
     if on_github.is_some_and(|path| path.matches('/').count() != 1) {
         return Err(refused(text, "is a page of GitHub's, but not a repository"));
     }
-    let place = Place::Repository {
-        url,
-        at: at(fragment)?,
-    };
-    Ok(Reading {
-        place,
-        want: want(),
-    })
+    Ok(Reading::repository(url, At::parse(fragment)?, want))
 }
 
 /// Whether a path or URL is that of an archive.
@@ -147,10 +114,8 @@ pub fn digest(fragment: &str) -> Result<String> {
     if hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(hex.to_ascii_lowercase());
     }
-    Err(
-        refused(fragment, "does not say what an archive's digest is")
-            .hint("give it as `#sha256=` and 64 hexadecimal digits"),
-    )
+    let error = refused(fragment, "does not say what an archive's digest is");
+    Err(error.hint("give it as `#sha256=` and 64 hexadecimal digits"))
 }
 
 /// Whether the content at an address may come from a fork. Under the address of a repository,
@@ -171,11 +136,8 @@ pub fn may_be_a_forks(url: &WebUrl) -> bool {
 
 /// Whether a URL is that of a repository, judging by its host or ending.
 fn is_forge(url: &str) -> bool {
-    let host = url
-        .split('/')
-        .nth(2)
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let host = url.split('/').nth(2).unwrap_or_default();
+    let host = host.to_ascii_lowercase();
     let first = host.split('.').next().unwrap_or_default();
     let path = url.split('?').next().unwrap_or_default();
     // Such as git.example.org, gitlab.example.org or gitea.example.org.
@@ -187,10 +149,8 @@ fn is_forge(url: &str) -> bool {
 
 /// `…/_git/REPO?path=/PATH&version=GBref`, the form of Azure.
 fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
-    let Some((repo, query)) = text
-        .split_once('?')
-        .filter(|(repo, _)| repo.contains("/_git/"))
-    else {
+    let parts = text.split_once('?');
+    let Some((repo, query)) = parts.filter(|(repo, _)| repo.contains("/_git/")) else {
         return Ok(None);
     };
     let field = |name: &str| {
@@ -207,16 +167,13 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
         })
     };
     let version = field("version=").and_then(full);
-    let at = at(version.as_deref().or(fragment))?;
+    let at = At::parse(version.as_deref().or(fragment))?;
     let want = match field("path=").filter(|path| !path.trim_matches('/').is_empty()) {
         Some(path) => Want::Path(SubPath::parse(&path)?),
         None => Want::Any,
     };
-    let place = Place::Repository {
-        url: RepoUrl::parse(repo)?,
-        at,
-    };
-    Ok(Some(Reading { place, want }))
+    let url = RepoUrl::parse(repo)?;
+    Ok(Some(Reading::repository(url, at, want)))
 }
 
 /// The repository and `REF/PATH` of a web page that shows a directory or a `SKILL.md`.
@@ -230,8 +187,9 @@ fn place_in_repository(url: &str) -> Option<(String, String)> {
         .position(|pair| pair[0] == "-" && is_marker(pair[1]));
     let (end, mut place) = match gitlab {
         Some(dash) => (dash, &parts[dash + 2..]),
-        None if parts.len() > 4 && is_marker(parts[3]) => (3, &parts[4..]),
-        None if parts.len() > 4 && parts[0] == "bitbucket.org" && parts[3] == "src" => {
+        None if parts.len() > 4
+            && (is_marker(parts[3]) || parts[0] == "bitbucket.org" && parts[3] == "src") =>
+        {
             (3, &parts[4..])
         }
         None => return None,
@@ -252,16 +210,13 @@ fn split_skill(text: &str) -> Result<(&str, Option<String>)> {
     // The skill's name may contain a slash, but the only `@` in the address before it is that of
     // `user@host`.
     let start = text.find("://").map_or(0, |at| at + 3);
-    let first_slash = text[start..]
-        .find(['/', ':'])
-        .map_or(last, |slash| start + slash);
-    match text[first_slash..].find('@') {
-        Some(at) => {
-            let at = first_slash + at;
-            Ok((&text[..at], Some(skill(&text[at + 1..])?)))
-        }
-        None => Ok((text, None)),
-    }
+    let first_slash = text[start..].find(['/', ':']);
+    let first_slash = first_slash.map_or(last, |slash| start + slash);
+    let Some(at) = text[first_slash..].find('@') else {
+        return Ok((text, None));
+    };
+    let (address, name) = text.split_at(first_slash + at);
+    Ok((address, Some(skill(&name[1..])?)))
 }
 
 fn skill(name: &str) -> Result<String> {

@@ -1,10 +1,16 @@
 //! What a person types to name a skill: its forms, and the validated parts of a reference. Open
 //! `parse.rs` first.
 
-pub mod address;
+mod address;
 pub mod forms;
-pub mod parse;
-pub mod pin;
-pub mod reading;
+mod parse;
+mod pin;
+mod reading;
 pub mod version;
-pub mod web;
+mod web;
+
+pub use address::{RepoUrl, Rev, SubPath};
+pub use parse::{As, Reference, is_local};
+pub use pin::{Ancestry, CommitId, Pin, Reach};
+pub use reading::{At, Kind, Place, Reading, Want};
+pub use web::WebUrl;

@@ -1,12 +1,11 @@
 //! Parses what a person types to name a skill into readings, which are tried in order
 //! (docs/spec/references.md#reference-forms). Pure: it uses neither network nor disk.
 
-use crate::marketplace::reference::reading::{At, Place, Reading, at};
 use std::fmt;
 
 use crate::error::Result;
 use crate::marketplace::reference::forms::{address, github, named, refused, short};
-use crate::marketplace::reference::reading::Want;
+use crate::marketplace::reference::{At, Place, Reading, Want};
 use crate::sys::limits;
 
 /// A parsed reference.
@@ -48,10 +47,8 @@ impl Reference {
     pub fn parse(written: &str, reading: Option<As>) -> Result<Self> {
         let text = written.trim();
         if text.is_empty() || text.len() > limits::REFERENCE || text.chars().any(char::is_control) {
-            return Err(refused(
-                written,
-                "is empty, too long or has control characters",
-            ));
+            let why = "is empty, too long or has control characters";
+            return Err(refused(written, why));
         }
         if reading == Some(As::Path) || (reading.is_none() && is_local(text)) {
             let want = Want::Any;
@@ -61,11 +58,8 @@ impl Reference {
         if text.starts_with('-') {
             return Err(refused(written, "begins with `-`, as options do"));
         }
-        let (text, fragment) = match text.rsplit_once('#') {
-            Some((text, fragment)) => (text, Some(fragment)),
-            None => (text, None),
-        };
-        let text = text.trim_end_matches('/');
+        let (before, fragment) = text.rsplit_once('#').unzip();
+        let text = before.unwrap_or(text).trim_end_matches('/');
         let before_slash = text.split('/').next().unwrap_or_default();
         let is_url = text.contains("://") || is_scp(before_slash);
         // An account name on GitHub contains no dot, so this is a host.
@@ -73,7 +67,7 @@ impl Reference {
         let of_repository = reading == Some(As::Repository);
         let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));
         if let Some(path) = text.strip_prefix("github:") {
-            one(github(path, at(fragment)?))
+            one(github(path, At::parse(fragment)?))
         } else if let Some(path) = text.strip_prefix("gitlab:") {
             let text = format!("https://gitlab.com/{path}");
             one(address(&text, fragment, of_repository))
@@ -84,7 +78,7 @@ impl Reference {
         } else if before_slash.contains(':') {
             Err(refused(written, "has a prefix that is not known"))
         } else if of_repository {
-            one(github(text, at(fragment)?))
+            one(github(text, At::parse(fragment)?))
         } else if !text.contains('/') {
             if fragment.is_some() {
                 return Err(refused(written, "names a ref, but no repository"));
@@ -92,7 +86,7 @@ impl Reference {
             let (name, source) = named(text)?;
             Ok(Self::Named { name, source })
         } else {
-            let mut readings = short(text, &at(fragment)?)?;
+            let mut readings = short(text, &At::parse(fragment)?)?;
             if reading == Some(As::Registry) {
                 readings.truncate(1);
             }
@@ -103,17 +97,14 @@ impl Reference {
 
 /// Whether a text can only be a local path.
 pub fn is_local(text: &str) -> bool {
-    matches!(text, "." | ".." | "~")
-        || ["./", "../", "/", "~/"]
-            .iter()
-            .any(|start| text.starts_with(start))
+    let starts = ["./", "../", "/", "~/"];
+    matches!(text, "." | ".." | "~") || starts.iter().any(|start| text.starts_with(start))
 }
 
 /// Whether this is `user@host:path`; `start` is the part before the first slash.
 fn is_scp(start: &str) -> bool {
-    start
-        .split_once('@')
-        .is_some_and(|(_, host)| host.contains(':') && !start.contains("::"))
+    let host = start.split_once('@').map(|(_, host)| host);
+    host.is_some_and(|host| host.contains(':')) && !start.contains("::")
 }
 
 impl fmt::Display for Reading {
@@ -126,12 +117,7 @@ impl fmt::Display for Reading {
         match &self.place {
             Place::Repository { url, at } => {
                 write!(f, "repository {url}")?;
-                match at {
-                    At::Default => Ok(()),
-                    At::Rev(rev) => write!(f, " at {}", rev.as_str()),
-                    At::Pin(pin) => write!(f, " at {pin}"),
-                    At::RefAndPath(place) => write!(f, " at {}", place.as_str()),
-                }
+                at.text().map_or(Ok(()), |at| write!(f, " at {at}"))
             }
             Place::Local(path) => write!(f, "path {path}"),
             Place::Archive { url, .. } => write!(f, "archive {url}"),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::marketplace::reference::address::Rev;
+use crate::marketplace::reference::Rev;
 
 const HEADS: &str = "refs/heads/";
 const TAGS: &str = "refs/tags/";
@@ -99,7 +99,7 @@ pub enum Reach {
 
 impl Reach {
     /// The reach of a commit at the tip of a branch or tag.
-    pub fn of(pin: &Pin) -> Self {
+    pub fn from_pin(pin: &Pin) -> Self {
         match pin {
             Pin::Branch(name) => Self::Branch(name.as_str().to_owned()),
             Pin::Tag(name) => Self::Tag(name.as_str().to_owned()),

@@ -1,9 +1,9 @@
 //! One possible meaning of a reference: a place, its state, and what is wanted from it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
-use crate::marketplace::reference::address::{RepoUrl, Rev, SubPath};
-use crate::marketplace::reference::pin::Pin;
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::reference::{Pin, RepoUrl, Rev, SubPath, WebUrl};
 
 /// One possible meaning of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,25 @@ pub enum Place {
     File(WebUrl),
 }
 
+/// The kind of a source, as the lockfile records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A git repository.
+    #[default]
+    Git,
+    /// A local directory, copied.
+    Local,
+    /// An archive, local or from the web.
+    Archive,
+    /// A site with a well-known index.
+    WellKnown,
+    /// One `SKILL.md` from the web.
+    File,
+    /// A link to a local directory.
+    Link,
+}
+
 /// What is wanted from a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
@@ -68,13 +87,90 @@ pub enum At {
     RefAndPath(SubPath),
 }
 
-/// Parses the state of a repository, from after `#` or from a lockfile.
-pub fn at(fragment: Option<&str>) -> Result<At> {
-    let Some(written) = fragment else {
-        return Ok(At::Default);
-    };
-    match Pin::parse(written) {
-        Some(pin) => Ok(At::Pin(pin)),
-        None => Ok(At::Rev(Rev::parse(written)?)),
+impl Reading {
+    /// A place in a repository.
+    pub fn repository(url: RepoUrl, at: At, want: Want) -> Self {
+        let place = Place::Repository { url, at };
+        Self { place, want }
+    }
+
+    /// The reading of a recorded place. `rev` is a branch, tag or commit, or an archive's digest;
+    /// `path` is the skill's directory there.
+    ///
+    /// # Errors
+    /// When one of them is invalid.
+    pub fn recorded(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Self> {
+        let place = match kind {
+            Kind::Git => {
+                let (url, at) = (RepoUrl::parse(source)?, At::parse(rev)?);
+                Place::Repository { url, at }
+            }
+            Kind::Local | Kind::Link => Place::Local(source.to_owned()),
+            Kind::Archive if source.starts_with('/') => Place::Local(match rev {
+                Some(digest) => format!("{source}#sha256={digest}"),
+                None => source.to_owned(),
+            }),
+            Kind::Archive => {
+                let (url, sha256) = (WebUrl::parse(source)?, rev.map(str::to_owned));
+                Place::Archive { url, sha256 }
+            }
+            Kind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
+            Kind::File => Place::File(WebUrl::parse(source)?),
+        };
+        let want = match path {
+            "" => Want::Root,
+            path => Want::Path(SubPath::parse(path)?),
+        };
+        Ok(Self { place, want })
+    }
+}
+
+impl Kind {
+    /// The owner of a source of this kind: an account, a group or a host; `None` for a local path.
+    pub fn owner(self, source: &str) -> Option<String> {
+        if self == Self::Git {
+            return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
+        }
+        Some(WebUrl::parse(source).ok()?.host().to_owned())
+    }
+}
+
+impl Place {
+    /// The place as it is recorded: kind, source, and branch, tag, commit or digest.
+    pub fn record(&self) -> (Kind, String, Option<String>) {
+        let on_web = |kind, url: &WebUrl| (kind, url.to_string(), None);
+        match self {
+            Self::Repository { url, at } => (Kind::Git, url.as_str().to_owned(), at.text()),
+            Self::Local(path) => (Kind::Local, path.clone(), None),
+            Self::Archive { url, sha256 } => (Kind::Archive, url.to_string(), sha256.clone()),
+            Self::WellKnown(url) => on_web(Kind::WellKnown, url),
+            Self::File(url) => on_web(Kind::File, url),
+        }
+    }
+}
+
+impl At {
+    /// Parses the state of a repository, from after `#` or from a lockfile.
+    ///
+    /// # Errors
+    /// When it cannot be a branch, tag or commit.
+    pub fn parse(fragment: Option<&str>) -> Result<Self> {
+        let Some(written) = fragment else {
+            return Ok(Self::Default);
+        };
+        match Pin::parse(written) {
+            Some(pin) => Ok(Self::Pin(pin)),
+            None => Ok(Self::Rev(Rev::parse(written)?)),
+        }
+    }
+
+    /// The state as text; `None` for the default branch.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Default => None,
+            Self::Rev(rev) => Some(rev.as_str().to_owned()),
+            Self::Pin(pin) => Some(pin.to_string()),
+            Self::RefAndPath(place) => Some(place.as_str().to_owned()),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use percent_encoding::utf8_percent_encode;
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::address::{self, SubPath};
+use crate::marketplace::reference::{SubPath, address};
 use crate::sys::URI_PATH;
 
 /// An https URL, or an http URL of the local machine.
@@ -25,12 +25,11 @@ impl WebUrl {
         if let Some(why) = address::unsafe_text(written) {
             return Err(refused(why));
         }
-        let (scheme, rest) = written
-            .split_once("://")
-            .ok_or_else(|| refused("is none"))?;
+        let parts = written.split_once("://");
+        let (scheme, rest) = parts.ok_or_else(|| refused("is none"))?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let authority = authority.to_ascii_lowercase();
-        match scheme.to_ascii_lowercase().as_str() {
+        let (scheme, authority) = (scheme.to_ascii_lowercase(), authority.to_ascii_lowercase());
+        match scheme.as_str() {
             "https" => {}
             "http" if address::is_loopback(&authority) => {}
             "http" => return Err(refused("is not encrypted: use https")),
@@ -39,20 +38,18 @@ impl WebUrl {
         if authority.contains('@') {
             return Err(refused("contains credentials: keep them in `~/.netrc`"));
         }
-        let (place, _query) = path.split_once('?').unwrap_or((path, ""));
-        let dots = |part: &str| {
-            matches!(
-                part.to_ascii_lowercase().replace("%2e", ".").as_str(),
-                "." | ".."
-            )
-        };
+        let place = path
+            .split('?')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let mut parts = place.split('/').map(|part| part.replace("%2e", "."));
         if !address::is_authority(&authority)
-            || place.split('/').any(dots)
+            || parts.any(|part| matches!(part.as_str(), "." | ".."))
             || path.contains(['\\', '"', '<', '>', '#', '{', '}', '|', '^', '`'])
         {
             return Err(refused("has parts that cannot be used"));
         }
-        let scheme = scheme.to_ascii_lowercase();
         Ok(Self(format!("{scheme}://{authority}/{path}")))
     }
 
@@ -63,8 +60,7 @@ impl WebUrl {
 
     /// Host and port.
     pub fn host(&self) -> &str {
-        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
-        rest.split('/').next().unwrap_or_default()
+        self.0.split('/').nth(2).unwrap_or_default()
     }
 
     /// The URL of the host's root.

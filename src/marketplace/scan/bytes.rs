@@ -1,6 +1,7 @@
 //! Recognises the type of a file by its first bytes, whatever its name. Pure.
 
-use super::Severity::{self, High, Note, Warn};
+use super::Severity::{High, Note, Warn};
+use super::finding::Kind;
 
 /// Magic bytes of programs.
 const PROGRAMS: [&[u8]; 7] = [
@@ -31,42 +32,46 @@ const ARCHIVE_NAMES: [&str; 22] = [
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
 ];
 
+const PROGRAM: Kind = (
+    Warn,
+    "executable",
+    "is a compiled program, which nobody can read",
+);
+const DISGUISED_PROGRAM: Kind = (
+    High,
+    "disguised-executable",
+    "is a compiled program under another name",
+);
+const ARCHIVE: Kind = (
+    Warn,
+    "archive",
+    "is an archive, whose content was not looked at",
+);
+const DISGUISED_ARCHIVE: Kind = (
+    High,
+    "disguised-archive",
+    "is an archive under another name",
+);
+
 /// The finding, if any, for a file that starts with `head`.
-pub fn inspect(path: &str, head: &[u8]) -> Option<(Severity, &'static str, &'static str)> {
+pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let starts = |beginnings: &[&[u8]]| beginnings.iter().any(|start| head.starts_with(start));
     let is_text = std::str::from_utf8(head).is_ok() && !head.contains(&0);
     if starts(&PROGRAMS) && !is_text {
-        return Some(if PROGRAM_NAMES.contains(&extension) {
-            (
-                Warn,
-                "executable",
-                "is a compiled program, which nobody can read",
-            )
+        let is_named_so = PROGRAM_NAMES.contains(&extension);
+        return Some(if is_named_so {
+            PROGRAM
         } else {
-            (
-                High,
-                "disguised-executable",
-                "is a compiled program under another name",
-            )
+            DISGUISED_PROGRAM
         });
     }
     if starts(&ARCHIVES) {
-        return if !ARCHIVE_NAMES.contains(&extension) {
-            Some((
-                High,
-                "disguised-archive",
-                "is an archive under another name",
-            ))
-        } else if ARCHIVE_NAMES[..9].contains(&extension) {
-            Some((
-                Warn,
-                "archive",
-                "is an archive, whose content was not looked at",
-            ))
-        } else {
-            None
+        return match ARCHIVE_NAMES.iter().position(|name| *name == extension) {
+            None => Some(DISGUISED_ARCHIVE),
+            Some(..9) => Some(ARCHIVE),
+            Some(_) => None,
         };
     }
     match extension {

@@ -1,5 +1,6 @@
 //! Scans a skill's directory: the type of each file, and its text.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use super::Severity::Warn;
 use super::finding::Finding;
 use super::{bytes, frontmatter, text};
+use crate::marketplace::fetch::tree;
 use crate::skill::Skill;
 use crate::sys::{files, limits};
 
@@ -23,35 +25,18 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
         inspect(dir, &path, &mut found);
     }
     if let Ok(skill) = Skill::load(dir) {
-        let file = skill
-            .file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        found.extend(frontmatter::inspect(&skill, &file));
+        let file = skill.file.file_name().unwrap_or_default();
+        found.extend(frontmatter::inspect(&skill, &file.to_string_lossy()));
     }
-    found.sort_by(|a, b| {
-        let place = |f: &Finding| (f.file.clone(), f.line, f.code);
-        b.severity
-            .cmp(&a.severity)
-            .then_with(|| place(a).cmp(&place(b)))
-    });
+    let order = |f: &Finding| (Reverse(f.severity), f.file.clone(), f.line, f.code);
+    found.sort_by_cached_key(order);
     found
 }
 
 fn collect(root: &Path, below: &str, paths: &mut Vec<String>) {
-    let entries = fs::read_dir(root.join(below))
-        .into_iter()
-        .flatten()
-        .flatten();
-    for entry in entries {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if below.is_empty() {
-            name
-        } else {
-            format!("{below}/{name}")
-        };
+    let entries = fs::read_dir(root.join(below)).into_iter().flatten();
+    for entry in entries.flatten() {
+        let path = tree::join(below, &entry.file_name().to_string_lossy());
         if path == ".git" || paths.len() >= limits::INSTALL_FILES {
             continue;
         }

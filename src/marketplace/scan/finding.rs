@@ -6,6 +6,9 @@ use crate::skill::{Severity, one_line};
 
 const SHOWN: usize = 120;
 
+/// What a place has: a severity, a stable, lowercase, hyphenated code, and what that means.
+pub type Kind = (Severity, &'static str, &'static str);
+
 /// One place to review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -25,12 +28,7 @@ pub struct Finding {
 
 impl Finding {
     /// A finding in `line` of `file`.
-    pub fn new(
-        (severity, code, message): (Severity, &'static str, &'static str),
-        file: &str,
-        line: usize,
-        text: &str,
-    ) -> Self {
+    pub fn new((severity, code, message): Kind, file: &str, line: usize, text: &str) -> Self {
         Self {
             severity,
             code,
@@ -47,16 +45,16 @@ impl Finding {
             0 => one_line(&self.file),
             line => format!("{}:{line}", one_line(&self.file)),
         };
-        let excerpt = if self.excerpt.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", self.excerpt)
-        };
+        let Self {
+            message,
+            code,
+            excerpt,
+            ..
+        } = self;
+        let colon = if excerpt.is_empty() { "" } else { ": " };
         format!(
-            "{:5} {place} {} ({}){excerpt}",
-            self.severity.as_str(),
-            self.message,
-            self.code
+            "{:5} {place} {message} ({code}){colon}{excerpt}",
+            self.severity.as_str()
         )
     }
 }

@@ -1,62 +1,54 @@
 //! Scans what a skill's frontmatter requests and how it describes the skill. Pure.
 
-use super::Severity::{self, Block, High, Note, Warn};
-use super::{Finding, hidden, text};
+use super::Severity::{Block, High, Note, Warn};
+use super::finding::{Finding, Kind};
+use super::{hidden, text};
 use crate::skill::{Skill, ToolList};
+
+const NAME: Kind = (
+    Block,
+    "mixed-scripts-name",
+    "has a name of look-alike letters",
+);
+const HOOKS: Kind = (
+    Warn,
+    "hooks",
+    "has hooks, which some clients run at every tool call",
+);
+const INSTALL: Kind = (
+    Warn,
+    "install-steps",
+    "has install steps, which some clients run",
+);
+const SHELL: Kind = (Note, "every-command", "gives itself every shell command");
 
 /// The findings in the frontmatter. A model reads the description before anyone has chosen the
 /// skill, so what is high elsewhere blocks here.
 pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut say = |severity: Severity, code, message, text: &str| {
-        found.push(Finding::new((severity, code, message), file, 0, text));
-    };
-    if let Some(name) = skill.fields.text("name")
-        && name
-            .split(|c: char| !c.is_alphabetic())
-            .any(hidden::is_mixed)
+    let mut say = |kind: Kind, text: &str| found.push(Finding::new(kind, file, 0, text));
+    if let Some(name) = skill
+        .fields
+        .text("name")
+        .filter(|name| hidden::has_mixed_word(name))
     {
-        say(
-            Block,
-            "mixed-scripts-name",
-            "has a name of look-alike letters",
-            &name,
-        );
+        say(NAME, &name);
     }
     if skill.fields.value("hooks").is_some() {
-        say(
-            Warn,
-            "hooks",
-            "has hooks, which some clients run at every tool call",
-            "",
-        );
+        say(HOOKS, "");
     }
-    let openclaw = skill
-        .fields
-        .value("metadata")
-        .and_then(|metadata| metadata.get("openclaw"));
-    if openclaw
-        .and_then(|openclaw| openclaw.get("install"))
-        .is_some()
-    {
-        say(
-            Warn,
-            "install-steps",
-            "has install steps, which some clients run",
-            "",
-        );
+    let metadata = skill.fields.value("metadata");
+    let openclaw = metadata.and_then(|metadata| metadata.get("openclaw"));
+    if openclaw.is_some_and(|openclaw| openclaw.get("install").is_some()) {
+        say(INSTALL, "");
     }
+    let is_shell = |entry: &String| {
+        entry.contains("Bash(*)") || entry.split([' ', ',']).any(|word| word == "Bash")
+    };
     if let ToolList::Listed(entries) = skill.fields.allowed_tools()
-        && entries
-            .iter()
-            .any(|entry| entry.contains("Bash(*)") || entry.split([' ', ',']).any(|w| w == "Bash"))
+        && entries.iter().any(is_shell)
     {
-        say(
-            Note,
-            "every-command",
-            "gives itself every shell command",
-            "",
-        );
+        say(SHELL, "");
     }
     let description = skill.description.as_deref().unwrap_or_default();
     for mut finding in text::inspect(file, description, false) {

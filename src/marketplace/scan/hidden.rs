@@ -1,9 +1,28 @@
 //! Finds characters that hide text from a person but not from a model. Pure.
 
-use super::Severity::{self, Block, Warn};
+use super::Severity::{Block, Warn};
+use super::finding::Kind;
+
+const TAGS: Kind = (
+    Block,
+    "tag-characters",
+    "hides text in characters that show nothing",
+);
+const BIDI: Kind = (
+    Block,
+    "bidi",
+    "has characters that show text in another order",
+);
+const SELECTORS: Kind = (
+    Block,
+    "variation-selectors",
+    "hides bytes in variation selectors",
+);
+const ZERO_WIDTH: Kind = (Warn, "zero-width", "has characters without width");
+const MIXED: Kind = (Warn, "mixed-scripts", "has a word of look-alike letters");
 
 /// The kinds of hidden text in a line, each once.
-pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
+pub fn inspect(line: &str) -> Vec<Kind> {
     if line.is_ascii() {
         return Vec::new();
     }
@@ -19,18 +38,10 @@ pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
         // The flags of England, Scotland and Wales are a black flag followed by tag characters.
         flag = code == 0x1F3F4 || flag && matches!(code, 0xE0020..=0xE007F);
         if matches!(code, 0xE0000..=0xE007F) && !flag {
-            say((
-                Block,
-                "tag-characters",
-                "hides text in characters that show nothing",
-            ));
+            say(TAGS);
         }
         if matches!(code, 0x202A..=0x202E | 0x2066..=0x2069) {
-            say((
-                Block,
-                "bidi",
-                "has characters that show text in another order",
-            ));
+            say(BIDI);
         }
         selectors = if matches!(code, 0xFE00..=0xFE0F | 0xE0100..=0xE01EF) {
             selectors + 1
@@ -38,32 +49,29 @@ pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
             0
         };
         if selectors >= 4 {
-            say((
-                Block,
-                "variation-selectors",
-                "hides bytes in variation selectors",
-            ));
+            say(SELECTORS);
         }
         if matches!(code, 0x200B | 0x200C | 0x200E | 0x200F | 0x2060 | 0xFEFF) {
-            say((Warn, "zero-width", "has characters without width"));
+            say(ZERO_WIDTH);
         }
     }
-    if line.split(|c: char| !c.is_alphabetic()).any(is_mixed) {
-        say((Warn, "mixed-scripts", "has a word of look-alike letters"));
+    if has_mixed_word(line) {
+        say(MIXED);
     }
     found
 }
 
+/// Whether one of the words is mixed.
+pub fn has_mixed_word(line: &str) -> bool {
+    line.split(|c: char| !c.is_alphabetic()).any(is_mixed)
+}
+
 /// Whether a word mixes Latin with Cyrillic or Greek letters, other than a single letter as in
 /// units and formulas.
-pub fn is_mixed(word: &str) -> bool {
+fn is_mixed(word: &str) -> bool {
     let latin = word.chars().filter(char::is_ascii_alphabetic).count();
-    let other = |c: char| matches!(u32::from(c), 0x0370..=0x04FF);
-    let others = word
-        .chars()
-        .filter(|c| other(*c) && !"µμΔδλπσΩα".contains(*c))
-        .count();
-    latin > 0 && others > 0
+    let is_other = |c| matches!(u32::from(c), 0x0370..=0x04FF) && !"µμΔδλπσΩα".contains(c);
+    latin > 0 && word.chars().any(is_other)
 }
 
 #[cfg(test)]

@@ -1,12 +1,81 @@
 //! Tests of a lowercase line for the rules and for the scan of a whole text. Pure.
 
+use std::collections::BTreeSet;
+
+const INTERPRETERS: [&str; 10] = [
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "iex",
+    "python",
+    "python3",
+    "node",
+    "perl",
+    "powershell",
+];
+
+const DROP_HOSTS: [&str; 12] = [
+    "webhook.site",
+    "ngrok.io",
+    "ngrok-free.app",
+    "pastebin.com",
+    "glot.io",
+    "requestbin",
+    "pipedream.net",
+    "discord.com/api/webhooks",
+    "api.telegram.org/bot",
+    "transfer.sh",
+    "interact.sh",
+    "burpcollaborator",
+];
+
+const SECRETS: [&str; 10] = [
+    ".ssh/id_",
+    "~/.ssh/*",
+    ".aws/credentials",
+    ".netrc",
+    ".kube/config",
+    "login.keychain",
+    "wallet.dat",
+    ".config/gcloud",
+    ".docker/config.json",
+    ".gnupg/",
+];
+
+const DUMPS: [&str; 7] = [
+    "printenv |",
+    "env |",
+    "dict(os.environ)",
+    "json.dumps(os.environ",
+    "json.stringify(process.env)",
+    "printenv >",
+    "env >",
+];
+
+const CURL_SENDS: [&str; 7] = [
+    " -d ",
+    " --data",
+    " -f ",
+    " -t ",
+    "-x post",
+    "--upload-file",
+    "-xpost",
+];
+
+const SENDS: [&str; 6] = [
+    "requests.post(",
+    "httpx.post(",
+    "axios.post(",
+    "urllib.request.urlopen(",
+    "| nc ",
+    "invoke-restmethod -method post",
+];
+
 /// Whether a download is passed to an interpreter.
 pub fn downloads_to_shell(line: &str) -> bool {
     let fetches = ["curl ", "wget ", "irm ", "iwr ", "invoke-webrequest"];
-    let piped = fetches.iter().any(|fetch| {
-        line.find(fetch)
-            .is_some_and(|at| pipes_to_shell(&line[at..]))
-    });
+    let piped = pipes_from(line, &fetches);
     let nested = [
         "bash <(curl",
         "sh <(curl",
@@ -21,122 +90,46 @@ pub fn downloads_to_shell(line: &str) -> bool {
 }
 
 /// Whether something in the line is piped into an interpreter.
-pub fn pipes_to_shell(line: &str) -> bool {
+fn pipes_to_shell(line: &str) -> bool {
     line.split('|').skip(1).any(|stage| {
         let words = stage.split(|c: char| c.is_whitespace() || "`\"');&".contains(c));
         let mut words = words.filter(|word| !word.is_empty() && *word != "sudo");
-        let program = words
-            .next()
-            .unwrap_or_default()
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
-        matches!(
-            program,
-            "sh" | "bash"
-                | "zsh"
-                | "dash"
-                | "iex"
-                | "python"
-                | "python3"
-                | "node"
-                | "perl"
-                | "powershell"
-        )
+        let program = words.next().and_then(|word| word.rsplit('/').next());
+        program.is_some_and(|program| INTERPRETERS.contains(&program))
     })
 }
 
 /// Whether decoded base64 is passed to an interpreter.
 pub fn decodes_to_shell(line: &str) -> bool {
-    let decodes = ["base64 -d", "base64 --decode", "base64 -di"];
-    decodes.iter().any(|decode| {
-        line.find(decode)
-            .is_some_and(|at| pipes_to_shell(&line[at..]))
-    })
+    pipes_from(line, &["base64 -d", "base64 --decode", "base64 -di"])
+}
+
+/// Whether something after one of the words is piped into an interpreter.
+fn pipes_from(line: &str, words: &[&str]) -> bool {
+    let mut found = words.iter().filter_map(|word| line.find(word));
+    found.any(|at| pipes_to_shell(&line[at..]))
 }
 
 /// Whether the line names a host to which anyone can send data.
 pub fn is_drop_host(line: &str) -> bool {
-    has_any(
-        line,
-        &[
-            "webhook.site",
-            "ngrok.io",
-            "ngrok-free.app",
-            "pastebin.com",
-            "glot.io",
-            "requestbin",
-            "pipedream.net",
-            "discord.com/api/webhooks",
-            "api.telegram.org/bot",
-            "transfer.sh",
-            "interact.sh",
-            "burpcollaborator",
-        ],
-    )
+    has_any(line, &DROP_HOSTS)
 }
 
 /// Whether the line sends data.
 pub fn sends(line: &str) -> bool {
-    let curl = line.contains("curl ")
-        && has_any(
-            line,
-            &[
-                " -d ",
-                " --data",
-                " -f ",
-                " -t ",
-                "-x post",
-                "--upload-file",
-                "-xpost",
-            ],
-        );
-    curl || has_any(
-        line,
-        &[
-            "requests.post(",
-            "httpx.post(",
-            "axios.post(",
-            "urllib.request.urlopen(",
-            "| nc ",
-            "invoke-restmethod -method post",
-        ],
-    ) || line.contains("fetch(") && line.contains("post")
+    line.contains("curl ") && has_any(line, &CURL_SENDS)
+        || has_any(line, &SENDS)
+        || line.contains("fetch(") && line.contains("post")
 }
 
 /// Whether the line reads secrets.
 pub fn reads_secrets(line: &str) -> bool {
-    has_any(
-        line,
-        &[
-            ".ssh/id_",
-            "~/.ssh/*",
-            ".aws/credentials",
-            ".netrc",
-            ".kube/config",
-            "login.keychain",
-            "wallet.dat",
-            ".config/gcloud",
-            ".docker/config.json",
-            ".gnupg/",
-        ],
-    ) && !has_any(line, &["ssh-keygen", "ssh-add", "ssh -i", "identityfile"])
+    has_any(line, &SECRETS) && !has_any(line, &["ssh-keygen", "ssh-add", "ssh -i", "identityfile"])
 }
 
 /// Whether the line reads the whole environment.
 pub fn dumps_environment(line: &str) -> bool {
-    has_any(
-        line,
-        &[
-            "printenv |",
-            "env |",
-            "dict(os.environ)",
-            "json.dumps(os.environ",
-            "json.stringify(process.env)",
-            "printenv >",
-            "env >",
-        ],
-    ) && !line.contains("grep")
+    has_any(line, &DUMPS) && !line.contains("grep")
 }
 
 /// Whether a URL of the line has a bare public IP address as its host.
@@ -159,12 +152,10 @@ pub fn has_raw_address(line: &str) -> bool {
 pub fn has_secret(line: &str) -> bool {
     let long = |start: &str, length: usize| {
         line.match_indices(start).any(|(at, _)| {
-            let rest = &line[at + start.len()..];
-            let key: String = rest
-                .chars()
-                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-                .collect();
-            let varied = key.chars().collect::<std::collections::BTreeSet<_>>().len();
+            let rest = line[at + start.len()..].chars();
+            let key = rest.take_while(|c| c.is_ascii_alphanumeric() || *c == '_');
+            let key: Vec<char> = key.collect();
+            let varied = key.iter().collect::<BTreeSet<_>>().len();
             key.len() >= length && varied > 8
         })
     };

@@ -6,56 +6,74 @@ use super::matchers::{
     has_secret, is_drop_host,
 };
 
-/// A rule for a single line.
-pub struct Rule {
-    /// Stable, lowercase, hyphenated.
-    pub code: &'static str,
-    /// Its severity in text.
-    pub in_text: Severity,
-    /// Its severity in a script.
-    pub in_script: Severity,
-    /// What it means.
-    pub message: &'static str,
-    /// Whether a lowercase line matches.
-    pub matches: fn(&str) -> bool,
-}
+/// A rule for a single line: its code, which is stable, lowercase and hyphenated; its severity in text
+/// and in a script; what it means; whether a lowercase line matches.
+pub type Rule = (&'static str, [Severity; 2], &'static str, fn(&str) -> bool);
 
-const fn rule(
-    code: &'static str,
-    in_text: Severity,
-    in_script: Severity,
-    message: &'static str,
-    matches: fn(&str) -> bool,
-) -> Rule {
-    Rule {
-        code,
-        in_text,
-        in_script,
-        message,
-        matches,
-    }
-}
+const FAKE_TAGS: [&str; 6] = [
+    "<system>",
+    "</system>",
+    "[inst]",
+    "[/inst]",
+    "<|im_start|>",
+    "</skill_content>",
+];
+
+const PERSISTENCE: [&str; 7] = [
+    "crontab -",
+    "launchctl load",
+    "authorized_keys",
+    "systemctl enable",
+    ">> ~/.bashrc",
+    ">> ~/.zshrc",
+    ">> ~/.profile",
+];
+
+const BYPASSES: [&str; 3] = [
+    "--dangerously-skip-permissions",
+    "--yolo",
+    "--dangerously-bypass",
+];
+
+const NO_TLS_CHECK: [&str; 4] = [
+    "verify=false",
+    "curl -k ",
+    "--insecure",
+    "node_tls_reject_unauthorized",
+];
+
+const PROTECTIONS_OFF: [&str; 3] = [
+    "com.apple.quarantine",
+    "spctl --master-disable",
+    "disablerealtimemonitoring",
+];
+
+const AGENT_FILES: [&str; 6] = [
+    ">> claude.md",
+    "> claude.md",
+    ">> agents.md",
+    "> agents.md",
+    "soul.md",
+    "settings.json",
+];
 
 /// All rules for single lines.
 pub const RULES: [Rule; 18] = [
-    rule(
+    (
         "pipe-to-shell",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "runs what it downloads",
         downloads_to_shell,
     ),
-    rule(
+    (
         "raw-address",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "has a URL of a bare address",
         has_raw_address,
     ),
-    rule(
+    (
         "program-url",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "links to a program to download",
         |line| {
             any_url(line, |url| {
@@ -63,79 +81,64 @@ pub const RULES: [Rule; 18] = [
             })
         },
     ),
-    rule(
+    (
         "override",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "tells the model to ignore its instructions",
         |line| {
-            ["ignore", "disregard", "forget"].iter().any(|verb| {
-                let object = ["previous", "prior", "all other", "earlier", "above"];
-                object.iter().any(|word| {
-                    line.contains(&format!("{verb} {word} instructions"))
-                        || line.contains(&format!("{verb} all {word} instructions"))
-                })
-            })
+            let verbs = ["ignore", "disregard", "forget"];
+            let objects = ["previous", "prior", "all other", "earlier", "above"];
+            let says = |verb: &str, object: &str| {
+                line.contains(&format!("{verb} {object} instructions"))
+                    || line.contains(&format!("{verb} all {object} instructions"))
+            };
+            verbs
+                .iter()
+                .any(|verb| objects.iter().any(|object| says(verb, object)))
         },
     ),
-    rule(
+    (
         "secrecy",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "tells the model to keep something from its user",
         |line| {
-            let verbs = ["tell", "mention", "reveal", "show", "inform"];
             let negations = ["do not ", "don't ", "never "];
-            negations.iter().any(|no| {
-                verbs.iter().any(|verb| {
-                    ["the user", "this to the user", "it to the user"]
-                        .iter()
-                        .any(|object| {
-                            line.contains(&format!("{no}{verb} {object} about"))
-                                || line.contains(&format!("{no}{verb} {object}."))
-                                || *verb != "tell" && line.contains(&format!("{no}{verb} {object}"))
-                        })
-                })
-            })
+            let verbs = ["tell", "mention", "reveal", "show", "inform"];
+            let objects = ["the user", "this to the user", "it to the user"];
+            let says = |order: &str, is_whole: bool| {
+                line.contains(&format!("{order} about"))
+                    || line.contains(&format!("{order}."))
+                    || is_whole && line.contains(order)
+            };
+            let any_object = |no: &str, verb: &str| {
+                let mut orders = objects.iter().map(|object| format!("{no}{verb} {object}"));
+                orders.any(|order| says(&order, verb != "tell"))
+            };
+            let any_verb = |no: &&str| verbs.iter().any(|verb| any_object(no, verb));
+            negations.iter().any(any_verb)
         },
     ),
-    rule(
+    (
         "fake-tag",
-        Warn,
-        Note,
+        [Warn, Note],
         "has a tag that stands for the system's words",
-        |line| {
-            has_any(
-                line,
-                &[
-                    "<system>",
-                    "</system>",
-                    "[inst]",
-                    "[/inst]",
-                    "<|im_start|>",
-                    "</skill_content>",
-                ],
-            )
-        },
+        |line| has_any(line, &FAKE_TAGS),
     ),
-    rule(
+    (
         "reverse-shell",
-        Warn,
-        High,
+        [Warn, High],
         "opens a shell to another machine",
         |line| has_any(line, &["/dev/tcp/", "nc -e ", "ncat -e ", "nc -c "]),
     ),
-    rule(
+    (
         "drop-host",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "names a host that anybody can send to",
         is_drop_host,
     ),
-    rule(
+    (
         "remote-instructions",
-        Warn,
-        Note,
+        [Warn, Note],
         "has the model follow a text that can change",
         |line| {
             let fetches = has_any(line, &["fetch ", "read ", "download ", "curl "]);
@@ -144,122 +147,60 @@ pub const RULES: [Rule; 18] = [
                 && any_url(line, |url| ends_with_any(url, &[".md", ".txt"]))
         },
     ),
-    rule(
+    (
         "persistence",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "makes something run again later",
-        |line| {
-            has_any(
-                line,
-                &[
-                    "crontab -",
-                    "launchctl load",
-                    "authorized_keys",
-                    "systemctl enable",
-                    ">> ~/.bashrc",
-                    ">> ~/.zshrc",
-                    ">> ~/.profile",
-                ],
-            )
-        },
+        |line| has_any(line, &PERSISTENCE),
     ),
-    rule(
+    (
         "bypass",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "turns a client's permission checks off",
-        |line| {
-            has_any(
-                line,
-                &[
-                    "--dangerously-skip-permissions",
-                    "--yolo",
-                    "--dangerously-bypass",
-                ],
-            )
-        },
+        |line| has_any(line, &BYPASSES),
     ),
-    rule(
+    (
         "quarantine",
-        High,
-        High,
+        [High, High],
         "turns the system's protection off",
-        |line| {
-            has_any(
-                line,
-                &[
-                    "com.apple.quarantine",
-                    "spctl --master-disable",
-                    "disablerealtimemonitoring",
-                ],
-            ) && !line.contains("xattr -p")
-        },
+        |line| has_any(line, &PROTECTIONS_OFF) && !line.contains("xattr -p"),
     ),
-    rule(
+    (
         "secret",
-        Warn,
-        Warn,
+        [Warn, Warn],
         "seems to contain a secret",
         has_secret,
     ),
-    rule(
+    (
         "load-command",
-        Warn,
-        Note,
+        [Warn, Note],
         "has a command that some clients run when the skill is loaded",
         |line| line.trim_start().starts_with("!`"),
     ),
-    rule(
+    (
         "agent-files",
-        Note,
-        Note,
+        [Note, Note],
         "writes what instructs or configures agents",
-        |line| {
-            has_any(
-                line,
-                &[
-                    ">> claude.md",
-                    "> claude.md",
-                    ">> agents.md",
-                    "> agents.md",
-                    "soul.md",
-                    "settings.json",
-                ],
-            ) && has_any(line, &[">", "write", "append", "edit"])
-        },
+        |line| has_any(line, &AGENT_FILES) && has_any(line, &[">", "write", "append", "edit"]),
     ),
-    rule(
+    (
         "sudo",
-        Note,
-        Note,
+        [Note, Note],
         "runs something as the administrator",
         |line| {
             line.split(|c: char| !c.is_alphanumeric())
                 .any(|word| word == "sudo")
         },
     ),
-    rule(
+    (
         "no-tls-check",
-        Note,
-        Note,
+        [Note, Note],
         "does not check whom it talks to",
-        |line| {
-            has_any(
-                line,
-                &[
-                    "verify=false",
-                    "curl -k ",
-                    "--insecure",
-                    "node_tls_reject_unauthorized",
-                ],
-            )
-        },
+        |line| has_any(line, &NO_TLS_CHECK),
     ),
-    rule(
+    (
         "environment",
-        Note,
-        Note,
+        [Note, Note],
         "reads the whole environment",
         dumps_environment,
     ),
@@ -296,11 +237,7 @@ mod tests {
             ("requests.get(u, verify=false)", "no-tls-check"),
             ("print(dict(os.environ))", "environment"),
         ] {
-            let found: Vec<&str> = RULES
-                .iter()
-                .filter(|r| (r.matches)(line))
-                .map(|r| r.code)
-                .collect();
+            let found: Vec<&str> = RULES.iter().filter(|r| (r.3)(line)).map(|r| r.0).collect();
             assert!(found.contains(&code), "{line}: {found:?}");
         }
         for honest in [
@@ -313,8 +250,8 @@ mod tests {
         ] {
             let found: Vec<&str> = RULES
                 .iter()
-                .filter(|r| (r.matches)(honest))
-                .map(|r| r.code)
+                .filter(|r| (r.3)(honest))
+                .map(|r| r.0)
                 .collect();
             assert_eq!(found, Vec::<&str>::new(), "{honest}");
         }

@@ -1,8 +1,9 @@
 //! Scans a text: each line by the rules, neighbouring lines together, and encoded text. Pure.
 
-use super::Severity::{self, Block, High, Warn};
+use super::Severity::{Block, High, Warn};
+use super::finding::{Finding, Kind};
 use super::rules::RULES;
-use super::{Finding, encoded, hidden, matchers};
+use super::{encoded, hidden, matchers};
 
 /// The maximum distance of lines that count as neighbours.
 const NEAR: usize = 5;
@@ -11,10 +12,36 @@ const EACH: usize = 3;
 /// The part of a line that is scanned, in bytes; no rule needs more.
 const LINE: usize = 20_000;
 
+const LURE: Kind = (
+    High,
+    "fake-prerequisite",
+    "has a download with a password, or a command to paste",
+);
+const INSTRUCTION: Kind = (
+    High,
+    "hidden-instruction",
+    "instructs the model in a comment that readers do not see",
+);
+const DECODED: Kind = (
+    Block,
+    "decoded-to-shell",
+    "runs what it decodes from base64",
+);
+const ENCODED: Kind = (
+    Block,
+    "encoded-command",
+    "hides a command that downloads and runs in base64",
+);
+const BASE64: Kind = (
+    Warn,
+    "base64",
+    "has a long run of base64, which nobody can read",
+);
+
 /// The findings in a text. `script` means that it is run rather than read.
 pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    let mut say = |line: usize, text: &str, what: (Severity, &'static str, &'static str)| {
+    let mut say = |line: usize, text: &str, what: Kind| {
         if found.iter().filter(|other| other.code == what.1).count() < EACH {
             found.push(Finding::new(what, file, line, text));
         }
@@ -25,89 +52,53 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         for what in hidden::inspect(line) {
             say(at + 1, line, what);
         }
-        for rule in RULES.iter().filter(|rule| (rule.matches)(low)) {
-            let severity = if script { rule.in_script } else { rule.in_text };
-            say(at + 1, line, (severity, rule.code, rule.message));
+        for (code, severities, message, _) in RULES.iter().filter(|rule| (rule.3)(low)) {
+            let severity = severities[usize::from(script)];
+            say(at + 1, line, (severity, code, message));
         }
         for what in encoding(line, low) {
             say(at + 1, line, what);
         }
         if is_lure(&lower, at) {
-            say(
-                at + 1,
-                line,
-                (
-                    High,
-                    "fake-prerequisite",
-                    "has a download with a password, or a command to paste",
-                ),
-            );
+            say(at + 1, line, LURE);
         }
     }
-    let first = |test: fn(&str) -> bool| lower.iter().position(|line| test(line));
-    if let Some(at) = first(matchers::reads_secrets)
-        && lower
-            .iter()
-            .any(|line| matchers::sends(line) || matchers::is_drop_host(line))
+    let sends = |line: &String| matchers::sends(line) || matchers::is_drop_host(line);
+    if let Some(at) = lower.iter().position(|line| matchers::reads_secrets(line))
+        && lower.iter().any(sends)
     {
         let severity = if script { High } else { Warn };
-        say(
-            at + 1,
-            lines[at],
-            (
-                severity,
-                "secrets-sent",
-                "reads secrets, and the same file sends data away",
-            ),
-        );
+        let message = "reads secrets, and the same file sends data away";
+        say(at + 1, lines[at], (severity, "secrets-sent", message));
     }
     for (at, comment) in comments(&lower) {
         if instructs(&comment) {
-            say(
-                at + 1,
-                &comment,
-                (
-                    High,
-                    "hidden-instruction",
-                    "instructs the model in a comment that readers do not see",
-                ),
-            );
+            say(at + 1, &comment, INSTRUCTION);
         }
     }
     found
 }
 
 /// Decodes and scans the base64 in a line.
-fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)> {
+fn encoding(line: &str, low: &str) -> Vec<Kind> {
     let mut found = Vec::new();
     if matchers::decodes_to_shell(low) {
-        found.push((
-            Block,
-            "decoded-to-shell",
-            "runs what it decodes from base64",
-        ));
+        found.push(DECODED);
     }
+    let is_command = |text: &str| {
+        matchers::downloads_to_shell(text)
+            || matchers::decodes_to_shell(text)
+            || text.contains("/dev/tcp/")
+    };
+    let is_media = matchers::has_any(line, &["data:image", "data:font"]);
     for run in encoded::runs(line) {
-        let hidden = run.text.map(|text| text.to_lowercase());
-        if hidden.is_some_and(|text| {
-            matchers::downloads_to_shell(&text)
-                || matchers::decodes_to_shell(&text)
-                || text.contains("/dev/tcp/")
-        }) {
-            found.push((
-                Block,
-                "encoded-command",
-                "hides a command that downloads and runs in base64",
-            ));
-        } else if run.length >= encoded::LONG
-            && !line.contains("data:image")
-            && !line.contains("data:font")
+        if run
+            .text
+            .is_some_and(|text| is_command(&text.to_lowercase()))
         {
-            found.push((
-                Warn,
-                "base64",
-                "has a long run of base64, which nobody can read",
-            ));
+            found.push(ENCODED);
+        } else if run.length >= encoded::LONG && !is_media {
+            found.push(BASE64);
         }
     }
     found
@@ -117,15 +108,10 @@ fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)
 /// it.
 fn is_lure(lower: &[String], at: usize) -> bool {
     let line = &lower[at];
-    let is_download = matchers::any_url(line, |url| {
-        [".zip", ".rar", ".7z", ".exe", ".dmg", ".msi"]
-            .iter()
-            .any(|end| url.contains(end))
-            || url.contains("/releases/download/")
-    });
-    let is_paste = matchers::any_url(line, |url| {
-        matchers::has_any(url, &["glot.io", "pastebin.com", "rentry."])
-    });
+    let has_url_of = |words: &[&str]| matchers::any_url(line, |url| matchers::has_any(url, words));
+    let is_download = has_url_of(&[".zip", ".rar", ".7z", ".exe", ".dmg", ".msi"])
+        || has_url_of(&["/releases/download/"]);
+    let is_paste = has_url_of(&["glot.io", "pastebin.com", "rentry."]);
     if !is_download && !is_paste {
         return false;
     }
@@ -203,6 +189,7 @@ fn cut(line: &str, max: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skill::Severity;
     use base64::Engine;
 
     fn codes(text: &str, script: bool) -> Vec<(&'static str, Severity)> {

@@ -1,12 +1,13 @@
 //! Chooses among the skills of a source (docs/spec/references.md#choosing). It never guesses: if
 //! several match, the error lists them. Pure.
 
-use crate::marketplace::reference::reading::Want;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::error::Error;
 use crate::marketplace::fetch::tree;
-use crate::marketplace::source::discover::Found;
+use crate::marketplace::reference::Want;
+use crate::marketplace::source::Found;
 use crate::skill::{SkillName, brief, one_line};
 
 /// The maximum number of skills that an error lists.
@@ -44,15 +45,18 @@ pub fn choose<'f>(
     let everything: Vec<&Found> = found.iter().collect();
     match want {
         Want::Any => several(&everything, names, all),
-        Want::Root => match everything.iter().find(|found| found.path.is_empty()) {
-            Some(root) => Ok(vec![*root]),
+        Want::Root => match found.iter().find(|found| found.path.is_empty()) {
+            Some(root) => Ok(vec![root]),
             None => Err(absent(&everything, "there is no skill at its root")),
         },
         Want::Named(name) => match named(&everything, name) {
-            Err(miss) if miss.absent => match group(&everything, name) {
-                group if group.is_empty() => Err(miss),
-                group => several(&group, names, all),
-            },
+            Err(miss) if miss.absent => {
+                let group = filtered(&everything, |found| found.plugin.as_deref() == Some(name));
+                if group.is_empty() {
+                    return Err(miss);
+                }
+                several(&group, names, all)
+            }
             Ok(_) if all || !names.is_empty() => {
                 let text = format!("`{}` names one skill already", name.escape_debug());
                 let error = Error::new(text).hint("leave out `--skill` and `--all`");
@@ -60,20 +64,21 @@ pub fn choose<'f>(
             }
             found => Ok(vec![found?]),
         },
-        Want::Path(path) => match at_path(&everything, path.as_str()) {
-            Some(inside) => several(&inside, names, all),
-            None => Err(absent(
-                &everything,
-                &format!("there is no skill at `{}`", path.as_str()),
-            )),
-        },
+        Want::Path(path) => {
+            let text = format!("there is no skill at `{}`", path.as_str());
+            let inside = at_path(&everything, path.as_str());
+            several(
+                &inside.ok_or_else(|| absent(&everything, &text))?,
+                names,
+                all,
+            )
+        }
         Want::PathOrName(path) => {
-            let below_skills = format!("skills/{}", path.as_str());
-            let inside =
-                at_path(&everything, path.as_str()).or_else(|| at_path(&everything, &below_skills));
-            match inside {
+            let path = path.as_str();
+            let below_skills = || at_path(&everything, &format!("skills/{path}"));
+            match at_path(&everything, path).or_else(below_skills) {
                 Some(inside) => several(&inside, names, all),
-                None => Ok(vec![named(&everything, path.as_str())?]),
+                None => Ok(vec![named(&everything, path)?]),
             }
         }
     }
@@ -81,19 +86,11 @@ pub fn choose<'f>(
 
 /// The skill whose directory or `SKILL.md` is at `path`, or else the skills below it.
 fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
-    let dir = if tree::base(path).eq_ignore_ascii_case("SKILL.md") {
-        tree::parent(path)
-    } else {
-        path
-    };
+    let dir = tree::skill_dir(path);
     if let Some(exact) = found.iter().find(|f| f.path == dir) {
         return Some(vec![*exact]);
     }
-    let below: Vec<&Found> = found
-        .iter()
-        .copied()
-        .filter(|f| tree::is_within(&f.path, dir))
-        .collect();
+    let below = filtered(found, |f| tree::is_within(&f.path, dir));
     (!below.is_empty()).then_some(below)
 }
 
@@ -104,31 +101,16 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
     if let [only] = found {
         return Ok(vec![only]);
     }
-    let shown: Vec<&Found> = found
-        .iter()
-        .copied()
-        .filter(|f| !f.nested && !f.hidden)
-        .collect();
-    let mut distinct: Vec<&Found> = Vec::new();
-    for skill in &shown {
-        // They are sorted by rank, so the first of each name is the main copy.
-        if !distinct
-            .iter()
-            .any(|other| other.skill.name == skill.skill.name)
-        {
-            distinct.push(skill);
-        }
-    }
+    let shown = filtered(found, Found::is_shown);
+    let mut seen = HashSet::new();
+    // They are sorted by rank, so the first of each name is the main copy.
+    let distinct = filtered(&shown, |f| seen.insert(f.skill.name.clone()));
     match distinct.as_slice() {
         [] => Err(absent(found, "there is no skill")),
         _ if all => Ok(distinct),
         [only] => {
-            let copies: Vec<&Found> = shown
-                .iter()
-                .copied()
-                .filter(|f| f.skill.name == only.skill.name)
-                .collect();
-            Ok(vec![one_of(&copies, only.skill.name.as_str())?])
+            // All that are shown are copies of it.
+            Ok(vec![one_of(&shown, only.skill.name.as_str())?])
         }
         _ => {
             let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
@@ -139,9 +121,8 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
     }
 }
 
-fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
-    let of_group = |found: &&&Found| found.plugin.as_deref() == Some(name);
-    found.iter().filter(of_group).copied().collect()
+fn filtered<'f>(found: &[&'f Found], mut test: impl FnMut(&Found) -> bool) -> Vec<&'f Found> {
+    found.iter().copied().filter(|found| test(found)).collect()
 }
 
 /// Whether a name means a skill.
@@ -160,29 +141,21 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     };
     let by_suffix = |f: &Found| {
         let written = f.skill.fields.text("name").unwrap_or_default();
-        written
-            .rsplit([':', '/'])
-            .next()
-            .is_some_and(|last| SkillName::from_written(last) == folded)
+        let last = written.rsplit([':', '/']).next();
+        last.is_some_and(|last| SkillName::from_written(last) == folded)
     };
     let rules: [Rule; 4] = [&by_directory, &by_field, &by_key, &by_suffix];
     // A skill inside another one or among tests is chosen only if no other matches.
     for shown in [true, false] {
         for rule in rules {
-            let matching: Vec<&Found> = found
-                .iter()
-                .copied()
-                .filter(|f| (!f.nested && !f.hidden) == shown && rule(f))
-                .collect();
+            let matching = filtered(found, |f| f.is_shown() == shown && rule(f));
             if !matching.is_empty() {
                 return one_of(&matching, name);
             }
         }
     }
-    Err(absent(
-        found,
-        &format!("there is no skill `{}`", name.escape_debug()),
-    ))
+    let text = format!("there is no skill `{}`", name.escape_debug());
+    Err(absent(found, &text))
 }
 
 /// The main copy, if all matches are copies of the same skill.
@@ -191,21 +164,14 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
         return Ok(first);
     }
-    let text = format!(
-        "`{}` could be any of{}",
-        name.escape_debug(),
-        list(matching)
-    );
+    let name = name.escape_debug();
+    let text = format!("`{name}` could be any of{}", list(matching));
     let hint = "choose one by its path, as `OWNER/REPO/PATH`";
     Err(Miss::refused(Error::new(text).hint(hint)))
 }
 
 fn absent(found: &[&Found], text: &str) -> Miss {
-    let shown: Vec<&Found> = found
-        .iter()
-        .copied()
-        .filter(|f| !f.nested && !f.hidden)
-        .collect();
+    let shown = filtered(found, Found::is_shown);
     let hint = if shown.is_empty() {
         "a skill is a directory with a SKILL.md".to_owned()
     } else {
@@ -222,25 +188,14 @@ fn absent(found: &[&Found], text: &str) -> Miss {
 fn list(found: &[&Found]) -> String {
     let mut text = String::new();
     for skill in found.iter().take(LISTED) {
-        let description = skill
-            .skill
-            .description
-            .as_deref()
-            .unwrap_or("(no description)");
-        let clean = brief(description, 80);
-        let path = if skill.path.is_empty() {
-            "."
-        } else {
-            &skill.path
-        };
+        let name = &skill.skill.name;
+        let description = skill.skill.description.as_deref();
+        let clean = brief(description.unwrap_or("(no description)"), 80);
+        let path = Some(skill.path.as_str()).filter(|path| !path.is_empty());
+        let path = path.unwrap_or(".").escape_debug();
         let group = skill.plugin.as_deref().map(one_line);
         let group = group.map_or(String::new(), |name| format!(", of {name}"));
-        let _ = write!(
-            text,
-            "\n  {} ({}{group}) — {clean}",
-            skill.skill.name,
-            path.escape_debug()
-        );
+        let _ = write!(text, "\n  {name} ({path}{group}) — {clean}");
     }
     if found.len() > LISTED {
         let _ = write!(text, "\n  … and {} more", found.len() - LISTED);
@@ -251,7 +206,7 @@ fn list(found: &[&Found]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marketplace::reference::address::SubPath;
+    use crate::marketplace::reference::SubPath;
     use crate::marketplace::source::discover::tests::found;
 
     const A: &str = "---\nname: a\ndescription: does a\n---\n";

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::content::{self, Content, Wanted};
-use crate::marketplace::fetch::tree::{self, Node, Tree};
+use crate::marketplace::fetch::{Content, Node, Tree, Wanted, read_small, tree};
 use crate::marketplace::source::manifest::{self, Manifest};
 use crate::skill::Skill;
 use crate::sys::limits;
@@ -67,6 +66,11 @@ pub struct Discovered {
 }
 
 impl Found {
+    /// Whether it is listed without its path being given.
+    pub fn is_shown(&self) -> bool {
+        !self.nested && !self.hidden
+    }
+
     /// The directory's own name; empty at the root.
     pub fn dir_name(&self) -> &str {
         tree::base(&self.path)
@@ -88,42 +92,35 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
     // One request for all of them; the manifests come last.
     let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
     files.extend(manifests.iter().cloned());
-    let mut texts = content::read_small(content, &files, limits::SKILL_FILE)?;
+    let mut texts = read_small(content, &files, limits::SKILL_FILE)?;
     let manifest_texts = texts.split_off(places.len());
-    let mut found: Vec<Found> = places
-        .iter()
-        .zip(texts)
-        .filter_map(|((dir, file), text)| {
-            let named = if dir.is_empty() { root_name } else { dir };
-            let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
-            let tags = skill.fields.tags();
-            Some(Found {
-                fingerprint: fingerprint(tree, dir, &skill),
-                nested: places.iter().any(|(other, _)| {
-                    !other.is_empty() && other != dir && tree::is_within(dir, other)
-                }),
-                hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
-                rank: rank(dir),
-                path: dir.clone(),
-                plugin: None,
-                tags,
-                skill,
-            })
+    let skill = |((dir, file), text): (&(String, Wanted), Option<Vec<u8>>)| {
+        let named = if dir.is_empty() { root_name } else { dir };
+        let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
+        let surrounds =
+            |other: &str| !other.is_empty() && other != dir && tree::is_within(dir, other);
+        Some(Found {
+            fingerprint: fingerprint(tree, dir, &skill),
+            nested: places.iter().any(|(other, _)| surrounds(other)),
+            hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
+            rank: rank(dir),
+            path: dir.clone(),
+            plugin: None,
+            tags: skill.fields.tags(),
+            skill,
         })
-        .collect();
-    let manifest = group(&mut found, &manifests, &manifest_texts);
-    found.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
-    let skills = found;
+    };
+    let mut skills: Vec<Found> = places.iter().zip(texts).filter_map(skill).collect();
+    let manifest = group(&mut skills, &manifests, &manifest_texts);
+    skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     Ok(Discovered { skills, manifest })
 }
 
 fn manifests(tree: &Tree) -> Vec<Wanted> {
     let is_manifest = |path: &str| {
+        let dir = path.strip_suffix(manifest::PLUGIN);
         manifest::PLACES.contains(&path)
-            || path == manifest::PLUGIN
-            || path
-                .strip_suffix(manifest::PLUGIN)
-                .is_some_and(|dir| dir.ends_with('/'))
+            || dir.is_some_and(|dir| dir.is_empty() || dir.ends_with('/'))
     };
     let files = tree.iter().filter(|(path, _)| is_manifest(path));
     files
@@ -141,17 +138,13 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
     let Some(manifest) = places.find_map(|place| Manifest::parse(read(place)?)) else {
         return Manifest::default();
     };
-    let listed = |dir: &str| {
-        let path = [dir, manifest::PLUGIN].join(if dir.is_empty() { "" } else { "/" });
-        manifest::plugin_skills(read(&path)?)
-    };
+    let listed = |dir: &str| manifest::plugin_skills(read(&tree::join(dir, manifest::PLUGIN))?);
     let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
-    let groups = manifest.groups(&paths, &listed);
-    for group in groups {
-        for skill in found
+    for group in manifest.groups(&paths, &listed) {
+        let members = found
             .iter_mut()
-            .filter(|found| group.paths.contains(&found.path))
-        {
+            .filter(|found| group.paths.contains(&found.path));
+        for skill in members {
             skill.rank = 0;
             skill.tags.extend(group.tags.iter().cloned());
             // A skill in several plugins belongs to the first.
@@ -173,11 +166,10 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
         {
             continue;
         }
-        let file = tree
-            .resolve(path)
-            .ok()
-            .and_then(|real| Wanted::new(&real, tree.get(&real)?));
-        let Some(file) = file else { continue };
+        let real = tree.resolve(path).ok();
+        let Some(file) = real.and_then(|real| Wanted::new(&real, tree.get(&real)?)) else {
+            continue;
+        };
         match found.iter_mut().rev().find(|(other, _)| other == dir) {
             Some(other) if name == "SKILL.md" => other.1 = file,
             Some(_) => {}
@@ -227,7 +219,7 @@ fn rank(dir: &str) -> u8 {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::marketplace::fetch::content::Visit;
+    use crate::marketplace::fetch::Visit;
     use crate::marketplace::fetch::tree::tests::tree;
 
     /// A test double: each file's content is its id.

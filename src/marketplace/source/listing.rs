@@ -4,20 +4,13 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::cache::cache;
-use crate::marketplace::fetch::open::{Fetcher, Snapshot};
-use crate::marketplace::lock::lockfile::Kind;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::Note;
-use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::reading::{At, Place, Reading, Want};
-use crate::marketplace::source::discover::Found;
-use crate::marketplace::source::manifest::{Manifest, Remote};
-use crate::marketplace::source::sources::{Origin, Source};
-use crate::skill::{Searchable, SkillName, rank};
+use crate::marketplace::fetch::{Fetcher, Offer, Snapshot, cache, file_name};
+use crate::marketplace::reference::{Kind, Place, Reading, RepoUrl, Want};
+use crate::marketplace::source::{Found, Manifest, RemotePlugin, Source, SourceKind};
+use crate::marketplace::{Market, Note};
+use crate::skill::{Searchable, rank};
 use crate::sys::{Durable, EntryName, files, limits};
 
 const SOURCES: EntryName = EntryName::of("sources");
@@ -50,7 +43,7 @@ pub struct Listed {
 }
 
 /// The listing of a source, and the state of the source to which it belongs.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Cached {
     version: u64,
     reference: String,
@@ -102,93 +95,90 @@ impl Market<'_> {
         let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
         let ask = |source: Source| {
-            let asked = self.ask(&source, &mut fetcher);
-            (source, asked.map(|skills| skills.len()))
+            let asked = self.fresh(&source, &mut fetcher, None);
+            (source, asked.map(|fresh| fresh.skills.len()))
         };
         Ok(self.sources()?.into_iter().map(ask).collect())
     }
 
     fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
         let staging = self.home_staging()?;
-        let mut fetcher = self.fetcher(&staging);
-        let mut all = Vec::new();
-        let mut failed = None;
-        let sources = self.sources()?;
-        let mut answered = sources.is_empty();
-        for source in &sources {
-            match self.of_source(source, age, &mut fetcher, note) {
-                Ok(cached) => {
-                    answered = true;
-                    all.extend(cached.skills);
-                }
-                Err(error) => {
-                    note(&format!(
-                        "the source `{}` was left out: {error}",
-                        source.name
-                    ));
-                    failed = Some(error);
-                }
-            }
-        }
-        if let Some(error) = failed.filter(|_| !answered) {
-            return Err(error);
-        }
+        let catalogs = self
+            .catalogs(age, &mut self.fetcher(&staging), note)?
+            .into_iter();
+        let mut all: Vec<Listed> = catalogs.flat_map(|(_, cached)| cached.skills).collect();
         all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
         Ok(all)
     }
 
-    /// Queries a source for its skills and caches the answer.
-    pub(crate) fn ask(&self, source: &Source, fetcher: &mut Fetcher) -> Result<Vec<Listed>> {
-        let cached = self.fresh(source, fetcher, None)?;
-        Ok(cached.map(|cached| cached.skills).unwrap_or_default())
+    /// The listings of all sources. One that does not respond does not hide the others.
+    pub(crate) fn catalogs(
+        &self,
+        age: Age,
+        fetcher: &mut Fetcher,
+        note: &mut Note,
+    ) -> Result<Vec<(Source, Cached)>> {
+        let (mut answered, mut failed) = (Vec::new(), None);
+        let sources = self.sources()?;
+        let one_of_several = sources.len() > 1;
+        for source in sources {
+            match self.of_source(&source, age, fetcher, note) {
+                Ok(cached) => answered.push((source, cached)),
+                Err(error) => {
+                    if one_of_several {
+                        note(&format!(
+                            "the source `{}` was left out: {error}",
+                            source.name
+                        ));
+                    }
+                    failed = Some(error);
+                }
+            }
+        }
+        match failed {
+            Some(error) if answered.is_empty() => Err(error),
+            _ => Ok(answered),
+        }
     }
 
     /// A source's listing of the given age; the last known one if it does not respond.
-    pub(crate) fn of_source(
+    fn of_source(
         &self,
         source: &Source,
         age: Age,
         fetcher: &mut Fetcher,
         note: &mut Note,
     ) -> Result<Cached> {
-        let cached = self.cached(source);
+        let known = self.cached(source);
         if self.offline {
-            return cached.map(|(cached, _)| cached).ok_or_else(|| {
+            return known.map(|(known, _)| known).ok_or_else(|| {
                 let text = format!("the catalog of `{}` is not on this machine", source.name);
                 Error::new(text).hint("run `agent-skills sources update` once with a network")
             });
         }
-        let (cached, modified) = cached.unzip();
-        let is_recent = modified
-            .and_then(|at| at.elapsed().ok())
-            .is_some_and(|age| age < RECENT);
-        if let Some(cached) = cached {
-            if age == Age::Recent && is_recent {
-                return Ok(cached);
-            }
-            return Ok(match self.fresh(source, fetcher, Some(&cached)) {
-                Ok(Some(fresh)) => fresh,
-                Ok(None) => cached,
-                Err(error) => {
-                    note(&format!("{error}; this is the catalog as it was last seen"));
-                    cached
-                }
-            });
+        if let Some((known, modified)) = &known
+            && age == Age::Recent
+            && modified.elapsed().is_ok_and(|age| age < RECENT)
+        {
+            return Ok(known.clone());
         }
-        let fresh = self.fresh(source, fetcher, None)?;
-        fresh.ok_or_else(|| {
-            let hint = format!("`agent-skills sources remove {}` forgets it", source.name);
-            Error::new(format!("the source `{}` has nothing", source.name)).hint(hint)
-        })
+        let known = known.map(|(known, _)| known);
+        match (self.fresh(source, fetcher, known.as_ref()), known) {
+            (Err(error), Some(known)) => {
+                note(&format!("{error}; this is the catalog as it was last seen"));
+                Ok(known)
+            }
+            (fresh, _) => fresh,
+        }
     }
 
-    /// The source's current listing; `None` if the cached one still is.
-    fn fresh(
+    /// A source's current listing, which may be the known one.
+    pub(crate) fn fresh(
         &self,
         source: &Source,
         fetcher: &mut Fetcher,
-        cached: Option<&Cached>,
-    ) -> Result<Option<Cached>> {
+        known: Option<&Cached>,
+    ) -> Result<Cached> {
         let mut fresh = Cached {
             version: VERSION,
             reference: source.reference.clone(),
@@ -196,21 +186,21 @@ impl Market<'_> {
             title: None,
             skills: Vec::new(),
         };
-        match source.origin()? {
-            Origin::Place(Place::Repository { url, at }) => {
+        match source.parse()? {
+            SourceKind::Place(Place::Repository { url, at }) => {
                 let resolved = fetcher.resolve(&url, &at)?;
-                if cached.is_some_and(|cached| cached.state == resolved.commit.as_str()) {
+                if let Some(known) = known.filter(|known| known.state == resolved.commit.as_str()) {
                     self.touch(source);
-                    return Ok(None);
+                    return Ok(known.clone());
                 }
                 let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
                 fresh.state = resolved.commit.to_string();
                 let rev = resolved.pin.as_ref().map(ToString::to_string);
                 fresh.fill(source, &snapshot, (Kind::Git, url.as_str(), rev.as_deref()));
             }
-            Origin::Place(Place::WellKnown(url)) => {
+            SourceKind::Place(Place::WellKnown(url)) => {
                 let index = fetcher.index(&url)?;
-                let offer = |offer: crate::marketplace::fetch::well_known::Offer| Listed {
+                let offer = |offer: Offer| Listed {
                     reference: format!("{}@{}", offer.name, source.name),
                     path: offer.name.clone(),
                     name: offer.name,
@@ -221,17 +211,15 @@ impl Market<'_> {
                 };
                 fresh.skills = index.skills.into_iter().map(offer).collect();
             }
-            Origin::Place(place) => {
-                let reading = Reading {
-                    place,
-                    want: Want::Any,
-                };
-                let opened = fetcher.open(&reading, &source.reference, &[], true)??;
+            SourceKind::Place(place) => {
+                let want = Want::Any;
+                let reading = Reading { place, want };
+                let opened = fetcher.open(&reading, &source.reference, &[], true)?;
                 let origin = &opened.origin;
                 let place = (origin.kind, origin.source.as_str(), origin.rev.as_deref());
                 fresh.fill(source, &opened.snapshot, place);
             }
-            Origin::Manifest(url) => {
+            SourceKind::Manifest(url) => {
                 let bytes = fetcher.download(&url, limits::INDEX)?;
                 let manifest = Manifest::parse(&bytes).ok_or_else(|| {
                     Error::new(format!("`{url}` is not a marketplace manifest"))
@@ -241,15 +229,15 @@ impl Market<'_> {
                 fresh.add_remotes(source, &manifest);
             }
         }
-        self.keep(source, &fresh, fetcher)?;
-        Ok(Some(fresh))
+        self.write_cache(source, &fresh, fetcher)?;
+        Ok(fresh)
     }
 
-    fn keep(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
+    fn write_cache(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
         let bytes = serde_json::to_vec(fresh)
             .map_err(|error| Error::caused("could not write the catalog", error))?;
         let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
-        let scratch = fetcher.git().0.scratch;
+        let scratch = fetcher.git.0.scratch;
         let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::Yes);
         written.map_err(|error| dir.error("write", &name, &error))
     }
@@ -278,12 +266,8 @@ impl Market<'_> {
 
 /// The name of the source's cache: a single path component, whatever the list of sources contains.
 fn cache_name(source: &Source) -> EntryName {
-    let digest = format!("{:x}", Sha256::digest(&source.reference));
-    let name = SkillName::from_written(&source.name);
-    let name = name.and_then(|name| EntryName::parse(name.as_str()));
-    let end = EntryName::parse(format!("-{}.json", &digest[..12]));
-    let name = name.unwrap_or(EntryName::of("source"));
-    name.with_end(&end.unwrap_or(EntryName::of(".json")))
+    let otherwise = EntryName::of("source");
+    file_name(&source.name, otherwise, &source.reference, ".json")
 }
 
 impl Cached {
@@ -293,10 +277,7 @@ impl Cached {
         snapshot: &Snapshot,
         (kind, address, rev): (Kind, &str, Option<&str>),
     ) {
-        let shown = snapshot
-            .found
-            .iter()
-            .filter(|found| !found.nested && !found.hidden);
+        let shown = snapshot.found.iter().filter(|found| found.is_shown());
         let listed = |found: &Found| {
             let name = found.skill.name.as_str();
             Listed {
@@ -320,12 +301,9 @@ impl Cached {
     }
 
     fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
-        self.skills.extend(
-            manifest
-                .remotes()
-                .into_iter()
-                .map(|remote| elsewhere(source, remote)),
-        );
+        let remotes = manifest.remotes().into_iter();
+        self.skills
+            .extend(remotes.map(|remote| elsewhere(source, remote)));
     }
 }
 
@@ -338,21 +316,8 @@ fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name
     }
 }
 
-fn elsewhere(source: &Source, remote: Remote) -> Listed {
-    let (kind, address, rev) = match remote.reading.place {
-        Place::Repository { url, at } => {
-            let rev = match at {
-                At::Rev(rev) => Some(rev.as_str().to_owned()),
-                At::Pin(pin) => Some(pin.to_string()),
-                _ => None,
-            };
-            (Kind::Git, url.as_str().to_owned(), rev)
-        }
-        Place::Archive { url, sha256 } => (Kind::Archive, url.as_str().to_owned(), sha256),
-        Place::Local(path) => (Kind::Local, path, None),
-        Place::WellKnown(url) => (Kind::WellKnown, url.as_str().to_owned(), None),
-        Place::File(url) => (Kind::File, url.as_str().to_owned(), None),
-    };
+fn elsewhere(source: &Source, remote: RemotePlugin) -> Listed {
+    let (kind, address, rev) = remote.reading.place.record();
     let path = match remote.reading.want {
         Want::Path(path) => path.as_str().to_owned(),
         _ => String::new(),

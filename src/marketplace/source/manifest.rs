@@ -2,17 +2,13 @@
 //! repository and point to other repositories. Their paths are only compared with the tree, and
 //! their names never become paths or options. Pure.
 
-use crate::marketplace::reference::reading;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::error::Result;
 use crate::marketplace::fetch::tree;
-use crate::marketplace::reference::address::{RepoUrl, SubPath};
-use crate::marketplace::reference::forms;
-use crate::marketplace::reference::reading::{Place, Reading, Want};
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl, forms};
 
 /// Where a manifest is in a repository, best first.
 pub const PLACES: [&str; 2] = [
@@ -56,7 +52,7 @@ pub struct Group {
 
 /// A plugin in another repository.
 #[derive(Debug, Clone)]
-pub struct Remote {
+pub struct RemotePlugin {
     /// Its name.
     pub name: String,
     /// Its author's description.
@@ -76,13 +72,12 @@ impl Manifest {
         let root = json
             .pointer("/metadata/pluginRoot")
             .or(json.get("pluginRoot"));
+        let renames = renames.into_iter().flatten();
+        let renames =
+            renames.filter_map(|(old, new)| Some((old.clone(), new.as_str()?.to_owned())));
         Some(Self {
             name: text(&json, "name"),
-            renames: renames
-                .into_iter()
-                .flatten()
-                .filter_map(|(old, new)| Some((old.clone(), new.as_str()?.to_owned())))
-                .collect(),
+            renames: renames.collect(),
             root: root.and_then(Value::as_str).and_then(normal),
             plugins: plugins.into_iter().flatten().filter_map(plugin).collect(),
         })
@@ -148,14 +143,13 @@ impl Manifest {
 
     /// The plugins in other repositories, as far as their place is supported. Plugins that would
     /// run a program are left out.
-    pub fn remotes(&self) -> Vec<Remote> {
+    pub fn remotes(&self) -> Vec<RemotePlugin> {
         let remote = |plugin: &Plugin| {
-            let reading = elsewhere(&plugin.source).ok().flatten()?;
-            Some(Remote {
+            Some(RemotePlugin {
                 name: plugin.name.clone(),
                 description: plugin.description.clone(),
                 tags: plugin.tags.clone(),
-                reading,
+                reading: elsewhere(&plugin.source).ok().flatten()?,
             })
         };
         self.plugins.iter().filter_map(remote).collect()
@@ -200,27 +194,23 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
         (Some("archive"), _, Some(url)) => return archive(url, field("sha256")).map(Some),
         _ => return Ok(None),
     };
-    let url = match url.split_once('/') {
-        Some((owner, repo)) if !url.contains([':', '@']) => RepoUrl::github(owner, repo)?,
-        _ => RepoUrl::parse(url)?,
-    };
-    let at = reading::at(field("sha").or(field("ref")))?;
+    let at = At::parse(field("sha").or(field("ref")))?;
     let want = match field("path").map(|path| path.trim_start_matches("./")) {
         Some(path) if !path.is_empty() => Want::Path(SubPath::parse(path)?),
         _ => Want::Any,
     };
-    let place = Place::Repository { url, at };
-    Ok(Some(Reading { place, want }))
+    Ok(Some(Reading::repository(
+        RepoUrl::parse_short(url)?,
+        at,
+        want,
+    )))
 }
 
 fn archive(url: &str, sha256: Option<&str>) -> Result<Reading> {
     let digest = sha256.map(|digest| forms::digest(&format!("sha256={digest}")));
     let (url, sha256) = (WebUrl::parse(url)?, digest.transpose()?);
-    let place = Place::Archive { url, sha256 };
-    Ok(Reading {
-        place,
-        want: Want::Any,
-    })
+    let (place, want) = (Place::Archive { url, sha256 }, Want::Any);
+    Ok(Reading { place, want })
 }
 
 fn text(json: &Value, key: &str) -> Option<String> {
@@ -241,23 +231,19 @@ fn list(json: &Value) -> Option<Vec<String>> {
 
 /// `path` without `.` and empty parts; `None` if it leads out of the repository.
 fn normal(path: &str) -> Option<String> {
-    let parts: Vec<&str> = path
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let parts: Vec<&str> = parts.collect();
     let leaves = path.starts_with('/') || path.contains('\\') || parts.contains(&"..");
     (!leaves).then(|| parts.join("/"))
 }
 
 fn join(dir: &str, path: &str) -> Option<String> {
     let path = normal(path)?;
-    Some(
-        [dir, &path]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("/"),
-    )
+    Some(if path.is_empty() {
+        dir.to_owned()
+    } else {
+        tree::join(dir, &path)
+    })
 }
 
 #[cfg(test)]

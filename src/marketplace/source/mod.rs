@@ -1,12 +1,21 @@
 //! Which skills a place has and which of them are meant: discovery, choosing, configured sources.
 //! Open `picking.rs` first.
 
-pub mod choose;
-pub mod discover;
-pub mod listing;
-pub mod manifest;
-pub mod named;
-pub mod origin;
-pub mod picking;
-pub mod sources;
-pub mod upstream;
+mod choose;
+mod discover;
+mod listing;
+mod manifest;
+mod named;
+mod origin;
+mod picking;
+mod sources;
+mod upstream;
+
+pub use choose::{Miss, choose};
+pub use discover::{Found, discover};
+pub use listing::{Age, Listed};
+pub use manifest::{Manifest, RemotePlugin};
+pub use origin::{Origin, Provenance};
+pub use picking::Picked;
+pub use sources::{Source, SourceKind, unknown_source, within_sources};
+pub use upstream::{Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen};

@@ -1,12 +1,10 @@
 //! Finds a skill by its bare name in the configured sources.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::market::Market;
-use crate::marketplace::options::Note;
-use crate::marketplace::reference::reading::{Reading, Want};
-use crate::marketplace::source::listing::{Age, Listed};
-use crate::marketplace::source::origin;
+use crate::marketplace::fetch::Fetcher;
+use crate::marketplace::reference::{Reading, Want};
+use crate::marketplace::source::{Age, Listed, unknown_source};
+use crate::marketplace::{Market, Note};
 use crate::skill::SkillName;
 
 impl Market<'_> {
@@ -18,32 +16,17 @@ impl Market<'_> {
         of: Option<&str>,
         note: &mut Note,
     ) -> Result<Reading> {
-        let sources = self.sources()?;
         let key = SkillName::from_written(name);
+        let named = |one: &Listed| one.name == name || SkillName::from_written(&one.name) == key;
         let mut found: Vec<Listed> = Vec::new();
         let mut known = of.is_none();
         for age in [Age::Recent, Age::Now] {
-            for source in &sources {
-                let cached = match self.of_source(source, age, fetcher, note) {
-                    Ok(cached) => cached,
-                    // A source that does not respond must not hide the others.
-                    Err(error) if sources.len() > 1 => {
-                        note(&format!(
-                            "the source `{}` was left out: {error}",
-                            source.name
-                        ));
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                };
+            for (source, cached) in self.catalogs(age, fetcher, note)? {
                 let meant = |of| source.name == of || cached.title.as_deref() == Some(of);
-                if !of.is_none_or(meant) {
-                    continue;
+                if of.is_none_or(meant) {
+                    known = true;
+                    found.extend(cached.skills.into_iter().filter(named));
                 }
-                known = true;
-                let named =
-                    |one: &Listed| one.name == name || SkillName::from_written(&one.name) == key;
-                found.extend(cached.skills.into_iter().filter(named));
             }
             if !found.is_empty() || self.offline {
                 break;
@@ -51,25 +34,15 @@ impl Market<'_> {
         }
         match (&found[..], of) {
             ([one], _) => one.reading(),
-            ([], Some(of)) if !known => {
-                let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-                let text = format!("there is no source `{}`", of.escape_debug());
-                Err(Error::new(text).hint(format!("there are {}", names.join(", "))))
-            }
+            ([], Some(of)) if !known => Err(unknown_source(of, &self.sources()?)),
             ([], _) => {
                 let text = format!("no source has a skill `{}`", name.escape_debug());
                 Err(Error::new(text).hint("`agent-skills search WORDS` looks for one"))
             }
             (several, _) => {
-                let choices: Vec<String> = several
-                    .iter()
-                    .map(|one| format!("\n  {}", one.reference))
-                    .collect();
-                let text = format!(
-                    "`{}` could be any of{}",
-                    name.escape_debug(),
-                    choices.concat()
-                );
+                let choices = several.iter().map(|one| format!("\n  {}", one.reference));
+                let choices: String = choices.collect();
+                let text = format!("`{}` could be any of{choices}", name.escape_debug());
                 Err(Error::new(text).hint("install it by one of these references"))
             }
         }
@@ -82,8 +55,8 @@ impl Listed {
     /// # Errors
     /// When the cache contains an invalid address or path.
     fn reading(&self) -> Result<Reading> {
-        let mut reading =
-            origin::reading(self.kind, &self.source, self.rev.as_deref(), &self.path)?;
+        let rev = self.rev.as_deref();
+        let mut reading = Reading::recorded(self.kind, &self.source, rev, &self.path)?;
         if self.plugin && self.path.is_empty() {
             reading.want = Want::Any;
         }

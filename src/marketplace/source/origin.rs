@@ -1,15 +1,14 @@
 //! Where a skill came from, as the lockfile records it, and the reading that leads back there.
 
-use crate::error::{Error, Result};
-use crate::marketplace::reference::reading;
-use serde::Serialize;
+use std::collections::BTreeMap;
 
-use crate::marketplace::lock::lock_fields::LockRef;
-use crate::marketplace::lock::lockfile::{Kind, LockEntry};
-use crate::marketplace::reference::address::{RepoUrl, SubPath};
-use crate::marketplace::reference::pin::{CommitId, Pin, Reach};
-use crate::marketplace::reference::reading::{Place, Reading, Want};
-use crate::marketplace::reference::web::WebUrl;
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::error::{Error, Result};
+use crate::marketplace::lock::{InstalledName, License, LockEntry, LockPath, LockRef};
+use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
+use crate::skill::Skill;
 
 /// The source of a skill to be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,7 +31,7 @@ impl Provenance {
 }
 
 /// The source of skills.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Origin {
     /// The canonical address, or the absolute path.
     pub source: String,
@@ -56,9 +55,36 @@ impl Origin {
     pub fn shown(&self) -> String {
         RepoUrl::parse(&self.source).map_or_else(|_| self.source.clone(), |url| url.to_string())
     }
-}
 
-impl Origin {
+    /// What identifies the skill at `path`.
+    pub fn id(&self, path: &str) -> String {
+        format!("{}#{path}", self.source)
+    }
+
+    /// The lockfile entry of the skill at `path`, without what its files determine.
+    ///
+    /// # Errors
+    /// When a lockfile cannot have this path.
+    pub fn entry(&self, name: &InstalledName, path: &str, skill: &Skill) -> Result<LockEntry> {
+        let license = skill.fields.text("license");
+        Ok(LockEntry {
+            id: self.id(path),
+            name: name.clone(),
+            source: self.source.clone(),
+            address: self.address.clone(),
+            kind: self.kind,
+            requested: self.requested.clone(),
+            rev: self.rev.clone(),
+            commit: self.commit.clone(),
+            path: LockPath::parse(path)?,
+            tree: None,
+            sha256: String::new(),
+            files: BTreeMap::new(),
+            license: license.as_deref().map(License::from_written),
+            other: Map::new(),
+        })
+    }
+
     /// What a decision about the source depends on.
     pub fn provenance(&self) -> Provenance {
         Provenance {
@@ -76,7 +102,7 @@ impl LockEntry {
     /// # Errors
     /// When the lockfile contains an invalid address or path.
     pub fn reading(&self) -> Result<Reading> {
-        reading(self.kind, &self.source, self.rev.as_deref(), &self.path)
+        Reading::recorded(self.kind, &self.source, self.rev.as_deref(), &self.path)
     }
 
     /// As [`LockEntry::reading`], but for exactly the installed state.
@@ -91,7 +117,7 @@ impl LockEntry {
             Error::new("the lockfile does not say which commit it was")
                 .hint("remove the skill and install it again")
         })?;
-        reading(self.kind, &self.source, Some(commit.as_str()), &self.path)
+        Reading::recorded(self.kind, &self.source, Some(commit.as_str()), &self.path)
     }
 
     /// The commit installed from a repository; `None` if the lockfile has no valid one.
@@ -106,30 +132,4 @@ impl LockEntry {
         let rev = self.rev.as_deref().filter(|_| self.kind == Kind::Git);
         Pin::parse(rev?)
     }
-}
-
-/// The reading for a place as it is recorded.
-pub fn reading(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Reading> {
-    let place = match kind {
-        Kind::Git => {
-            let (url, at) = (RepoUrl::parse(source)?, reading::at(rev)?);
-            Place::Repository { url, at }
-        }
-        Kind::Local | Kind::Link => Place::Local(source.to_owned()),
-        Kind::Archive if source.starts_with('/') => Place::Local(match rev {
-            Some(digest) => format!("{source}#sha256={digest}"),
-            None => source.to_owned(),
-        }),
-        Kind::Archive => Place::Archive {
-            url: WebUrl::parse(source)?,
-            sha256: rev.map(str::to_owned),
-        },
-        Kind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
-        Kind::File => Place::File(WebUrl::parse(source)?),
-    };
-    let want = match path {
-        "" => Want::Root,
-        path => Want::Path(SubPath::parse(path)?),
-    };
-    Ok(Reading { place, want })
 }

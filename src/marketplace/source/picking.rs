@@ -1,18 +1,12 @@
 //! Decides which of the possible places a reference means, and which skills there are meant.
 
-use crate::marketplace::reference::reading::Want;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::failure::Class;
-use crate::marketplace::fetch::open::{self, Fetcher, Opened, Snapshot};
-use crate::marketplace::market::Market;
-use crate::marketplace::options::{InstallOptions, Note};
-use crate::marketplace::reference::parse::Reference;
-use crate::marketplace::reference::reading::{Place, Reading};
-use crate::marketplace::source::choose::{self, Miss};
-use crate::marketplace::source::discover::Found;
-use crate::marketplace::source::origin::Origin;
+use crate::marketplace::fetch::{Class, Fetcher, Opened, Snapshot};
+use crate::marketplace::reference::{Place, Reading, Reference, Want};
+use crate::marketplace::source::{Found, Miss, Origin, choose};
+use crate::marketplace::{InstallOptions, Market, Note};
 
 /// What a reference means.
 pub struct Picked<'a> {
@@ -38,11 +32,10 @@ impl Market<'_> {
             Reference::Readings(readings) => readings.clone(),
         };
         let picked = pick(fetcher, &readings, requested, options, note)?;
-        if picked.snapshot.unusable > 0 {
-            note(&format!(
-                "{} paths of the source cannot be used and were left out",
-                picked.snapshot.unusable
-            ));
+        let unusable = picked.snapshot.tree.unusable;
+        if unusable > 0 {
+            let text = "paths of the source cannot be used and were left out";
+            note(&format!("{unusable} {text}"));
         }
         Ok(picked)
     }
@@ -69,7 +62,7 @@ fn pick<'a>(
         if readings.len() == 1 {
             note(&told);
         }
-        let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
+        let opened = match fetcher.open(reading, requested, &options.skills, options.all) {
             Ok(opened) => opened,
             Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
                 misses.push(Miss {
@@ -81,14 +74,13 @@ fn pick<'a>(
             }
             Err(failure) => return Err(failure.into()),
         };
-        let want = open::wanted(&opened, reading);
         // From a site, only the chosen skills were fetched.
         let (want, all) = match &reading.place {
             Place::WellKnown(_) => (Want::Any, true),
-            _ => (want, options.all),
+            _ => (opened.want(reading), options.all),
         };
         let found = &opened.snapshot.found;
-        let chosen: Vec<Found> = match choose::choose(found, &want, &options.skills, all) {
+        let chosen: Vec<Found> = match choose(found, &want, &options.skills, all) {
             Ok(chosen) => chosen.into_iter().cloned().collect(),
             Err(miss) => {
                 let error = miss.error.context(format!("`{}`", opened.origin.shown()));

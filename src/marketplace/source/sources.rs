@@ -7,14 +7,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::Reference;
-use crate::marketplace::reference::reading::{At, Place, Reading, Want};
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::Market;
+use crate::marketplace::fetch::{patience, real, tree};
+use crate::marketplace::reference::{At, Place, Reference, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 
 const SOURCES: EntryName = EntryName::of("sources.json");
+const LOCK: EntryName = EntryName::of(".sources.lock");
 const VERSION: u64 = 1;
 /// Name and reference of the default source.
 const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");
@@ -30,7 +30,7 @@ pub struct Source {
 
 /// What a source is.
 #[derive(Debug)]
-pub enum Origin {
+pub enum SourceKind {
     /// A place with skills.
     Place(Place),
     /// A manifest that points to places.
@@ -45,19 +45,14 @@ struct Written {
 
 impl Source {
     /// Parses the reference.
-    pub(crate) fn origin(&self) -> Result<Origin> {
+    pub(crate) fn parse(&self) -> Result<SourceKind> {
         let Reference::Readings(mut readings) = Reference::parse(&self.reference, None)? else {
             return Err(no_source(&self.reference));
         };
-        match readings.pop() {
-            Some(Reading {
-                place: Place::WellKnown(url),
-                ..
-            }) if is_json(&url) => Ok(Origin::Manifest(url)),
-            Some(Reading {
-                place,
-                want: Want::Any,
-            }) if readings.is_empty() => Ok(Origin::Place(place)),
+        let last = readings.pop().map(|reading| (reading.place, reading.want));
+        match last {
+            Some((Place::WellKnown(url), _)) if is_json(&url) => Ok(SourceKind::Manifest(url)),
+            Some((place, Want::Any)) if readings.is_empty() => Ok(SourceKind::Place(place)),
             _ => Err(no_source(&self.reference)),
         }
     }
@@ -93,35 +88,27 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
 pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
     let sources = read(home).ok()?;
     let is_source = |place: &Place| {
-        let url = |place: &Place| match place {
-            Place::Repository { url, .. } => Some(url.clone()),
-            _ => None,
-        };
-        let wanted = url(place);
-        let same = |source: &Source| match source.origin() {
-            Ok(Origin::Place(of_source)) => {
-                of_source == *place || wanted.is_some() && url(&of_source) == wanted
+        let same = |source: &Source| match (source.parse(), place) {
+            (Ok(SourceKind::Place(Place::Repository { url, .. })), _) => {
+                matches!(place, Place::Repository { url: wanted, .. } if *wanted == url)
             }
+            (Ok(SourceKind::Place(of_source)), place) => of_source == *place,
             _ => false,
         };
         sources.iter().any(same)
     };
-    match Reference::parse(reference, None).ok()? {
-        Reference::Named { .. } => Some(reference.to_owned()),
-        Reference::Readings(readings) => match &readings[..] {
-            [only] => is_source(&only.place).then(|| reference.to_owned()),
-            [first, ..] if is_source(&first.place) => match (&first.place, &first.want) {
-                (
-                    Place::Repository {
-                        url,
-                        at: At::Default,
-                    },
-                    Want::Named(name),
-                ) => Some(format!("github:{url}@{name}")),
-                _ => None,
-            },
-            _ => None,
-        },
+    let Reference::Readings(readings) = Reference::parse(reference, None).ok()? else {
+        return Some(reference.to_owned());
+    };
+    let first = readings.first().filter(|first| is_source(&first.place))?;
+    if readings.len() == 1 {
+        return Some(reference.to_owned());
+    }
+    match (&first.place, &first.want) {
+        (Place::Repository { url, at }, Want::Named(name)) if *at == At::Default => {
+            Some(format!("github:{url}@{name}"))
+        }
+        _ => None,
     }
 }
 
@@ -148,7 +135,7 @@ impl Market<'_> {
         source.name = name_for(&source, name)?;
         let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
-        let count = self.ask(&source, &mut fetcher)?.len();
+        let count = self.fresh(&source, &mut fetcher, None)?.skills.len();
         self.change_sources(|sources| {
             if let Some(other) = sources.iter().find(|other| other.name == source.name) {
                 let text = format!("the source `{}` is {} already", other.name, other.reference);
@@ -171,19 +158,13 @@ impl Market<'_> {
             if sources.len() < before {
                 return Ok(());
             }
-            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-            Err(
-                Error::new(format!("there is no source `{}`", name.escape_debug()))
-                    .hint(format!("there are {}", names.join(", "))),
-            )
+            Err(unknown_source(name, sources))
         })
     }
 
     fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
         let base = Base::own(self.home.to_owned());
-        let _turn = base
-            .make()?
-            .lock(&EntryName::of(".sources.lock"), self.patience())?;
+        let _turn = base.make()?.lock(&LOCK, patience(self.deadline))?;
         let mut sources = read(self.home)?;
         change(&mut sources)?;
         let written = Written {
@@ -201,38 +182,28 @@ impl Market<'_> {
     /// The reference in a form that means the same in every directory. `OWNER/NAME` is read as a
     /// repository, because a source has many skills.
     fn absolute(&self, reference: &str) -> Result<String> {
-        match Reference::parse(reference, None)? {
-            Reference::Readings(readings) => match &readings[..] {
-                [
-                    Reading {
-                        place: Place::Local(path),
-                        ..
-                    },
-                ] => {
-                    let path = crate::marketplace::fetch::local::expand(path, self.env);
-                    let path = path.canonicalize().map_err(|error| {
-                        Error::io("open directory", &path, &error).hint("check the path")
-                    })?;
-                    Ok(path.to_string_lossy().into_owned())
-                }
-                [_] => Ok(reference.to_owned()),
-                _ => Ok(format!("github:{reference}")),
+        let Reference::Readings(readings) = Reference::parse(reference, None)? else {
+            return Err(no_source(reference));
+        };
+        match &readings[..] {
+            [only] => match &only.place {
+                Place::Local(path) => Ok(real(path, self.env)?.to_string_lossy().into_owned()),
+                _ => Ok(reference.to_owned()),
             },
-            Reference::Named { .. } => Err(no_source(reference)),
+            _ => Ok(format!("github:{reference}")),
         }
     }
 }
 
 fn name_for(source: &Source, name: Option<&str>) -> Result<String> {
-    let derived = match source.origin()? {
-        Origin::Place(Place::Repository { url, .. }) => {
+    let derived = match source.parse()? {
+        SourceKind::Place(Place::Repository { url, .. }) => {
             format!("{}-{}", url.owner().unwrap_or_default(), url.repo_name())
         }
-        Origin::Place(Place::WellKnown(url)) | Origin::Manifest(url) => url.host().to_owned(),
-        Origin::Place(_) => {
-            let last = source.reference.rsplit('/').next();
-            last.unwrap_or_default().to_owned()
+        SourceKind::Place(Place::WellKnown(url)) | SourceKind::Manifest(url) => {
+            url.host().to_owned()
         }
+        SourceKind::Place(_) => tree::base(&source.reference).to_owned(),
     };
     let written = name.unwrap_or(&derived);
     let name = SkillName::from_written(written).ok_or_else(|| {
@@ -243,9 +214,15 @@ fn name_for(source: &Source, name: Option<&str>) -> Result<String> {
 }
 
 fn is_json(url: &WebUrl) -> bool {
-    Path::new(url.file_name())
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+    let extension = Path::new(url.file_name()).extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// The error for a name that none of the sources has.
+pub fn unknown_source(name: &str, sources: &[Source]) -> Error {
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let text = format!("there is no source `{}`", name.escape_debug());
+    Error::new(text).hint(format!("there are {}", names.join(", ")))
 }
 
 fn no_source(reference: &str) -> Error {

@@ -1,16 +1,10 @@
 //! What became of an installed skill in its source: whether it advanced, moved back, or is gone.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::open::{Fetcher, Snapshot};
-use crate::marketplace::fetch::tree::{self, Node};
-use crate::marketplace::lock::lock_fields::LockRef;
-use crate::marketplace::lock::lockfile::LockEntry;
-use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin};
-use crate::marketplace::reference::reading::{At, Place, Reading, Want};
-use crate::marketplace::reference::version;
-use crate::marketplace::source::choose;
-use crate::marketplace::source::discover::Found;
-use crate::marketplace::source::origin::Origin;
+use crate::marketplace::fetch::{Fetcher, Node, Snapshot, tree};
+use crate::marketplace::lock::{LockEntry, LockRef};
+use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want, version};
+use crate::marketplace::source::{Found, Origin, choose};
 
 /// What a repository's refs show about an installed skill.
 pub enum Seen {
@@ -73,15 +67,12 @@ pub fn ancestry(
 /// Whether git shows that nothing changed. It cannot if links lead out of the skill's directory, to
 /// content that the directory's tree id does not cover.
 pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
-    let is_link = |node: &Node| matches!(node, Node::Link { .. });
+    let mut below = snapshot.tree.below(&found.path);
     let tree = snapshot.tree_id(&found.path);
     tree.is_some()
         && tree == entry.tree.as_deref()
         && found.path == *entry.path
-        && !snapshot
-            .tree
-            .below(&found.path)
-            .any(|(_, node)| is_link(node))
+        && !below.any(|(_, node)| matches!(node, Node::Link { .. }))
 }
 
 /// The tags later than a skill's pinned tag, if its repository was queried.
@@ -101,21 +92,16 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
 
 /// The skill at its recorded path, or else the one with its name.
 pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
-    if let Some(found) = snapshot
-        .found
-        .iter()
-        .find(|found| found.path == *entry.path)
-    {
+    let mut all = snapshot.found.iter();
+    if let Some(found) = all.find(|found| found.path == *entry.path) {
         return Ok(found);
     }
     let last = tree::base(&entry.path);
     let last = if last.is_empty() { &entry.name } else { last };
     let renamed = snapshot.manifest.renames.get(last).cloned();
     let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
-    let named = choose::choose(&snapshot.found, &wanted, &[], false);
-    let moved = named
-        .ok()
-        .and_then(|found| found.first().map(|found| found.path.clone()));
+    let named = choose(&snapshot.found, &wanted, &[], false).unwrap_or_default();
+    let moved = named.first().map(|found| &found.path);
     let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
     Err(Error::new(text).hint(match moved {
         Some(path) => {

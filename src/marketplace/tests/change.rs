@@ -4,7 +4,7 @@ use std::fs;
 
 use super::two_skills;
 use crate::marketplace::Market;
-use crate::marketplace::install::update::{Change, UpdateOptions};
+use crate::marketplace::install::{Change, UpdateOptions};
 use crate::marketplace::testing::{World, everything, skill};
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::two_skills;
-use crate::marketplace::install::add::Status;
-use crate::marketplace::options::InstallOptions;
+use crate::marketplace::InstallOptions;
+use crate::marketplace::install::Status;
 use crate::marketplace::testing::{World, skill};
 
 #[test]

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::two_skills;
-use crate::marketplace::install::add::Status;
-use crate::marketplace::options::InstallOptions;
+use crate::marketplace::InstallOptions;
+use crate::marketplace::install::Status;
 use crate::marketplace::testing::{World, everything, skill};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reach and ancestry over generated histories: lines, branches, merges, force-pushes, forks.
 
 use super::*;
-use crate::marketplace::reference::address::RepoUrl;
+use crate::marketplace::reference::RepoUrl;
 use crate::marketplace::testing::World;
 
 struct Histories {
@@ -75,12 +75,12 @@ impl Histories {
     }
 
     fn reach(&self, depths: &[usize], letter: char) -> Reach {
-        self.with(|git, remote| reach_within(depths, git, remote, self.id(letter)).unwrap())
+        self.with(|git, remote| reach(depths, git, remote, self.id(letter)))
     }
 
     fn ancestry(&self, depths: &[usize], old: char, new: char) -> Ancestry {
         let (old, new) = (self.id(old), self.id(new));
-        self.with(|git, remote| ancestry_within(depths, git, remote, old, new).unwrap())
+        self.with(|git, remote| ancestry(depths, git, remote, old, new))
     }
 }
 
@@ -101,7 +101,7 @@ fn a_commit_is_its_sources_where_a_branch_or_tag_leads_to_it() {
         }
     }
     let nobodys = CommitId::parse(&"1".repeat(40)).unwrap();
-    made.with(|git, remote| assert_eq!(reach(git, remote, &nobodys), Reach::None));
+    made.with(|git, remote| assert_eq!(reach(&DEPTHS, git, remote, &nobodys), Reach::None));
 }
 
 #[test]
@@ -119,8 +119,11 @@ fn beyond_the_bound_nobody_knows() {
     made.world.with_git(|git| {
         let remote = Remote::find(&git, &nowhere, &nowhere).unwrap();
         let (old, new) = (made.id('a'), made.id('b'));
-        assert_eq!(reach(&git, &remote, old), Reach::Unknown);
-        assert_eq!(ancestry(&git, &remote, old, new), Ancestry::Unknown);
+        assert_eq!(reach(&DEPTHS, &git, &remote, old), Reach::Unknown);
+        assert_eq!(
+            ancestry(&DEPTHS, &git, &remote, old, new),
+            Ancestry::Unknown
+        );
     });
 }
 
@@ -148,7 +151,7 @@ fn what_the_source_has_forgotten_was_not_followed() {
     let made = Histories::new();
     made.with(|git, remote| {
         let forgotten = CommitId::parse(&"1".repeat(40)).unwrap();
-        let ancestry = ancestry(git, remote, &forgotten, made.id('e'));
+        let ancestry = ancestry(&DEPTHS, git, remote, &forgotten, made.id('e'));
         assert_eq!(ancestry, Ancestry::Unrelated);
     });
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use super::{Changes, GONE, JOURNAL, Journal, LockEntry, OLD, remove_journal, replaced};
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::NEW;
-use crate::marketplace::lock::digest::Digest;
-use crate::marketplace::lock::previous;
+use crate::marketplace::lock::{Digest, previous};
 use crate::sys::{Base, Dir, EntryName, limits};
 
 /// Completes or undoes the unfinished change of a killed command, of which `staging` is the staging
@@ -25,53 +24,57 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
         let path = staging.path_of(&JOURNAL);
         Error::caused(format!("`{}` is broken", path.display()), error)
     })?;
-    let mut placed = Vec::new();
-    for journal in journals {
-        placed.extend(follow(&mut changes, staging, journal)?);
+    let mut completed = Vec::new();
+    for journal in &journals {
+        if follow(&changes, staging, journal)? {
+            completed.push((&journal.name, journal.entry.as_ref()));
+        }
     }
-    changes.lockfile.put_all(placed, staging)?;
+    changes.lockfile.set(&completed, staging)?;
     remove_journal(staging)
 }
 
-/// Completes or undoes the change of one skill. Returns the entry that it still has to get.
-fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<LockEntry>> {
+/// Completes or undoes the change of one skill, apart from the lockfile. Returns whether it was
+/// completed.
+fn follow(changes: &Changes, staging: &Dir, journal: &Journal) -> Result<bool> {
     let Journal {
         name,
         entry,
         placed,
-    } = read;
+    } = journal;
     let (skills, target) = (changes.skills()?, name.entry());
     if !skills.has(target) && staging.has(&OLD) {
         let restored = staging.rename(&OLD, &skills, target);
         restored.map_err(|error| skills.error("restore", target, &error))?;
     }
-    let is_removal = entry.is_none() && placed.is_none();
-    let is_gone = || staging.has(&GONE) || !skills.has(target);
-    if is_removal && is_gone() {
-        changes.lockfile.take(&name, staging)?;
-    } else if is_removal {
-        previous::put_back(&changes.dir, staging, &name);
-    } else if is_placed(&skills, target, entry.as_ref(), placed.as_deref()) {
-        if entry.is_none() {
-            changes.lockfile.take(&name, staging)?;
+    if entry.is_none() && placed.is_none() {
+        let is_gone = staging.has(&GONE) || !skills.has(target);
+        if !is_gone {
+            previous::put_back(&changes.dir, staging, name);
         }
+        return Ok(is_gone);
+    }
+    let is_placed = is_placed(&skills, target, entry.as_ref(), placed.as_deref());
+    if is_placed {
         if let Ok(within) = staging.open_dir(&NEW) {
             let old = replaced(staging, &within, target);
             // Losing the kept state is better than a command that fails every time.
-            let _ = previous::keep(&changes.dir, staging, &name, old);
+            let _ = previous::keep(&changes.dir, staging, name, old);
         }
-        return Ok(entry);
-    } else if placed.is_some_and(|placed| is_staged(staging, target, &placed)) {
-        previous::put_back(&changes.dir, staging, &name);
+    } else if placed
+        .as_ref()
+        .is_some_and(|placed| is_staged(staging, target, placed))
+    {
+        previous::put_back(&changes.dir, staging, name);
     }
-    Ok(None)
+    Ok(is_placed)
 }
 
 /// Whether a skill is still where it was prepared. If it is neither there nor in its place, someone
 /// has changed it in its place since.
 fn is_staged(staging: &Dir, target: &EntryName, placed: &str) -> bool {
     let path = staging.path_of(&NEW).join(target.as_os_str());
-    Digest::of(&path).is_ok_and(|is| is.sha256 == placed)
+    Digest::read(&path).is_ok_and(|is| is.sha256 == placed)
 }
 
 fn is_placed(
@@ -82,11 +85,12 @@ fn is_placed(
 ) -> bool {
     match (placed, entry) {
         (Some(placed), _) => {
-            Digest::of(&skills.path_of(target)).is_ok_and(|is| is.sha256 == placed)
+            Digest::read(&skills.path_of(target)).is_ok_and(|is| is.sha256 == placed)
         }
-        (None, Some(link)) => skills
-            .read_link(target)
-            .is_ok_and(|to| to.as_os_str() == link.source.as_str()),
+        (None, Some(link)) => {
+            let to = skills.read_link(target);
+            to.is_ok_and(|to| to.as_os_str() == link.source.as_str())
+        }
         (None, None) => false,
     }
 }

@@ -6,8 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::marketplace::lock::lock_fields::LockPath;
-use crate::marketplace::lock::lockfile::Kind;
+use crate::marketplace::lock::LockPath;
 
 /// A plugin directory, and a staging directory whose command was killed.
 struct Killed {
@@ -42,7 +41,9 @@ impl Killed {
 
     fn lock(&self, text: &str) {
         let mut lockfile = Lockfile::read(&self.base).unwrap();
-        lockfile.put(entry(text), &self.staging).unwrap();
+        let entry = entry(text);
+        let new = [(&entry.name, Some(&entry))];
+        lockfile.set(&new, &self.staging).unwrap();
     }
 
     /// Runs the recovery of the next command; returns the skill's text and the entry's commit.
@@ -66,7 +67,7 @@ fn name(name: &str) -> InstalledName {
 fn entry(text: &str) -> LockEntry {
     let dir = tempfile::tempdir().unwrap();
     Killed::put(dir.path(), text);
-    let digest = Digest::of(dir.path()).unwrap();
+    let digest = Digest::read(dir.path()).unwrap();
     LockEntry {
         id: "s#x".to_owned(),
         name: name("x"),
@@ -88,7 +89,16 @@ fn entry(text: &str) -> LockEntry {
 fn journal_of_new(staging: &Dir) -> Result<()> {
     let entry = entry("new");
     let placed = Some(entry.sha256.clone());
-    write_journal(staging, &name("x"), Some(entry), placed)
+    write_journal(staging, &[journal(Some(entry), placed)])
+}
+
+fn journal(entry: Option<LockEntry>, placed: Option<String>) -> Journal {
+    let name = name("x");
+    Journal {
+        name,
+        entry,
+        placed,
+    }
 }
 
 fn both(text: &str) -> (Option<String>, Option<String>) {
@@ -129,7 +139,7 @@ fn installs_that_moved_before_a_kill_have_their_entries() {
                 entry: Some(entry),
             });
         }
-        write_journals(&killed.staging, &journals).unwrap();
+        write_journal(&killed.staging, &journals).unwrap();
         killed.recovered();
         let lockfile = Lockfile::read(&killed.base).unwrap();
         let known = names.iter().filter(|name| lockfile.get(name).is_some());
@@ -157,7 +167,12 @@ fn several_placed_skills_are_locked_and_present_ones_kept() {
         staged.push((place, entry));
     }
     let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
-    let staged: Vec<_> = staged.iter().map(|(place, entry)| (place, entry)).collect();
+    let staged = staged.iter().map(|(place, entry)| New {
+        place,
+        name: &entry.name,
+        entry: Some(entry),
+    });
+    let staged: Vec<_> = staged.collect();
     assert_eq!(
         changes.place_new(&staging, &staged).unwrap(),
         [true, false, true]
@@ -199,13 +214,13 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
     let killed = Killed::new();
     killed.lock("old");
     Killed::put(&killed.skill(), "old");
-    write_journal(&killed.staging, &name("x"), None, None).unwrap();
+    write_journal(&killed.staging, &[journal(None, None)]).unwrap();
     assert_eq!(killed.recovered(), both("old"));
 
     let killed = Killed::new();
     killed.lock("old");
     Killed::put(&killed.staging.path().join("gone"), "old");
-    write_journal(&killed.staging, &name("x"), None, None).unwrap();
+    write_journal(&killed.staging, &[journal(None, None)]).unwrap();
     assert_eq!(killed.recovered(), (None, None));
 }
 
@@ -223,7 +238,8 @@ fn a_change_without_source_killed_anywhere_leaves_one_skill() {
         if let Some(text) = set_aside {
             Killed::put(&killed.staging.path_of(&OLD), text);
         }
-        write_journal(&killed.staging, &name("x"), None, Some(entry("new").sha256)).unwrap();
+        let placed = Some(entry("new").sha256);
+        write_journal(&killed.staging, &[journal(None, placed)]).unwrap();
         assert_eq!(killed.recovered(), (Some(expected.to_owned()), None));
         assert!(!killed.plugin.path().join("skills.lock.json").exists());
     }
@@ -240,14 +256,17 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     Killed::put(&staged.path(), "new");
     let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
     fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
-    let mut place = |existing| {
-        let entry = Some(entry("new"));
-        changes.place(&staging, &staged, &name("x"), entry, existing)
-    };
-    assert!(place(Existing::Replace).is_err());
+    let (name, entry) = (name("x"), entry("new"));
+    let replaced = changes.replace(&staging, &staged, &name, Some(&entry));
+    assert!(replaced.is_err());
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
-    assert!(place(Existing::Keep).is_err());
+    let new = New {
+        place: &staged,
+        name: &name,
+        entry: Some(&entry),
+    };
+    assert!(changes.place_new(&staging, &[new]).is_err());
     assert!(!target.exists() && staged.path().exists() && !staging.dir().has(&JOURNAL));
 }
 

@@ -22,6 +22,10 @@ fn entry(name: &str) -> LockEntry {
     }
 }
 
+fn put(file: &mut Lockfile, entry: &LockEntry, scratch: &Dir) -> Result<()> {
+    file.set(&[(&entry.name, Some(entry))], scratch)
+}
+
 #[test]
 fn the_order_of_installs_does_not_show() {
     let texts = [["a", "b"], ["b", "a"]].map(|names| {
@@ -29,7 +33,7 @@ fn the_order_of_installs_does_not_show() {
         for name in names {
             let base = Base::own(dir.path().to_owned());
             let mut file = Lockfile::read(&base).unwrap();
-            file.put(entry(name), &base.make().unwrap()).unwrap();
+            put(&mut file, &entry(name), &base.make().unwrap()).unwrap();
         }
         fs::read_to_string(dir.path().join("skills.lock.json")).unwrap()
     });
@@ -47,10 +51,11 @@ fn entries_are_replaced_and_taken_out_and_unknown_fields_kept() {
     let base = Base::own(dir.path().to_owned());
     let scratch = base.make().unwrap();
     let mut file = Lockfile::read(&base).unwrap();
-    file.put(entry("a"), &scratch).unwrap();
-    file.put(with_field.clone(), &scratch).unwrap();
-    file.put(entry("b"), &scratch).unwrap();
-    file.take("b", &scratch).unwrap();
+    put(&mut file, &entry("a"), &scratch).unwrap();
+    put(&mut file, &with_field, &scratch).unwrap();
+    put(&mut file, &entry("b"), &scratch).unwrap();
+    let gone = entry("b").name;
+    file.set(&[(&gone, None)], &scratch).unwrap();
     assert_eq!(Lockfile::read(&base).unwrap().entries, [with_field]);
 }
 
@@ -70,7 +75,7 @@ fn what_is_not_understood_is_never_overwritten() {
             Ok(mut file) => {
                 assert!(reads, "{text}");
                 assert!(file.check_writable().is_err());
-                assert!(file.put(entry("a"), &base.make().unwrap()).is_err());
+                assert!(put(&mut file, &entry("a"), &base.make().unwrap()).is_err());
             }
             Err(error) => assert!(!reads && error.next_step().is_some(), "{text}: {error}"),
         }
@@ -145,12 +150,12 @@ fn what_installs_write_is_read_again() {
     let kept = LockEntry {
         rev: Some(LockRef::parse("refs/heads/feature/x").unwrap()),
         tree: Some(TreeId::parse(id).unwrap()),
-        license: Some(License::of("MIT\n and \u{202e}others")),
+        license: Some(License::from_written("MIT\n and \u{202e}others")),
         files: BTreeMap::from([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
         ..entry("acme--pdf")
     };
     let mut file = Lockfile::read(&base).unwrap();
-    file.put(kept.clone(), &base.make().unwrap()).unwrap();
+    put(&mut file, &kept, &base.make().unwrap()).unwrap();
     assert_eq!(Lockfile::read(&base).unwrap().entries, [kept]);
 }
 
@@ -167,7 +172,7 @@ fn the_users_own_may_be_a_link_and_a_projects_may_not() {
     assert!(error.to_string().contains("symbolic link"), "{error}");
     let own = Base::own(at("home"));
     let mut file = Lockfile::read(&own).unwrap();
-    file.put(entry("a"), &own.make().unwrap()).unwrap();
+    put(&mut file, &entry("a"), &own.make().unwrap()).unwrap();
     let text = fs::read_to_string(at("elsewhere/lock")).unwrap();
     assert!(text.contains("o/a") && at("home/skills.lock.json").is_symlink());
 }

@@ -2,8 +2,7 @@
 //! references.
 
 use super::*;
-use crate::marketplace::reference::reading::{At, Place, Reading};
-use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::reference::{At, Place, Reading, WebUrl};
 use proptest::prelude::*;
 
 /// A reading as `URL | at | want`.

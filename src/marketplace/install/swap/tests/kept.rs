@@ -110,7 +110,7 @@ fn a_removal_killed_anywhere_keeps_the_earlier_state() {
         let within = killed.staging.open_dir(&NEW).unwrap();
         let x = name("x");
         previous::keep(&root, &killed.staging, &x, (&within, x.entry())).unwrap();
-        write_journal(&killed.staging, &name("x"), None, None).unwrap();
+        write_journal(&killed.staging, &[journal(None, None)]).unwrap();
         previous::set_aside(&root, &killed.staging, &name("x")).unwrap();
         if is_gone {
             let gone = killed.staging.path_of(&GONE);
@@ -132,7 +132,7 @@ fn a_change_takes_nothing_from_another_staging_directory() {
     Killed::put(&killed.skill(), "old");
     Killed::put(&killed.staging.path().join("new/x"), "new");
     let placed = Some(entry("new").sha256);
-    begin_journal(&killed.staging, &name("x"), None, placed).unwrap();
+    begin_journal(&killed.staging, &[journal(None, placed)]).unwrap();
     assert_eq!(killed.recovered(), (Some("old".to_owned()), None));
     assert_eq!(kept(&killed), None);
     assert!(!killed.plugin.path().join("previous").exists());
