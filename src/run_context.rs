@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::error::Result;
 use crate::host::Protocol;
 use crate::sys::{Directories, Env};
 
@@ -46,6 +47,17 @@ impl RunContext {
             self.known.borrow_mut().push(value.clone());
             value
         })
+    }
+
+    /// As [`RunContext::once`]. A failure is not kept.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn try_once<T: 'static>(&self, make: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
+        match self.known() {
+            Some(value) => Ok(value),
+            None => make().map(|value| self.once(|| value)),
+        }
     }
 
     /// The value of this type, if [`RunContext::once`] has computed it.

@@ -92,7 +92,7 @@ fn make_active(
     skills: &[(&Skill, &str)],
     loading: Loading,
 ) -> Result<()> {
-    let (store, key, most) = (ctx.store(), ctx.session(), config.most_active());
+    let (store, key, most) = (ctx.store(), ctx.session(), config.max_active.0.get());
     let snapshots: Vec<ActiveSkill> = skills
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))

@@ -7,6 +7,7 @@ use crate::host::ours;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
+use crate::sys::text::backticked;
 
 /// Why a skill cannot get all that it requires; empty if it can.
 pub fn unmet(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
@@ -27,7 +28,7 @@ pub fn unmet_but(
     required.missing.retain(|name| !elsewhere(name));
     let mut found = Vec::new();
     if !required.missing.is_empty() {
-        let missing = listed(required.missing.iter().map(|name| plain(name)));
+        let missing = backticked(required.missing.iter().map(|name| plain(name)), ", ");
         let text = format!("it requires what is not installed, or not offered: {missing}");
         found.push(Diagnostic::warning("requires-missing", text));
     }
@@ -35,7 +36,7 @@ pub fn unmet_but(
         let text = format!("its requirements run in a circle: {}", circle(cycle));
         found.push(Diagnostic::warning("requires-circle", text));
     }
-    let most = ctx.config().unwrap_or_default().most_active();
+    let most = ctx.config().unwrap_or_default().max_active.0.get();
     if required.names.len() >= most {
         let text = format!(
             "it and the skills that it requires are {}, and at most {most} can be active \
@@ -60,12 +61,12 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
         .active()
         .filter(|active| active.name != skill.name.as_str());
     let would_be = required.names.len() + 1 + others.count();
-    let most = ctx.config().unwrap_or_default().most_active();
+    let most = ctx.config().unwrap_or_default().max_active.0.get();
     if !required.names.is_empty() && would_be > most {
         said.push(format!(
             "This skill requires {}. Loading them would make {would_be} skills active, and at most {most} \
              can be. Load the ones this task needs, and tell the user, who can change `max_active`.",
-            listed(required.names.iter().map(SkillName::as_str)),
+            backticked(&required.names, ", "),
         ));
     } else if !required.names.is_empty() {
         let mut names = required.names.clone();
@@ -73,14 +74,14 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
         let call = json!({"action": "load", "names": names, "mode": "add"});
         said.push(format!(
             "This skill requires {}. Load in this order: {} {call}",
-            listed(required.names.iter().map(SkillName::as_str)),
+            backticked(&required.names, ", "),
             ours::SESSION
         ));
     }
     if !required.missing.is_empty() {
         said.push(format!(
             "It requires what is not installed, or not offered: {}. Tell the user.",
-            listed(required.missing.iter().map(|name| plain(name)))
+            backticked(required.missing.iter().map(|name| plain(name)), ", ")
         ));
     }
     if let Some(cycle) = required.cycle {
@@ -111,9 +112,4 @@ fn required(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
 fn circle(names: &[SkillName]) -> String {
     let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
     names.join(" → ")
-}
-
-fn listed(names: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let names: Vec<String> = names.map(|name| format!("`{}`", name.as_ref())).collect();
-    names.join(", ")
 }

@@ -7,6 +7,7 @@ use super::source::{Source, place};
 use super::strict::{self, At};
 use super::{body, description, files, references};
 use crate::skill::{Diagnostic, Skill, over_yaml_limits};
+use crate::sys::text::backticked;
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
@@ -144,10 +145,9 @@ fn fields(source: &Source) -> Vec<Finding> {
         .filter(|key| !is_known(key))
         .collect();
     if let Some(first) = unknown.first() {
-        let names: Vec<String> = unknown.iter().map(|key| format!("`{key}`")).collect();
         let message = format!(
             "neither the specification nor a client in wide use knows {}",
-            names.join(", ")
+            backticked(&unknown, ", ")
         );
         say("unknown-field", first, &message);
     }

@@ -7,10 +7,10 @@ use std::os::unix::fs::MetadataExt;
 
 use sha2::{Digest, Sha256};
 
-use crate::catalog::eligibility::Rules;
-use crate::catalog::{Answer, Catalog, Index, Layer, Order, Root};
+use super::eligibility::Rules;
+use super::index_file::{Answer, Rendered};
+use super::{Catalog, Index, Layer, Root};
 use crate::host::ours;
-use crate::policy::Trusts;
 use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
 use crate::sys::hash;
@@ -22,59 +22,51 @@ const ANSWER_NAME: usize = 2048;
 /// Key of the prompt block: the output of [`RunContext::told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
 
-/// Output derived from the catalog.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rendered {
-    /// For the host.
-    pub text: String,
-    /// For the user, one line each.
-    pub remarks: Vec<String>,
-    /// Whether it depends on more than skills, configuration, policies and trust in projects. Such
-    /// output is never stored.
-    pub passes: bool,
+/// What a catalog is read from.
+struct Source<'a> {
+    ctx: &'a RunContext,
+    rules: Rules<'a>,
+    roots: Vec<Root>,
+    index: Index,
 }
 
 impl RunContext {
     /// Every skill.
     pub fn catalog(&self) -> Catalog {
-        let rules = Rules::of(self);
-        let roots = self.roots(rules.config());
-        Self::read(&rules, &roots, &mut self.index(&roots))
+        Source::new(self).read()
     }
 
     /// The output of `make` for the catalog, from the index if no input has changed. `what`
     /// identifies it.
     pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
-        let rules = Rules::of(self);
-        let roots = self.roots(rules.config());
-        let mut index = self.index(&roots);
-        let name = rules
-            .grounds()
-            .map(|grounds| self.answer_name(what, &grounds, &roots, rules.trusts()));
-        let kept = name.as_ref().and_then(|name| index.answer(&roots, name));
-        if let Some(told) = kept.and_then(Rendered::from_answer) {
-            return told;
+        let mut source = Source::new(self);
+        let name = source.answer_name(what);
+        let cached = name
+            .as_ref()
+            .and_then(|name| source.index.answer(&source.roots, name));
+        if let Some(answer) = cached {
+            return answer.rendered;
         }
-        let catalog = Self::read(&rules, &roots, &mut index);
-        let told = make(&catalog);
-        if let Some(name) = name.filter(|_| !told.passes) {
-            let offered = catalog.offered().len();
-            index.keep(told.clone().into_answer(name, offered));
+        let catalog = source.read();
+        let rendered = make(&catalog);
+        if let Some(name) = name.filter(|_| !rendered.passes) {
+            source.index.store(Answer {
+                name,
+                rendered: rendered.clone(),
+                offered: catalog.offered().len(),
+            });
         }
-        told
+        rendered
     }
 
     /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
     /// directory's.
     pub fn catalog_about(&self, written: &str) -> Catalog {
-        let rules = Rules::of(self);
-        let config = rules.config();
-        let roots = self.roots(config);
-        let mut index = self.index(&roots);
+        let mut source = Source::new(self);
         // Only a host calls `--schema` first, which checks every file.
         self.protocol
-            .and_then(|_| Catalog::about(written, &roots, Order::from(config), &rules, &index))
-            .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
+            .and_then(|_| Catalog::about(written, &source.roots, &source.rules, &source.index))
+            .unwrap_or_else(|| source.read())
     }
 
     /// As [`RunContext::catalog_about`], if `tool` may be a skill's tool; otherwise `None`, without
@@ -86,70 +78,60 @@ impl RunContext {
 
     /// The number of skills offered to the model.
     pub fn offered(&self) -> usize {
-        let rules = Rules::of(self);
-        let roots = self.roots(rules.config());
-        let mut index = self.index(&roots);
-        let known = rules.grounds().and_then(|grounds| {
-            index.offered(
-                &roots,
-                &self.answer_name(PROMPT, &grounds, &roots, rules.trusts()),
-            )
-        });
-        known.unwrap_or_else(|| Self::read(&rules, &roots, &mut index).offered().len())
-    }
-
-    fn read(rules: &Rules, roots: &[Root], index: &mut Index) -> Catalog {
-        Catalog::of_layers(roots, Order::from(rules.config()), rules, index)
-    }
-
-    /// The index of these roots. Every set of roots has its own; another build's is invalid.
-    fn index(&self, roots: &[Root]) -> Index {
-        let roots = format!("{roots:?}");
-        // On a hash collision the indexes overwrite each other; the key contains the roots.
-        let file = format!("{:016x}", hash(roots.as_bytes()));
-        let build = self.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
-        let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
-        let key = format!("{} {build:?} {roots}", env!("CARGO_PKG_VERSION"));
-        let dir = self.store().dir().join("index");
-        Index::open(dir.join(file), key.into_bytes())
-    }
-
-    fn answer_name(&self, what: &str, grounds: &str, roots: &[Root], trusts: &Trusts) -> Vec<u8> {
-        let mut name = format!("{what} {grounds} ");
-        if self.protocol.is_some() {
-            let _ = write!(name, "{:?} ", self.context());
-        }
-        let projects = roots.iter().filter(|root| root.layer == Layer::Project);
-        for root in projects {
-            let holder = Self::holder_of(&root.dir);
-            let _ = write!(name, "{:?} ", trusts.of_part(self, holder, &root.dir));
-            for dir in skill_directories(&root.dir) {
-                let _ = write!(name, "{:?} ", trusts.of_skill(self, &dir));
-            }
-        }
-        if name.len() > ANSWER_NAME {
-            return Sha256::digest(name).to_vec();
-        }
-        name.into_bytes()
+        let mut source = Source::new(self);
+        let known = source
+            .answer_name(PROMPT)
+            .and_then(|name| source.index.offered(&source.roots, &name));
+        known.unwrap_or_else(|| source.read().offered().len())
     }
 }
 
-impl Rendered {
-    fn from_answer(answer: Answer) -> Option<Self> {
-        let remarks = String::from_utf8(answer.remarks).ok()?;
-        Some(Self {
-            text: String::from_utf8(answer.text).ok()?,
-            remarks: remarks.lines().map(str::to_owned).collect(),
-            passes: false,
-        })
+impl<'a> Source<'a> {
+    /// The source for this run. Every set of roots has its own index; another build's is invalid.
+    fn new(ctx: &'a RunContext) -> Self {
+        let rules = Rules::new(ctx);
+        let roots = ctx.roots(rules.config());
+        let shown = format!("{roots:?}");
+        // On a hash collision the indexes overwrite each other; the key contains the roots.
+        let file = format!("{:016x}", hash(shown.as_bytes()));
+        let build = ctx.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
+        let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
+        let key = format!("{} {build:?} {shown}", env!("CARGO_PKG_VERSION"));
+        let dir = ctx.store().dir().join("index");
+        Self {
+            ctx,
+            rules,
+            roots,
+            index: Index::open(dir.join(file), key.into_bytes()),
+        }
     }
 
-    fn into_answer(self, name: Vec<u8>, offered: usize) -> Answer {
-        Answer {
-            name,
-            text: self.text.into_bytes(),
-            remarks: self.remarks.join("\n").into_bytes(),
-            offered,
+    fn read(&mut self) -> Catalog {
+        Catalog::read(&self.roots, &self.rules, &mut self.index)
+    }
+
+    /// The key of an answer: all that it depends on besides the skills. `None` if it also depends
+    /// on each skill's files and origin.
+    fn answer_name(&self, what: &str) -> Option<Vec<u8>> {
+        let mut name = format!("{what} {} ", self.rules.grounds()?);
+        if self.ctx.protocol.is_some() {
+            let _ = write!(name, "{:?} ", self.ctx.context());
         }
+        let trusts = self.rules.trusts();
+        let projects = self
+            .roots
+            .iter()
+            .filter(|root| root.layer == Layer::Project);
+        for root in projects {
+            let holder = RunContext::holder_of(&root.dir);
+            let _ = write!(name, "{:?} ", trusts.of_part(self.ctx, holder, &root.dir));
+            for dir in skill_directories(&root.dir) {
+                let _ = write!(name, "{:?} ", trusts.of_skill(self.ctx, &dir));
+            }
+        }
+        if name.len() > ANSWER_NAME {
+            return Some(Sha256::digest(name).to_vec());
+        }
+        Some(name.into_bytes())
     }
 }

@@ -1,34 +1,15 @@
 //! What the model is told before any activation: the catalog block of the system prompt. It fits
 //! its budget, and no description in it can affect the surrounding text.
 
-use super::budget::chars;
-use super::prompt_budget::{Line, PromptBudget, escaped};
+use super::prompt_budget::{Line, PromptBudget, chars, escaped};
 use super::{Catalog, Entry};
 use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
 use crate::sys::text::shorten;
 
-/// The limits of what the model is told.
-#[derive(Debug, Clone, Copy)]
-pub struct Budget {
-    /// Up to this many skills get a tool each; beyond it, one tool serves all.
-    pub tools: usize,
-    /// Characters of the block. Names alone may take twice as many.
-    pub chars: usize,
-}
-
-impl From<&Config> for Budget {
-    fn from(config: &Config) -> Self {
-        Self {
-            tools: config.max_tools.0,
-            chars: config.prompt_chars.0,
-        }
-    }
-}
-
 /// The disclosed catalog.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Disclosure<'a> {
     block: Option<String>,
     cut: Vec<Cut<'a>>,
@@ -63,27 +44,21 @@ impl Catalog {
 
 impl<'a> Disclosure<'a> {
     /// Builds the disclosure of `catalog`; deterministic.
-    pub fn of(catalog: &'a Catalog, budget: Budget) -> Self {
+    pub fn new(catalog: &'a Catalog, config: &Config) -> Self {
         let offered = catalog.offered();
         if offered.is_empty() {
-            return Self {
-                block: None,
-                cut: Vec::new(),
-            };
+            return Self::default();
         }
-        let one_tool = offered.len() > budget.tools;
-        let lines: Vec<Line> = offered
-            .iter()
-            .map(|offered| Line::of(offered, one_tool))
-            .collect();
+        let one_tool = offered.len() > config.max_tools.0;
+        let lines = offered.iter().map(|offered| Line::new(offered, one_tool));
+        let lines: Vec<Line> = lines.collect();
         let mut block = intro(one_tool);
-        let rest = chars(&more(lines.len()));
-        let room = PromptBudget::of(
+        let room = PromptBudget::new(
             &lines,
-            budget.chars,
+            config.prompt_chars.0,
             chars(&block) + 1,
             chars(SHORTENED),
-            rest,
+            chars(&more(lines.len())),
         );
         if room.is_short {
             block.push_str(SHORTENED);
@@ -190,10 +165,15 @@ mod tests {
     use super::*;
     use crate::catalog::testing::catalog;
 
-    const ALL: Budget = Budget {
-        tools: 32,
-        chars: 12_000,
-    };
+    fn all() -> Config {
+        budget(32, 12_000)
+    }
+
+    fn budget(tools: usize, chars: usize) -> Config {
+        let mut config = Config::default();
+        (config.max_tools.0, config.prompt_chars.0) = (tools, chars);
+        config
+    }
 
     fn text(description: &str, more: &str) -> String {
         format!("---\ndescription: {description}\n{more}\n---\n")
@@ -212,12 +192,12 @@ mod tests {
     #[test]
     fn one_line_per_skill_and_no_block_without_skills() {
         let (_root, none) = catalog(&[]);
-        assert_eq!(Disclosure::of(&none, ALL).prompt_block(), None);
+        assert_eq!(Disclosure::new(&none, &all()).prompt_block(), None);
         let (_root, two) = catalog(&[
             ("b", &text("does b", "")),
             ("a", &text("|\n  does\n  a", "")),
         ]);
-        let disclosure = Disclosure::of(&two, ALL);
+        let disclosure = Disclosure::new(&two, &all());
         let block = disclosure.prompt_block().unwrap();
         assert!(block.starts_with("## Available Agent Skills\n"));
         assert!(block.ends_with("\n\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
@@ -227,8 +207,7 @@ mod tests {
     #[test]
     fn above_the_number_of_tools_names_are_not_said_twice() {
         let (_root, two) = lengths(&[3, 3]);
-        let few = Budget { tools: 1, ..ALL };
-        let disclosure = Disclosure::of(&two, few);
+        let disclosure = Disclosure::new(&two, &budget(1, 12_000));
         let block = disclosure.prompt_block().unwrap();
         assert!(block.ends_with("\n- s000: ddd\n- s001: ddd"), "{block}");
         assert!(block.contains("the tool `skill` with its name"));
@@ -239,7 +218,7 @@ mod tests {
     fn when_to_use_and_tags_belong_to_the_description() {
         let more = "when_to_use: For forms.\ntags: [a, b]";
         let (_root, one) = catalog(&[("x", &text("Fills.", more))]);
-        let disclosure = Disclosure::of(&one, ALL);
+        let disclosure = Disclosure::new(&one, &all());
         let block = disclosure.prompt_block().unwrap();
         assert!(block.ends_with(": Fills. For forms. [a, b]"), "{block}");
     }
@@ -247,8 +226,7 @@ mod tests {
     #[test]
     fn short_descriptions_stay_whole_and_long_ones_share_the_rest() {
         let (_root, skills) = lengths(&[1000, 10, 900, 800]);
-        let budget = Budget { chars: 2000, ..ALL };
-        let disclosure = Disclosure::of(&skills, budget);
+        let disclosure = Disclosure::new(&skills, &budget(32, 2000));
         let block = disclosure.prompt_block().unwrap();
         assert!(
             chars(block) <= 2000 && chars(block) > 1990,
@@ -281,8 +259,7 @@ mod tests {
     fn names_outlast_descriptions_and_the_rest_is_counted() {
         let (_root, skills) = lengths(&[100; 60]);
         let disclose = |chars| {
-            let budget = Budget { tools: 1, chars };
-            let disclosure = Disclosure::of(&skills, budget);
+            let disclosure = Disclosure::new(&skills, &budget(1, chars));
             let block = disclosure.prompt_block().unwrap().to_owned();
             let left: Vec<Left> = disclosure.cut().iter().map(|cut| cut.left).collect();
             (block, left)
@@ -310,7 +287,7 @@ mod tests {
             limits::DESCRIPTION_CHARS
         );
         let (_root, skills) = lengths(&[limits::DESCRIPTION_CHARS, limits::DESCRIPTION_CHARS + 1]);
-        let cut = Disclosure::of(&skills, ALL).cut().to_vec();
+        let cut = Disclosure::new(&skills, &all()).cut().to_vec();
         assert_eq!(cut.len(), 1);
         assert_eq!(
             (cut[0].name.as_str(), cut[0].left),

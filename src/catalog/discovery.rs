@@ -1,12 +1,12 @@
 //! Discovers skills: every directory in the skills directories, loaded or with the reason why not.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
+use super::eligibility::Rules;
 use super::entry::{Entry, Offered, Standing};
 use super::index::{Index, Loaded};
-use super::layer::{Layer, Order, Root};
-use super::precedence::{self, NoRules, Rules};
+use super::layer::Root;
+use super::precedence;
 use super::tool_name::tool_name;
 use crate::skill::Skill;
 
@@ -17,39 +17,22 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Reads one directory of skills, without rules.
-    pub fn scan(root: &Path) -> Self {
-        let root = Root {
-            layer: Layer::Plugin,
-            dir: root.to_owned(),
-        };
-        let mut none = Index::default();
-        Self::of_layers(&[root], Order::default(), &NoRules, &mut none)
-    }
-
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
-    pub fn of_layers(roots: &[Root], order: Order, rules: &dyn Rules, index: &mut Index) -> Self {
-        Self::settled(roots, index.load(roots), order, rules)
+    pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
+        Self::settled(roots, index.load(roots), rules)
     }
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
-    pub fn about(
-        written: &str,
-        roots: &[Root],
-        order: Order,
-        rules: &dyn Rules,
-        index: &Index,
-    ) -> Option<Self> {
-        let loaded = index.load_about(roots, written)?;
-        let catalog = Self::settled(roots, loaded, order, rules);
+    pub fn about(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
+        let catalog = Self::settled(roots, index.load_about(roots, written)?, rules);
         let meant = catalog.by_tool(written).is_some()
             || catalog.by_name(written).and_then(Entry::offered).is_some();
         meant.then_some(catalog)
     }
 
-    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, order: Order, rules: &dyn Rules) -> Self {
+    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, rules: &Rules) -> Self {
         let mut entries = Vec::new();
         for (at, (root, loaded)) in roots.iter().zip(loaded).enumerate() {
             entries.extend(loaded.into_iter().map(|(dir, skill)| Entry {
@@ -62,7 +45,7 @@ impl Catalog {
                 root: at,
             }));
         }
-        precedence::settle(&mut entries, order, rules);
+        precedence::settle(&mut entries, rules);
         Self { entries }
     }
 
@@ -101,7 +84,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::testing::{PDF, catalog};
+    use crate::catalog::testing::{PDF, catalog, context};
     use std::fs;
 
     #[test]
@@ -127,7 +110,7 @@ mod tests {
         let (root, catalog) = catalog(&[("acme", PDF), ("pdf", PDF), ("zeta", PDF)]);
         assert_eq!(
             catalog.by_tool("skill_pdf").unwrap().dir,
-            root.path().join("pdf")
+            root.path().join("skills/pdf")
         );
         let shadowed = |at: usize| catalog.entries()[at].diagnostics().pop().map(|d| d.code);
         assert_eq!(shadowed(0).as_deref(), Some("duplicate-name"));
@@ -150,7 +133,10 @@ mod tests {
                 ("skill_acme-pdf", "acme--pdf"),
                 ("skill_papers", "papers--"),
             ] {
-                assert_eq!(catalog.by_tool(tool).unwrap().dir, root.path().join(dir));
+                assert_eq!(
+                    catalog.by_tool(tool).unwrap().dir,
+                    root.path().join("skills").join(dir)
+                );
             }
         }
     }
@@ -158,11 +144,9 @@ mod tests {
     #[test]
     fn hidden_directories_and_plain_files_are_no_skills() {
         let (root, _) = catalog(&[(".git", PDF), ("pdf", PDF)]);
-        fs::write(root.path().join("README.md"), "x").unwrap();
-        assert_eq!(Catalog::scan(root.path()).entries().len(), 1);
-        assert_eq!(
-            Catalog::scan(&root.path().join("missing")).entries().len(),
-            0
-        );
+        fs::write(root.path().join("skills/README.md"), "x").unwrap();
+        assert_eq!(context(root.path()).catalog().entries().len(), 1);
+        let missing = root.path().join("missing");
+        assert_eq!(context(&missing).catalog().entries().len(), 0);
     }
 }

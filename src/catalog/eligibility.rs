@@ -4,41 +4,41 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::rc::Rc;
 
-use crate::catalog::{self, Admission, Entry, Layer};
+use super::entry::{Entry, Standing, Withheld};
+use super::installed::Installed;
+use super::layer::Layer;
 use crate::error::{Error, Result};
-use crate::marketplace::LockEntry;
 use crate::policy::{
     Config, Policies, Trust, Trusts, Visibility, any_matches, approval_digest, approval_needed,
     matches,
 };
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill};
-use crate::sys::Base;
 use crate::sys::text::quoted;
 
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
     ctx: &'a RunContext,
-    config: Result<Config>,
+    config: Result<Rc<Config>>,
     default: Config,
-    policies: Result<Policies>,
+    policies: Result<Rc<Policies>>,
     context: OnceCell<Option<String>>,
     trusts: Trusts,
     approved: OnceCell<BTreeMap<String, String>>,
-    installed: RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>,
+    installed: RefCell<Installed>,
 }
 
 impl<'a> Rules<'a> {
     /// The rules for this run.
-    pub fn of(ctx: &'a RunContext) -> Self {
+    pub fn new(ctx: &'a RunContext) -> Self {
         let policies = ctx.policies();
         let config = match &policies {
             Ok(_) => ctx.config(),
             // The error of the policy is reported instead.
-            Err(_) => Ok(Config::default()),
+            Err(_) => Ok(Rc::default()),
         };
         Self {
             ctx,
@@ -54,7 +54,7 @@ impl<'a> Rules<'a> {
 
     /// The configuration, or the default if it cannot be read; then no skill is eligible.
     pub fn config(&self) -> &Config {
-        self.config.as_ref().unwrap_or(&self.default)
+        self.config.as_deref().unwrap_or(&self.default)
     }
 
     /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
@@ -62,8 +62,8 @@ impl<'a> Rules<'a> {
     pub fn grounds(&self) -> Option<String> {
         let policies = self.policies.as_ref().ok()?;
         let config = self.config.as_ref().ok()?;
-        let judges_each = policies.judges_sources() || !policies.needs_approval().is_empty();
-        (!judges_each).then(|| format!("{policies:?} {config:?}"))
+        let decides_each = policies.has_source_rules() || !policies.needs_approval().is_empty();
+        (!decides_each).then(|| format!("{policies:?} {config:?}"))
     }
 
     /// What the user trusts, shared by callers that check several skills.
@@ -71,37 +71,29 @@ impl<'a> Rules<'a> {
         &self.trusts
     }
 
-    fn refused(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
+    fn refused(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Standing> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
         let refused = policies.refuses_skill(skill.name.as_str(), &directory);
         let refused = refused.or_else(|| {
-            if !policies.judges_sources() || self.is_roots(entry) {
+            if !policies.has_source_rules() || self.is_roots(entry) {
                 return None;
             }
-            let (source, address) = self.source(entry).unzip();
-            policies.refuses_origin(source.as_deref(), address.flatten().as_deref())
+            let mut installed = self.installed.borrow_mut();
+            // A project's own claims about its source do not count.
+            let origin = match entry.layer {
+                Layer::Project => None,
+                _ => installed.entry(self.ctx, &entry.dir),
+            };
+            // The address is the one that git really used, if that differs from the source.
+            policies.refuses_origin(
+                origin.map(|origin| origin.source.as_str()),
+                origin.and_then(|origin| origin.address.as_deref()),
+            )
         });
-        refused.map(|text| excluded("hidden-policy", text))
+        refused.map(|text| withheld(Withheld::Excluded, "hidden-policy", text))
     }
 
-    /// An entry's source, and the address that git actually used for it, if different. A project's
-    /// own claims about its source do not count.
-    fn source(&self, entry: &Entry) -> Option<(String, Option<String>)> {
-        if entry.layer == Layer::Project {
-            return None;
-        }
-        let base = entry.dir.parent()?.parent()?;
-        let mut installed = self.installed.borrow_mut();
-        let entries = installed.entry(base.to_owned()).or_insert_with(|| {
-            let base = self.ctx.base(base);
-            self.ctx.market_at(&base).entries().unwrap_or_default()
-        });
-        let name = entry.dir.file_name()?.to_str()?;
-        let found = entries.iter().find(|installed| installed.name == *name);
-        found.map(|installed| (installed.source.clone(), installed.address.clone()))
-    }
-
-    fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
+    fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Standing> {
         let needs = policies.needs_approval();
         if needs.is_empty() || self.is_roots(entry) {
             return None;
@@ -122,7 +114,7 @@ impl<'a> Rules<'a> {
             "{need}, which needs an approval{since}: look at it, then run `agent-skills approve {}`",
             skill.name
         );
-        Some(excluded("hidden-unapproved", text))
+        Some(withheld(Withheld::Unapproved, "hidden-unapproved", text))
     }
 
     /// Whether root put it into the system directory: then it needs no approval.
@@ -130,72 +122,60 @@ impl<'a> Rules<'a> {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots()
     }
 
-    fn out_of_scope(&self, skill: &Skill, config: &Config) -> Option<Admission> {
+    fn out_of_scope(&self, skill: &Skill, config: &Config) -> Option<Standing> {
         let scope = skill.fields.scope();
         let outside = |allowed: &[String], here: Option<&str>| {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
         };
-        let (tenant, environment) = (config.tenant.as_deref(), config.environment.as_deref());
-        let limited_to = if outside(&scope.tenants, tenant) {
+        // `--schema` and a person have no context and see every skill.
+        let has_context = self.ctx.protocol.is_some() && !scope.agents.is_empty();
+        let (what, allowed, here) = if outside(&scope.tenants, config.tenant.as_deref()) {
             ("tenants", &scope.tenants, "tenant")
-        } else if outside(&scope.environments, environment) {
+        } else if outside(&scope.environments, config.environment.as_deref()) {
             ("environments", &scope.environments, "environment")
-        } else if !scope.agents.is_empty() && self.is_elsewhere(&scope.agents) {
+        } else if has_context && outside(&scope.agents, self.context()) {
             ("contexts", &scope.agents, "context")
         } else {
             return None;
         };
-        let (what, allowed, here) = limited_to;
         let text = format!(
             "its scope is the {what} {}, and this {here} is none of them",
             allowed.join(", ")
         );
-        Some(excluded("hidden-scope", text))
-    }
-
-    /// Whether none of `agents` matches the call's context. `--schema` and a person have no context
-    /// and see every skill.
-    fn is_elsewhere(&self, agents: &[String]) -> bool {
-        if self.ctx.protocol.is_none() {
-            return false;
-        }
-        !self
-            .context()
-            .is_some_and(|context| any_matches(agents, context))
+        Some(withheld(Withheld::Excluded, "hidden-scope", text))
     }
 
     /// Without a known context, only the patterns that match every context apply.
-    fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Admission> {
+    fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Standing> {
         if config.catalog.is_empty() || self.ctx.protocol.is_none() {
             return None;
         }
         let context = self.context().unwrap_or_default();
-        let seen = config.catalog.of(context)?;
+        let seen = config.catalog.names_for(context)?;
         let name = skill.name.as_str();
         if seen.iter().any(|glob| matches(glob, name)) {
             return None;
         }
         let text =
             format!("the configuration's `catalog` leaves it out of the context `{context}`");
-        Some(excluded("hidden-catalog", text))
+        Some(withheld(Withheld::OtherContext, "hidden-catalog", text))
     }
 
     fn context(&self) -> Option<&str> {
         let context = self.context.get_or_init(|| self.ctx.context());
         context.as_deref()
     }
-}
 
-impl catalog::Rules for Rules<'_> {
-    /// Checked first, even with an unreadable policy: no text of an untrusted project is shown.
-    fn distrusts(&self, entry: &Entry) -> Option<Diagnostic> {
+    /// The standing of everything in an untrusted project, of whose text nothing may be shown.
+    /// Checked first, even with an unreadable policy, and by the location alone.
+    pub fn distrusts(&self, entry: &Entry) -> Option<Standing> {
         if entry.layer != Layer::Project {
             return None;
         }
-        let forbids = |policies: &Policies| policies.forbids_projects();
+        let forbids = |policies: &Rc<Policies>| policies.forbids_projects();
         if let Some(file) = self.policies.as_ref().ok().and_then(forbids) {
             let text = format!("the policy {file} forbids skills that come with a project");
-            return Some(Diagnostic::warning("hidden-policy", text));
+            return Some(withheld(Withheld::Forbidden, "hidden-policy", text));
         }
         let why = match self.trusts.of_skill(self.ctx, &entry.dir) {
             Trust::Given => return None,
@@ -210,27 +190,26 @@ impl catalog::Rules for Rules<'_> {
                 format!("it comes with the project and changed since you trusted it{what}")
             }
         };
-        let holder = entry
-            .dir
-            .parent()
-            .map_or(&*entry.dir, RunContext::holder_of);
         let text = format!(
             "{why}: look at it, then run `agent-skills trust {}`",
-            holder.display()
+            entry.holder().display()
         );
-        Some(Diagnostic::warning("hidden-untrusted", text))
+        Some(withheld(Withheld::Untrusted, "hidden-untrusted", text))
     }
 
-    fn admits(&self, entry: &Entry, skill: &Skill) -> Admission {
+    /// The standing of a skill whose text may be shown, without regard to others of its name.
+    pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
+        let excluded = |code, what, error: &Error| {
+            let text = format!("the {what} cannot be read, so no skill is offered: {error}");
+            withheld(Withheld::Excluded, code, text)
+        };
         let (policies, config) = match (&self.policies, &self.config) {
-            (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
-            (_, Err(error)) => {
-                return excluded("hidden-configuration", unreadable("configuration", error));
-            }
+            (Err(error), _) => return excluded("hidden-policy", "policy", error),
+            (_, Err(error)) => return excluded("hidden-configuration", "configuration", error),
             (Ok(policies), Ok(config)) => (policies, config),
         };
         // A user's or project's configuration cannot hide an administrator's skill.
-        let chooser = (entry.layer != Layer::Enterprise).then_some(config);
+        let chooser = (entry.layer != Layer::Enterprise).then_some(&**config);
         // First, because a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
@@ -242,57 +221,40 @@ impl catalog::Rules for Rules<'_> {
 }
 
 /// The user's choice, or else the author's.
-fn chosen(skill: &Skill, config: Option<&Config>) -> Admission {
-    let why = |code, text: &str| Diagnostic::warning(code, text);
+fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
     let choice = config.and_then(|config| config.visibility.get(skill.name.as_str()));
-    match choice {
-        Some(Visibility::NameOnly) => Admission::NameOnly,
-        Some(Visibility::User) => Admission::ForPeople(why(
+    let (why, code, text) = match choice {
+        Some(Visibility::NameOnly) => return Standing::Offered { name_only: true },
+        Some(Visibility::User) => (
+            Withheld::ForPeople,
             "hidden-from-model",
-            "the configuration keeps it from the model",
-        )),
-        Some(Visibility::Off) => Admission::Hidden(why(
+            "the configuration keeps it from the model".to_owned(),
+        ),
+        Some(Visibility::Off) => (
+            Withheld::Hidden,
             "hidden-off",
-            &format!(
+            format!(
                 "it is switched off: `agent-skills enable {}` switches it on",
                 skill.name
             ),
-        )),
-        None if skill.fields.disables_model_invocation() => Admission::ForPeople(why(
-            "hidden-from-model",
-            &format!(
+        ),
+        None if skill.fields.disables_model_invocation() => {
+            let remedy = match config {
+                Some(_) => format!(", and `agent-skills enable {}` shows it", skill.name),
+                None => String::new(),
+            };
+            let text = format!(
                 "its author keeps it from the model (`disable-model-invocation`): a prompt that \
-                 begins with `/{}` calls it{}",
-                skill.name,
-                match config {
-                    Some(_) => format!(", and `agent-skills enable {}` shows it", skill.name),
-                    None => String::new(),
-                }
-            ),
-        )),
-        Some(Visibility::On) | None => Admission::Shown,
-    }
-}
-
-fn excluded(code: &str, text: String) -> Admission {
-    Admission::Excluded(Diagnostic::warning(code, text))
-}
-
-fn unreadable(what: &str, error: &Error) -> String {
-    format!("the {what} cannot be read, so no skill is offered: {error}")
-}
-
-impl RunContext {
-    /// The marketplace for what is installed below `base`.
-    pub fn market_at<'a>(&'a self, base: &'a Base) -> crate::marketplace::Market<'a> {
-        crate::marketplace::Market {
-            plugin_dir: base,
-            home: &self.dirs.plugin,
-            env: &self.env,
-            deadline: None,
-            offline: true,
-            mirror: None,
-            progress: None,
+                 begins with `/{}` calls it{remedy}",
+                skill.name
+            );
+            (Withheld::ForPeople, "hidden-from-model", text)
         }
-    }
+        Some(Visibility::On) | None => return Standing::Offered { name_only: false },
+    };
+    withheld(why, code, text)
+}
+
+fn withheld(why: Withheld, code: &str, text: String) -> Standing {
+    Standing::Withheld(why, Diagnostic::warning(code, text))
 }

@@ -1,8 +1,9 @@
 //! One directory that should contain a skill, and its standing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Layer;
+use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, Skill};
 
 /// One directory that should contain a skill.
@@ -25,21 +26,6 @@ pub struct Entry {
     pub(super) root: usize,
 }
 
-/// Whether a skill may be used, and by whom, as decided by the rules.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admission {
-    /// The model is told about it.
-    Shown,
-    /// The model is told that it exists, without its description.
-    NameOnly,
-    /// The model is not told about it, but a person may call it; it keeps its name.
-    ForPeople(Diagnostic),
-    /// Nobody may use it. It keeps its name, and hides skills of lower precedence.
-    Hidden(Diagnostic),
-    /// Treated as absent: another skill of its name may be offered.
-    Excluded(Diagnostic),
-}
-
 /// The standing of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
@@ -48,16 +34,31 @@ pub enum Standing {
         /// Whether the description is withheld.
         name_only: bool,
     },
-    /// Another skill of this name is offered; this one can be used by a qualified name.
-    Shadowed(Diagnostic),
-    /// The model is not told about it, but a person may call it.
-    ForPeople(Diagnostic),
-    /// It exists but may not be used.
-    Hidden(Diagnostic),
-    /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
-    Untrusted(Diagnostic),
+    /// The model is not told about it, for this reason.
+    Withheld(Withheld, Diagnostic),
     /// It could not be loaded, or has no description.
     Unusable,
+}
+
+/// Why a skill is not offered, which decides what may still be done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withheld {
+    /// Another skill of this name is offered; this one can be used by a qualified name.
+    Shadowed,
+    /// A person may call it; it keeps its name.
+    ForPeople,
+    /// Nobody may use it. It keeps its name, and hides skills of lower precedence.
+    Hidden,
+    /// Nobody may use it: another skill of its name may be offered.
+    Excluded,
+    /// As [`Withheld::Excluded`], until an administrator approves it.
+    Unapproved,
+    /// As [`Withheld::Excluded`]; this context does not even learn of it.
+    OtherContext,
+    /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
+    Untrusted,
+    /// As [`Withheld::Untrusted`]: a policy forbids skills from projects.
+    Forbidden,
 }
 
 /// A skill as disclosed to the model.
@@ -110,6 +111,12 @@ impl Entry {
         }
     }
 
+    /// The directory whose trust covers it.
+    pub fn holder(&self) -> &Path {
+        let root = self.dir.parent();
+        root.map_or(self.dir.as_path(), RunContext::holder_of)
+    }
+
     /// The skill, if the model is told about it.
     pub fn offered(&self) -> Option<Offered<'_>> {
         let skill = self.skill.as_ref().ok()?;
@@ -126,64 +133,62 @@ impl Entry {
 
     /// The skill, if it is shadowed: it can be used by its qualified name.
     pub fn shadowed(&self) -> Option<&Skill> {
-        match self.standing {
-            Standing::Shadowed(_) => self.skill.as_ref().ok(),
-            _ => None,
-        }
+        let is_shadowed = self.withheld() == Some(Withheld::Shadowed);
+        self.skill.as_ref().ok().filter(|_| is_shadowed)
     }
 
     /// The skill, if a person may call it: an offered one, one withheld only from the model, or a
     /// shadowed one by its qualified name. Its author can forbid this.
     pub fn callable(&self) -> Option<&Skill> {
-        let skill = match self.standing {
-            Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
-                self.skill.as_ref().ok()?
-            }
-            Standing::Hidden(_) | Standing::Untrusted(_) | Standing::Unusable => return None,
-        };
-        skill.fields.user_invocable().then_some(skill)
+        self.usable().filter(|skill| skill.fields.user_invocable())
     }
 
     /// The skill, if it may stay active once activated.
     pub fn usable(&self) -> Option<&Skill> {
         match self.standing {
-            Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
+            Standing::Offered { .. }
+            | Standing::Withheld(Withheld::Shadowed | Withheld::ForPeople, _) => {
                 self.skill.as_ref().ok()
             }
-            Standing::Hidden(_) | Standing::Untrusted(_) | Standing::Unusable => None,
+            Standing::Withheld(..) | Standing::Unusable => None,
         }
+    }
+
+    /// Why the rules withhold it from the model, if they do.
+    pub fn withheld(&self) -> Option<Withheld> {
+        match self.standing {
+            Standing::Withheld(why, _) => Some(why),
+            Standing::Offered { .. } | Standing::Unusable => None,
+        }
+    }
+
+    /// Whether nothing in it may be shown, because a project that is not trusted wrote it.
+    pub fn is_concealed(&self) -> bool {
+        matches!(
+            self.withheld(),
+            Some(Withheld::Untrusted | Withheld::Forbidden)
+        )
     }
 
     /// Whether a model may know of it: its content may be shown, and the context sees it (`catalog`
     /// in the configuration).
     pub fn is_for_models(&self) -> bool {
-        match &self.standing {
-            Standing::Hidden(why) => why.code != "hidden-catalog",
-            Standing::Untrusted(_) => false,
-            _ => true,
-        }
+        !self.is_concealed() && self.withheld() != Some(Withheld::OtherContext)
     }
 
     /// The skill, if its text may be shown: text from an untrusted project never is.
     pub fn disclosed(&self) -> Option<&Skill> {
-        match self.standing {
-            Standing::Untrusted(_) => None,
-            _ => self.skill.as_ref().ok(),
-        }
+        self.skill.as_ref().ok().filter(|_| !self.is_concealed())
     }
 
     /// All diagnostics about it.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        if let Standing::Untrusted(why) = &self.standing {
-            return vec![why.clone()];
-        }
         let mut found = match &self.skill {
+            _ if self.is_concealed() => Vec::new(),
             Ok(skill) => skill.diagnostics.clone(),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
-        if let Standing::Shadowed(why) | Standing::ForPeople(why) | Standing::Hidden(why) =
-            &self.standing
-        {
+        if let Standing::Withheld(_, why) = &self.standing {
             found.push(why.clone());
         }
         found
@@ -191,18 +196,12 @@ impl Entry {
 
     /// Why it is not offered, as a sentence fragment.
     pub fn reason_not_offered(&self) -> Option<String> {
-        let worst = || {
-            let mut errors = self.diagnostics();
-            errors.retain(|found| found.level == Level::Error);
-            errors.pop().map(|found| found.message).unwrap_or_default()
-        };
-        match &self.standing {
-            Standing::Offered { .. } => None,
-            Standing::Shadowed(why)
-            | Standing::ForPeople(why)
-            | Standing::Hidden(why)
-            | Standing::Untrusted(why) => Some(why.message.clone()),
-            Standing::Unusable => Some(worst()),
+        let mut found = self.diagnostics();
+        match self.standing {
+            Standing::Offered { .. } => return None,
+            Standing::Withheld(..) => {}
+            Standing::Unusable => found.retain(|found| found.level == Level::Error),
         }
+        Some(found.pop().map(|found| found.message).unwrap_or_default())
     }
 }

@@ -19,9 +19,9 @@ use crate::sys::stamp::{Stamp, now};
 /// It supplies a skill if `SKILL.md` is a regular file whose stamp is unchanged and had settled
 /// when it was read, and the entries of a root if the root's stamp is unchanged. All else is read
 /// again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Index {
-    place: Option<PathBuf>,
+    place: PathBuf,
     key: Vec<u8>,
     stored: Option<Stored>,
     /// What this run found, once the roots have been read.
@@ -34,10 +34,9 @@ pub(super) type Loaded = (PathBuf, Result<Skill, Diagnostic>);
 impl Index {
     /// The index in `file`, if it was written under this `key`.
     pub fn open(file: PathBuf, key: Vec<u8>) -> Self {
-        let stored = Stored::open(&file, &key);
         Self {
-            stored,
-            place: Some(file),
+            stored: Stored::open(&file, &key),
+            place: file,
             key,
             found: None,
         }
@@ -45,26 +44,26 @@ impl Index {
 
     /// The answer stored under `name`, if every skill is unchanged.
     pub fn answer(&mut self, roots: &[Root], name: &[u8]) -> Option<Answer> {
-        let answer = self.stored.as_ref()?.answers()?.into_iter();
-        let answer = answer.into_iter().find(|answer| answer.name == name)?;
-        self.is_current(roots).then_some(answer)
+        let stored = self.stored.as_ref()?;
+        let answer = stored.answer(name)?;
+        let mut each = roots.iter().zip(&stored.roots);
+        let is_current = each.all(|(root, known)| is_root_current(&root.dir, known, stored));
+        is_current.then_some(answer)
     }
 
     /// Stores an answer derived from the catalog that this index loaded. Best effort.
-    pub fn keep(&mut self, answer: Answer) {
-        let (Some(file), Some(found)) = (&self.place, &self.found) else {
+    pub fn store(&mut self, answer: Answer) {
+        let Some(found) = &self.found else {
             return;
         };
-        let is_same = |stored: &&Stored| stored.roots == found.roots && stored.kept() == found.kept;
+        let is_same =
+            |stored: &&Stored| stored.roots == found.roots && stored.cached() == found.cached;
         let earlier = self.stored.as_ref().filter(is_same);
-        let earlier = earlier.and_then(Stored::answers).unwrap_or_default();
-        let others = earlier
-            .into_iter()
-            .filter(|earlier| earlier.name != answer.name);
-        let mut answers: Vec<Answer> = others.collect();
+        let mut answers = earlier.and_then(Stored::answers).unwrap_or_default();
+        answers.retain(|earlier| earlier.name != answer.name);
         answers.insert(0, answer);
         answers.truncate(limits::CATALOG_ANSWERS);
-        index_file::write(file, &self.key, found, &answers);
+        index_file::write(&self.place, &self.key, found, &answers);
     }
 
     /// Every directory of `roots` with its skill, by root.
@@ -104,13 +103,13 @@ impl Index {
             .collect();
         let mut loaded = Vec::new();
         for (root, known) in roots.iter().zip(&stored.roots) {
-            if known.stamp.is_none() || known.stamp != root_stamp(&root.dir) {
+            if !known.is_unchanged(&root.dir) {
                 return None;
             }
             let decide = |entry: &&Known| is_meant(entry) || names.contains(&*entry.name);
             let read = |entry: &Known| {
                 let dir = root.dir.join(&entry.dir);
-                let skill = load_named(&dir);
+                let skill = Skill::load(&dir).map(|skill| named(&dir, skill));
                 (dir, skill)
             };
             loaded.push(known.entries.iter().filter(decide).map(read).collect());
@@ -123,54 +122,36 @@ impl Index {
     pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         let mut each = roots.iter().zip(&stored.roots);
-        let same =
-            each.all(|(root, known)| known.stamp.is_some() && known.stamp == root_stamp(&root.dir));
-        let answers = stored.answers().filter(|_| same)?;
-        let answer = answers.into_iter().find(|answer| answer.name == name)?;
-        Some(answer.offered)
-    }
-
-    fn is_current(&self, roots: &[Root]) -> bool {
-        let Some(stored) = &self.stored else {
-            return false;
-        };
-        roots.len() == stored.roots.len()
-            && roots
-                .iter()
-                .zip(&stored.roots)
-                .all(|(root, known)| is_root_current(&root.dir, known, stored))
+        let is_same = each.all(|(root, known)| known.is_unchanged(&root.dir));
+        is_same
+            .then(|| stored.answer(name))?
+            .map(|answer| answer.offered)
     }
 }
 
 fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
-    let has_stamp = known.stamp.is_some() && known.stamp == root_stamp(root);
     let has_same_entries = || {
         let now = list(root);
+        let names = now.dirs.iter().filter_map(|dir| dir.file_name());
         // A root with a settled stamp is read again, so that the stamp is stored.
-        now.stamp.is_none()
-            && now.dirs.len() == known.entries.len()
-            && now
-                .dirs
-                .iter()
-                .zip(&known.entries)
-                .all(|(dir, entry)| dir.file_name() == Some(&entry.dir))
+        now.stamp.is_none() && names.eq(known.entries.iter().map(|entry| entry.dir.as_os_str()))
     };
-    (has_stamp || has_same_entries())
+    (known.is_unchanged(root) || has_same_entries())
         && known.entries.iter().all(|entry| {
             let dir = root.join(&entry.dir);
             if entry.stamp.is_some() {
                 return entry.stamp == file_stamp(&dir);
             }
             let again = load_entry(&dir);
-            again.stamp.is_none() && Some(&*again.kept) == stored.kept().get(entry.kept.clone())
+            again.stamp.is_none()
+                && Some(&*again.cached) == stored.cached().get(entry.cached.clone())
         })
 }
 
 /// Reads the skills of `root` and records the result in `found`.
 fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
-    let is_unchanged = |known: &KnownRoot| known.stamp.is_some() && known.stamp == root_stamp(root);
     let (dirs, mut stamp) = match known {
-        Some((_, known)) if is_unchanged(known) => {
+        Some((_, known)) if known.is_unchanged(root) => {
             let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
             (dirs.collect(), known.stamp)
         }
@@ -183,15 +164,15 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
     let mut loaded = Vec::with_capacity(dirs.len());
     for dir in dirs {
         let name = dir.file_name().unwrap_or_default();
-        let kept = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
-        let entry = kept.unwrap_or_else(|| load_entry(&dir));
+        let cached = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
+        let entry = cached.unwrap_or_else(|| load_entry(&dir));
         // The target of a link may be gone for now.
         if entry.skill.is_err() && !dir.is_dir() {
             stamp = None;
             continue;
         }
-        let start = found.kept.len();
-        found.kept.extend(&entry.kept);
+        let start = found.cached.len();
+        found.cached.extend(&entry.cached);
         entries.push(Known {
             dir: name.to_owned(),
             stamp: entry.stamp,
@@ -202,7 +183,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
                     named_by_directory(&dir).map_or_else(String::new, |name| name.to_string())
                 }
             },
-            kept: start..found.kept.len(),
+            cached: start..found.cached.len(),
         });
         loaded.push((dir, entry.skill));
     }
@@ -214,44 +195,44 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
 struct Read {
     stamp: Option<Stamp>,
     skill: Result<Skill, Diagnostic>,
-    kept: Vec<u8>,
+    cached: Vec<u8>,
 }
 
 fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {
     let stamp = known
         .stamp
         .filter(|stamp| file_stamp(dir) == Some(*stamp))?;
-    let kept = stored.kept().get(known.kept.clone())?;
+    let cached = stored.cached().get(known.cached.clone())?;
     Some(Read {
         stamp: Some(stamp),
-        skill: Ok(Skill::from_kept(dir, kept)?),
-        kept: kept.to_vec(),
+        skill: Ok(Skill::from_cached(dir, cached)?),
+        cached: cached.to_vec(),
     })
 }
 
 fn load_entry(dir: &Path) -> Read {
     let now = now();
     let (stamp, skill) = Skill::load_stamped(dir);
-    let skill = named(dir, skill);
-    let kept = match &skill {
-        Ok(skill) => skill.kept(),
+    let skill = skill.map(|skill| named(dir, skill));
+    let cached = match &skill {
+        Ok(skill) => skill.to_cached(),
         Err(why) => why.message.clone().into_bytes(),
     };
-    let can_be_kept = skill.as_ref().is_ok_and(Skill::can_be_kept);
-    let stamp = stamp.filter(|stamp| can_be_kept && stamp.is_settled(now));
-    Read { stamp, skill, kept }
+    let can_be_cached = skill.as_ref().is_ok_and(Skill::can_be_cached);
+    let stamp = stamp.filter(|stamp| can_be_cached && stamp.is_settled(now));
+    Read {
+        stamp,
+        skill,
+        cached,
+    }
 }
 
-fn load_named(dir: &Path) -> Result<Skill, Diagnostic> {
-    named(dir, Skill::load(dir))
-}
-
-fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnostic> {
-    let mut skill = skill?;
+/// The skill, under the name that its directory gives it, if it does.
+fn named(dir: &Path, mut skill: Skill) -> Skill {
     if let Some(name) = own_name(dir) {
         skill.name = name;
     }
-    Ok(skill)
+    skill
 }
 
 /// The stamp of the `SKILL.md` in `dir`; `dir` itself may be a link. `None` unless that exact name
@@ -259,12 +240,6 @@ fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnost
 fn file_stamp(dir: &Path) -> Option<Stamp> {
     let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
     metadata.is_file().then(|| Stamp::from_metadata(&metadata))
-}
-
-fn root_stamp(root: &Path) -> Option<Stamp> {
-    root.metadata()
-        .ok()
-        .map(|metadata| Stamp::from_metadata(&metadata))
 }
 
 fn has_tool(entry: &Known, tool: &str) -> bool {

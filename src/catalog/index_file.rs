@@ -20,11 +20,11 @@ use crate::sys::{Dir, Durable, EntryName, files, hash, limits};
 pub const CATALOG_INDEXES: usize = 50;
 
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills ix2";
+const MAGIC: &[u8; 16] = b"agent-skills ix3";
 /// No file has this stamp.
 const NO_STAMP: Stamp = Stamp([0; 7]);
 const PARTS: usize = 3;
-const HEAD: usize = MAGIC.len() + PARTS * 12;
+const HEAD: usize = MAGIC.len() + PARTS * 16;
 
 /// Everything that was found.
 #[derive(Debug, Default, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Found {
     /// In the order of the roots.
     pub roots: Vec<KnownRoot>,
     /// The stored skills, concatenated.
-    pub kept: Vec<u8>,
+    pub cached: Vec<u8>,
 }
 
 /// What is known of a root.
@@ -54,18 +54,28 @@ pub struct Known {
     /// The skill's name; empty if there is none.
     pub name: String,
     /// Where the stored bytes hold the skill, or the reason why it does not load.
-    pub kept: Range<usize>,
+    pub cached: Range<usize>,
 }
 
-/// An answer derived from the catalog.
+/// Output derived from the catalog.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// For the host.
+    pub text: String,
+    /// For the user, in lines.
+    pub remarks: String,
+    /// Whether it depends on more than skills, configuration, policies and trust in projects. Such
+    /// output is never stored.
+    pub passes: bool,
+}
+
+/// Stored output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The key: the request, and everything besides the skills that the answer depends on.
+    /// The key: the request, and everything besides the skills that the output depends on.
     pub name: Vec<u8>,
-    /// The text for the host.
-    pub text: Vec<u8>,
-    /// The text for the user.
-    pub remarks: Vec<u8>,
+    /// The output.
+    pub rendered: Rendered,
     /// The number of skills offered to the model.
     pub offered: usize,
 }
@@ -77,7 +87,7 @@ pub struct Stored {
     parts: [Part; PARTS],
     /// In the order of the roots in the index's key.
     pub roots: Vec<KnownRoot>,
-    kept: OnceCell<Vec<u8>>,
+    cached: OnceCell<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -88,6 +98,12 @@ struct Part {
 }
 
 impl KnownRoot {
+    /// Whether the entries of `root` are certainly the same.
+    pub fn is_unchanged(&self, root: &Path) -> bool {
+        let now = || Some(Stamp::from_metadata(&root.metadata().ok()?));
+        self.stamp.is_some() && self.stamp == now()
+    }
+
     /// The entry of this name.
     pub fn entry(&self, dir: &OsStr) -> Option<&Known> {
         let found = self
@@ -112,14 +128,12 @@ impl Stored {
         let mut start = HEAD as u64;
         let mut parts = [Part::default(); PARTS];
         for part in &mut parts {
-            let length = reader.length()?;
-            let checksum = reader.u64()?;
             *part = Part {
                 start,
-                length,
-                checksum,
+                length: reader.length()?,
+                checksum: reader.u64()?,
             };
-            start = start.checked_add(length as u64)?;
+            start = start.checked_add(part.length as u64)?;
         }
         if start != metadata.len() {
             return None;
@@ -129,19 +143,24 @@ impl Stored {
         if reader.bytes()? != key {
             return None;
         }
-        let roots = reader.roots(parts[1].length)?;
         Some(Self {
+            roots: reader.roots(parts[1].length)?,
             file,
             parts,
-            roots,
-            kept: OnceCell::new(),
+            cached: OnceCell::new(),
         })
     }
 
     /// The stored skills; empty if they cannot be read.
-    pub fn kept(&self) -> &[u8] {
+    pub fn cached(&self) -> &[u8] {
         let read = || self.parts[1].read(&self.file).unwrap_or_default();
-        self.kept.get_or_init(read)
+        self.cached.get_or_init(read)
+    }
+
+    /// The answer of this name.
+    pub fn answer(&self, name: &[u8]) -> Option<Answer> {
+        let mut answers = self.answers()?.into_iter();
+        answers.find(|answer| answer.name == name)
     }
 
     /// The answers.
@@ -152,8 +171,11 @@ impl Stored {
         while !reader.0.is_empty() && answers.len() < limits::CATALOG_ANSWERS {
             answers.push(Answer {
                 name: reader.bytes()?.to_vec(),
-                text: reader.bytes()?.to_vec(),
-                remarks: reader.bytes()?.to_vec(),
+                rendered: Rendered {
+                    text: reader.text()?,
+                    remarks: reader.text()?,
+                    passes: false,
+                },
                 offered: reader.length()?,
             });
         }
@@ -181,25 +203,24 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
             put(&mut table, entry.dir.as_bytes());
             put_stamp(&mut table, entry.stamp);
             put(&mut table, entry.name.as_bytes());
-            put_number(&mut table, entry.kept.len());
+            put_number(&mut table, entry.cached.len());
         }
     }
     let mut last = Vec::new();
     for answer in answers {
-        for text in [&answer.name, &answer.text, &answer.remarks] {
-            put(&mut last, text);
-        }
+        put(&mut last, &answer.name);
+        put(&mut last, answer.rendered.text.as_bytes());
+        put(&mut last, answer.rendered.remarks.as_bytes());
         put_number(&mut last, answer.offered);
     }
-    let parts = [table.as_slice(), &found.kept, &last];
+    let parts = [table.as_slice(), &found.cached, &last];
     let mut bytes = MAGIC.to_vec();
     for part in parts {
         put_number(&mut bytes, part.len());
         bytes.extend(hash(part).to_le_bytes());
     }
     bytes.extend(parts.concat());
-    let name = path.file_name().and_then(EntryName::parse);
-    if let Some((dir, name)) = path.parent().and_then(place).zip(name) {
+    if let Some((dir, name)) = place(path) {
         if !dir.has(&name) {
             make_room(&dir);
         }
@@ -207,13 +228,13 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     }
 }
 
-/// The directory of indexes. It is created, but not its parents.
-fn place(dir: &Path) -> Option<Dir> {
-    let name = dir.file_name().and_then(EntryName::parse)?;
-    Dir::anchor(dir.parent()?)
-        .ok()?
-        .make_private_dir(&name)
-        .ok()
+/// The directory of the index at `path`, and its name there. The directory is created, but not its
+/// parents.
+fn place(path: &Path) -> Option<(Dir, EntryName)> {
+    let name = |path: &Path| EntryName::parse(path.file_name()?);
+    let dir = path.parent()?;
+    let above = Dir::anchor(dir.parent()?).ok()?;
+    Some((above.make_private_dir(&name(dir)?).ok()?, name(path)?))
 }
 
 /// Removes the oldest indexes, and leftovers of killed processes.
@@ -232,8 +253,7 @@ fn make_room(dir: &Dir) {
 }
 
 fn put_number(bytes: &mut Vec<u8>, number: usize) {
-    // A number this large means that the file exceeds its limit and will not be read.
-    bytes.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend((number as u64).to_le_bytes());
 }
 
 fn put(bytes: &mut Vec<u8>, text: &[u8]) {
@@ -250,28 +270,25 @@ fn put_stamp(bytes: &mut Vec<u8>, stamp: Option<Stamp>) {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    fn u64(&mut self) -> Option<u64> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        usize::try_from(self.u64()?).ok()
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.length()?;
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn u64(&mut self) -> Option<u64> {
-        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let bytes = self.take(4)?.try_into().ok()?;
-        Some(u64::from(u32::from_le_bytes(bytes)))
-    }
-
-    fn length(&mut self) -> Option<usize> {
-        usize::try_from(self.number()?).ok()
-    }
-
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.length()?;
-        self.take(length)
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 
     fn stamp(&mut self) -> Option<Stamp> {
@@ -282,28 +299,29 @@ impl<'a> Reader<'a> {
         Some(Stamp(numbers))
     }
 
-    /// Every root. The lengths of their entries' stored bytes must add up to `kept`.
-    fn roots(&mut self, kept: usize) -> Option<Vec<KnownRoot>> {
+    /// Every root. The lengths of their entries' stored bytes must add up to `cached`.
+    fn roots(&mut self, cached: usize) -> Option<Vec<KnownRoot>> {
+        let is_stamp = |stamp: &Stamp| *stamp != NO_STAMP;
         let mut roots = Vec::new();
         let mut at = 0_usize;
-        for _ in 0..self.number()? {
-            let stamp = Some(self.stamp()?).filter(|stamp| *stamp != NO_STAMP);
+        for _ in 0..self.u64()? {
+            let stamp = Some(self.stamp()?).filter(is_stamp);
             let mut entries = Vec::new();
-            for _ in 0..self.number()? {
+            for _ in 0..self.u64()? {
                 let dir = OsStr::from_bytes(self.bytes()?).to_owned();
-                let stamp = Some(self.stamp()?).filter(|stamp| *stamp != NO_STAMP);
-                let name = std::str::from_utf8(self.bytes()?).ok()?.to_owned();
+                let stamp = Some(self.stamp()?).filter(is_stamp);
+                let name = self.text()?;
                 let end = at.checked_add(self.length()?)?;
                 entries.push(Known {
                     dir,
                     stamp,
                     name,
-                    kept: at..end,
+                    cached: at..end,
                 });
                 at = end;
             }
             roots.push(KnownRoot { stamp, entries });
         }
-        (at == kept && self.0.is_empty()).then_some(roots)
+        (at == cached && self.0.is_empty()).then_some(roots)
     }
 }

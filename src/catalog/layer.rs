@@ -29,26 +29,6 @@ pub struct Root {
     pub dir: PathBuf,
 }
 
-/// Whether personal or project skills come first. Enterprise always precedes both, plugin follows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
-    /// Personal before project.
-    #[default]
-    PersonalFirst,
-    /// Project before personal.
-    ProjectFirst,
-}
-
-impl From<&Config> for Order {
-    fn from(config: &Config) -> Self {
-        if config.project_over_personal {
-            Self::ProjectFirst
-        } else {
-            Self::PersonalFirst
-        }
-    }
-}
-
 impl Layer {
     /// Every layer, in the default order.
     pub const ALL: [Self; 4] = [
@@ -67,16 +47,15 @@ impl Layer {
             Self::Plugin => "plugin",
         }
     }
-}
 
-impl Order {
-    /// The rank of a layer; the lowest wins.
-    pub fn rank(self, layer: Layer) -> u8 {
-        match (layer, self) {
-            (Layer::Enterprise, _) => 0,
-            (Layer::Personal, Self::PersonalFirst) | (Layer::Project, Self::ProjectFirst) => 1,
-            (Layer::Personal, Self::ProjectFirst) | (Layer::Project, Self::PersonalFirst) => 2,
-            (Layer::Plugin, _) => 3,
+    /// Its rank; the lowest wins. Only the order of personal and project skills is configurable.
+    pub fn rank(self, config: &Config) -> u8 {
+        match self {
+            Self::Enterprise => 0,
+            Self::Project if config.project_over_personal => 1,
+            Self::Personal => 2,
+            Self::Project => 3,
+            Self::Plugin => 4,
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Finds the skill that a name means, and suggests similar names if there is none.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
+use super::installed::Installed;
 use super::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -12,7 +11,7 @@ use crate::marketplace::LockEntry;
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::Skill;
-use crate::sys::text::quoted;
+use crate::sys::text::{backticked, quoted};
 
 impl RunContext {
     /// The catalog for looking up `written`. It has the skills' owners only if the name is
@@ -38,17 +37,13 @@ impl RunContext {
     }
 
     fn catalog_with_owners(&self) -> Catalog {
-        let read: RefCell<BTreeMap<PathBuf, Vec<LockEntry>>> = RefCell::default();
-        self.catalog().with_owners(&|entry| {
-            let base = entry.dir.parent()?.parent()?;
-            let name = entry.dir.file_name()?.to_str()?;
-            let mut read = read.borrow_mut();
-            let entries = read.entry(base.to_owned()).or_insert_with(|| {
-                let base = self.base(base);
-                self.market_at(&base).entries().unwrap_or_default()
-            });
-            entries.iter().find(|entry| entry.name == *name)?.owner()
-        })
+        let mut catalog = self.catalog();
+        let mut installed = Installed::default();
+        for entry in &mut catalog.entries {
+            let origin = installed.entry(self, &entry.dir);
+            entry.owner = origin.and_then(LockEntry::owner);
+        }
+        catalog
     }
 
     /// The skill that a name means, if [`usable`] accepts it or it is active already: a person may
@@ -109,6 +104,5 @@ pub fn suggestion(catalog: &Catalog, written: &str) -> String {
             ours::MARKETPLACE
         );
     }
-    let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
-    format!("did you mean {}?", names.join(" or "))
+    format!("did you mean {}?", backticked(nearest, " or "))
 }

@@ -2,7 +2,6 @@
 //! what the model is told about them. It does not know what a call may do. Open `discovery.rs`
 //! first; `eligibility.rs` says who may see a skill, `precedence.rs` which of one name wins.
 
-mod budget;
 mod cached;
 mod directory_name;
 mod disclosure;
@@ -11,6 +10,7 @@ mod eligibility;
 mod entry;
 mod index;
 mod index_file;
+mod installed;
 mod layer;
 mod lookup;
 mod naming;
@@ -23,14 +23,14 @@ mod search;
 mod testing;
 mod tool_name;
 
-pub use cached::{PROMPT, Rendered};
-pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
+pub use cached::PROMPT;
+pub use disclosure::{Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
-pub use entry::{Admission, Entry, Offered, Standing};
+pub use entry::{Entry, Offered, Standing, Withheld};
 pub use index::Index;
-pub use index_file::Answer;
-pub use layer::{Layer, Order, Root};
+pub use index_file::Rendered;
+pub use installed::Installed;
+pub use layer::{Layer, Root};
 pub use lookup::{is_qualified, suggestion, usable};
-pub use precedence::{NoRules, Rules};
 pub use requires::Required;
 pub use tool_name::tool_name;

@@ -9,15 +9,6 @@ use crate::skill::{Skill, SkillName};
 const SUGGESTED_FOR: usize = 200;
 
 impl Catalog {
-    /// Records each skill's owner, so that `acme/deploy` and `deploy@acme` can be resolved.
-    #[must_use]
-    pub fn with_owners(mut self, owner: &dyn Fn(&Entry) -> Option<String>) -> Self {
-        for entry in &mut self.entries {
-            entry.owner = owner(entry);
-        }
-        self
-    }
-
     /// The entry that a name means: a skill's name in any spelling, its tool's name, or its
     /// directory's; a layer or owner in front selects a shadowed one. Offered entries are
     /// preferred. A path that leads elsewhere matches nothing, even if it contains a skill's name:

@@ -1,7 +1,6 @@
 //! Divides the prompt's space for skills: names first, then equal shares for descriptions.
 
 use super::Offered;
-use super::budget::{chars, share};
 use crate::skill::{SkillName, one_line};
 use crate::sys::limits;
 use crate::sys::text::shorten;
@@ -21,7 +20,7 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// The line of a skill, with its tool unless one tool serves all.
-    pub fn of(offered: &Offered<'a>, one_tool: bool) -> Self {
+    pub fn new(offered: &Offered<'a>, one_tool: bool) -> Self {
         let name = &offered.skill.name;
         let head = if one_tool {
             format!("- {name}")
@@ -67,7 +66,7 @@ impl PromptBudget {
     /// Divides `budget` characters; names alone may take twice as many. The rest of the block has
     /// `intro` characters, plus `remark` if something is cut and `rest` if some skills are only
     /// counted.
-    pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
+    pub fn new(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
         let longest = limits::DESCRIPTION_CHARS + ": ".len();
         let heads = lines.iter().map(|line| chars(&line.head) + 1);
         let names: usize = intro + heads.clone().sum::<usize>();
@@ -105,6 +104,27 @@ pub(super) fn escaped(text: &str) -> String {
     one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// The maximum length for each text so that together they fit in `budget`: texts below it are kept
+/// whole, longer ones are cut to it. Each gets an equal share of what the shorter ones leave.
+fn share(lengths: &[usize], budget: usize) -> usize {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let mut left = budget;
+    for (done, length) in sorted.iter().enumerate() {
+        let each = left / (sorted.len() - done);
+        if *length > each {
+            return each;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// The length of a text in characters.
+pub fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +144,7 @@ mod tests {
                 text: "t".repeat(text),
             };
             let lines: Vec<Line> = lengths.iter().map(line).collect();
-            let room = PromptBudget::of(&lines, budget, intro, remark, rest);
+            let room = PromptBudget::new(&lines, budget, intro, remark, rest);
             let heads: usize = lengths[..room.lines].iter().map(|(head, _)| head + 1).sum();
             let texts = lines[..room.lines].iter().filter_map(|line| line.within(room.most).0);
             let texts: usize = texts.map(|text| chars(&text) + 2).sum();
@@ -134,6 +154,28 @@ mod tests {
             let names = intro + remark + lengths.iter().map(|(head, _)| head + 1).sum::<usize>();
             prop_assert!(all <= budget.max(names).min(2 * budget), "{} of {}", all, budget);
             prop_assert!(names > 2 * budget || room.lines == lines.len());
+        }
+    }
+
+    #[test]
+    fn short_texts_keep_everything_and_long_ones_share_the_rest() {
+        assert_eq!(share(&[10, 100, 100], 110), 50);
+        assert_eq!(share(&[10, 20], 30), usize::MAX);
+        assert_eq!(share(&[10, 20], 29), 19);
+        assert_eq!(share(&[], 0), usize::MAX);
+        assert_eq!(share(&[5, 5], 0), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_shared_budget_is_kept(lengths in prop::collection::vec(0_usize..300, 0..40), budget in 0_usize..4000) {
+            let most = share(&lengths, budget);
+            let kept: usize = lengths.iter().map(|length| (*length).min(most)).sum();
+            prop_assert!(kept <= budget);
+            // Texts are cut only as far as needed: the rest is too small to give each one more
+            // character.
+            let cut = lengths.iter().filter(|length| **length > most).count();
+            prop_assert!(cut == 0 || kept + cut > budget);
         }
     }
 }

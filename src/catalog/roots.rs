@@ -28,20 +28,14 @@ impl RunContext {
         let project = &self.real_project_dir();
         let lies_elsewhere = !real(&self.dirs.plugin).starts_with(project);
         for dir in self.personal_dirs(config) {
-            if !dir.exists() {
-                continue;
-            }
             // Inside the project this can only be a home set by a variable, and a project's files
             // are not the user's; except if this program is inside the project too.
             let is_projects = lies_elsewhere && real(&dir).starts_with(project);
-            add(
-                if is_projects {
-                    Layer::Project
-                } else {
-                    Layer::Personal
-                },
-                dir,
-            );
+            if is_projects {
+                add(Layer::Project, dir);
+            } else {
+                add(Layer::Personal, dir);
+            }
         }
         for holder in self.project_holders(&self.env.cwd) {
             for dir in HOLDS {
@@ -52,12 +46,14 @@ impl RunContext {
         roots
     }
 
+    /// Those that exist.
     fn personal_dirs(&self, config: &Config) -> Vec<PathBuf> {
         let Some(home) = self.env.home() else {
             return Vec::new();
         };
         let wanted = if config.claude_skills { 3 } else { 2 };
-        HOLDS[..wanted].iter().map(|dir| home.join(dir)).collect()
+        let dirs = HOLDS[..wanted].iter().map(|dir| home.join(dir));
+        dirs.filter(|dir| dir.exists()).collect()
     }
 
     /// The directory where a layer's own skills are installed.

@@ -4,6 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance};
 use crate::skill::{brief, one_line, visible};
+use crate::sys::text::count;
 
 /// Maximum number of findings shown per skill.
 pub const SHOWN: usize = 20;
@@ -58,8 +59,8 @@ pub fn doubt(from: &Provenance) -> Option<String> {
 fn describe_skill(text: &mut String, skill: &Planned) {
     let description = skill.description.as_deref().unwrap_or("no description");
     let _ = writeln!(text, "  {}: {}", skill.name, brief(description, 200));
-    let (files, bytes, paths) = (skill.files, skill.bytes, list(&skill.paths));
-    let _ = writeln!(text, "    {files} files, {bytes} bytes: {paths}");
+    let (files, paths) = (count(skill.files, "file"), list(&skill.paths));
+    let _ = writeln!(text, "    {files}, {} bytes: {paths}", skill.bytes);
     if !skill.scripts.is_empty() {
         let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
     }
@@ -79,7 +80,7 @@ fn describe_findings(text: &mut String, findings: &[Finding]) {
     let more = findings.len().saturating_sub(SHOWN);
     if more > 0 {
         let all = "`agent-skills scan` shows all";
-        let _ = writeln!(text, "    and {more} more findings: {all}");
+        let _ = writeln!(text, "    and {}: {all}", count(more, "more finding"));
     }
 }
 

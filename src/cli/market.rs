@@ -29,7 +29,7 @@ fn mirror(ctx: &RunContext) -> Option<String> {
     let base = ctx.env.text("AGENT_SKILLS_GITHUB_BASE")?;
     if ctx
         .policies()
-        .is_ok_and(|policies| !policies.judges_sources())
+        .is_ok_and(|policies| !policies.has_source_rules())
     {
         return Some(base);
     }

@@ -68,7 +68,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
         return Err(refused(&reason));
     }
     match from.and_then(doubt) {
-        Some(doubt) if policies.judges_sources() => Err(refused(&format!(
+        Some(doubt) if policies.has_source_rules() => Err(refused(&format!(
             "a policy says which sources there are, and {doubt}"
         ))),
         _ => Ok(()),

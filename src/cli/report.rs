@@ -1,12 +1,11 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::activation::unmet;
-use crate::catalog::{Budget, Catalog, Cut, Disclosure, Entry, Layer};
+use crate::catalog::{Catalog, Cut, Disclosure, Entry, Installed, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::run_context::RunContext;
@@ -66,32 +65,12 @@ pub struct RestrictionReport {
     pub rules: Vec<String>,
 }
 
-/// The entries of the lockfiles, each read once.
-#[derive(Debug, Default)]
-pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
-
-impl Origins {
-    /// The lockfile entry of the skill in `dir`, and whether its files have changed since.
-    fn get(&mut self, ctx: &RunContext, dir: &Path) -> Option<(&LockEntry, bool)> {
-        let (name, base) = (dir.file_name()?.to_str()?, dir.parent()?.parent()?);
-        let base = ctx.base(base);
-        let market = ctx.market_at(&base);
-        let entries = self.0.entry(base.path().to_owned());
-        let entries = entries.or_insert_with(|| market.entries().unwrap_or_default());
-        let entry = entries.iter().find(|entry| entry.name == *name)?;
-        // Use this entry; a lookup would read the lockfile once per skill.
-        let compared = market.compare(entry);
-        Some((entry, compared.is_ok_and(|one| one.state == State::Changed)))
-    }
-}
-
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
     pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> Vec<Self> {
-        let mut origins = Origins::default();
-        let budget = Budget::from(&ctx.config().unwrap_or_default());
-        let disclosure = Disclosure::of(catalog, budget);
+        let mut origins = Installed::default();
+        let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
         let report = |entry| {
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
             let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
@@ -106,7 +85,12 @@ impl Report {
     }
 
     /// The report about one directory of the catalog.
-    pub fn new(ctx: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
+    pub fn new(
+        ctx: &RunContext,
+        catalog: &Catalog,
+        entry: &Entry,
+        origins: &mut Installed,
+    ) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         let unmet = skill
@@ -116,9 +100,8 @@ impl Report {
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = is_told.then(|| origins.get(ctx, &entry.dir)).flatten();
-        let changed = origin.is_some_and(|(_, changed)| changed);
-        let origin = origin.map(|(origin, _)| origin);
+        let origin = origins.entry(ctx, &entry.dir).filter(|_| is_told);
+        let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
         if changed {
             let text = "its files have changed since it was installed: `verify` names them";
@@ -180,6 +163,14 @@ pub fn session_with(skill: &Skill) -> Session {
         activated: vec![snapshot(skill, "")],
         ..Session::default()
     }
+}
+
+/// Whether the files of an installed skill differ from its lockfile entry.
+fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
+    let base = dir.parent().and_then(Path::parent);
+    // Use this entry; a lookup would read the lockfile once per skill.
+    let compared = base.and_then(|base| ctx.market_at(&ctx.base(base)).compare(origin).ok());
+    compared.is_some_and(|one| one.state == State::Changed)
 }
 
 fn restriction(
@@ -249,7 +240,7 @@ mod tests {
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
         let ctx = RunContext::new(env, None);
         let catalog = ctx.catalog();
-        let mut origins = Origins::default();
+        let mut origins = Installed::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();
             let report = Report::new(&ctx, &catalog, entry, &mut origins);

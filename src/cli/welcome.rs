@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
 use crate::run_context::RunContext;
+use crate::sys::text::listed;
 
 const HANG: usize = 4;
 /// Maximum number of names in the summary of installed skills.
@@ -66,14 +67,10 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
 }
 
 fn installed(names: &[&str]) -> String {
-    let first = names[..names.len().min(NAMED)].join(", ");
+    let first = listed(names, NAMED);
     match names.len() {
         0 => "No skill is installed.".to_owned(),
         1 => format!("1 skill is installed: {first}"),
-        many if many <= NAMED => format!("{many} skills are installed: {first}"),
-        many => format!(
-            "{many} skills are installed: {first} and {} more",
-            many - NAMED
-        ),
+        many => format!("{many} skills are installed: {first}"),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::list::Purpose;
 use super::rule::{Rule, RuleNote, read_list};
 use super::template::Directories;
-use crate::sys::text::shorten;
+use crate::sys::text::{self, shorten};
 
 /// The allowed-tools and disallowed-tools of one active skill, or the denials of a policy.
 #[derive(Debug, Clone)]
@@ -123,10 +123,7 @@ impl Restriction {
                     names.push(name);
                 }
             }
-            let more = names.len().saturating_sub(NAMED);
-            names.truncate(NAMED);
-            let more = (more > 0).then(|| format!(" and {more} more"));
-            (!names.is_empty()).then(|| names.join(", ") + &more.unwrap_or_default())
+            (!names.is_empty()).then(|| text::listed(&names, NAMED))
         };
         let denied = listed(&self.denied).map(|names| format!("not {names}"));
         let allowed = self.allowed.as_deref().map(|rules| {

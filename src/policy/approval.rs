@@ -20,10 +20,11 @@ impl RunContext {
     /// system directory.
     pub fn approved(&self) -> Ledger {
         let enterprise = self.enterprise();
+        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"), 1);
         if enterprise.may_be_roots() {
-            return Ledger::of_root(enterprise.dirs()[0].join("approvals.json"));
+            return record(enterprise.dirs()[0]).for_root();
         }
-        Ledger::of_user(self.store().dir().join("approvals.json"))
+        record(self.store().dir())
     }
 }
 

@@ -113,24 +113,20 @@ impl Audit {
     /// Writes an event to every available destination.
     pub fn write(&self, event: &Event) {
         let line = event.line();
-        let failed = |path: &Path, error: &io::Error| {
-            warn(format_args!(
-                "could not write to the audit log `{}`: {error}",
-                path.display()
-            ));
-        };
-        if let Err(error) = self.append(&line) {
-            failed(&self.file, &error);
-        }
-        for copy in &self.copies {
-            if let Err(error) = open(copy).and_then(|file| write_line(&file, &line)) {
-                failed(copy, &error);
+        let warn_of = |path: &Path, written: io::Result<()>| {
+            if let Err(error) = written {
+                warn(format_args!(
+                    "could not write to the audit log `{}`: {error}",
+                    path.display()
+                ));
             }
+        };
+        warn_of(&self.file, self.append(&line));
+        for copy in &self.copies {
+            warn_of(copy, open(copy).and_then(|file| write_line(&file, &line)));
         }
-        if self.syslog
-            && let Err(error) = to_syslog(&line)
-        {
-            failed(Path::new(SYSLOG), &error);
+        if self.syslog {
+            warn_of(Path::new(SYSLOG), to_syslog(&line));
         }
     }
 

@@ -28,7 +28,7 @@ impl ByContext {
 
     /// The names for `context`, from all globs that match it, without duplicates; `None` if none
     /// matches.
-    pub fn of(&self, context: &str) -> Option<Vec<&str>> {
+    pub fn names_for(&self, context: &str) -> Option<Vec<&str>> {
         let mut matching = self.0.iter().filter(|(glob, _)| matches(glob, context));
         let mut found: Vec<&str> = matching.next()?.1.iter().map(String::as_str).collect();
         found.extend(matching.flat_map(|(_, names)| names.iter().map(String::as_str)));
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn the_order_is_the_files_and_each_name_stands_once() {
         let table = read("[table]\n\"z*\" = [\"c\", \"b\"]\nzoo = [\"a\", \"c\"]\n").unwrap();
-        assert_eq!(table.of("zoo"), Some(vec!["c", "b", "a"]));
-        assert_eq!(table.of("ZEBRA"), Some(vec!["c", "b"]));
-        assert_eq!(table.of("other"), None);
-        assert_eq!(ByContext::default().of("x"), None);
+        assert_eq!(table.names_for("zoo"), Some(vec!["c", "b", "a"]));
+        assert_eq!(table.names_for("ZEBRA"), Some(vec!["c", "b"]));
+        assert_eq!(table.names_for("other"), None);
+        assert_eq!(ByContext::default().names_for("x"), None);
         let json = serde_json::to_string(&table).unwrap();
         assert_eq!(json, r#"{"z*":["c","b"],"zoo":["a","c"]}"#);
     }

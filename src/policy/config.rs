@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::ByContext;
-use crate::policy::count::Count;
 use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
@@ -23,7 +22,7 @@ const ALWAYS_ON_CHARS: usize = 40_000;
 /// other.
 const ACTIVE_SKILLS: usize = 5;
 /// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
-const AUDIT_FILE: u64 = 10 * 1024 * 1024;
+const AUDIT_FILE: usize = 10 * 1024 * 1024;
 
 /// The user's configuration. An absent key has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +39,7 @@ pub struct Config {
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
     /// Whether filters such as `| head -20` are allowed without a rule; `true` by default.
-    #[serde(serialize_with = "true_by_default")]
-    pub pipe_filters: Option<bool>,
+    pub pipe_filters: Enabled,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
@@ -51,8 +49,7 @@ pub struct Config {
     /// `prompt` (default) or `context`: how long an activation lasts.
     pub scope: Lifetime,
     /// The maximum number of active skills; 5 by default.
-    #[serde(serialize_with = "few_by_default")]
-    pub max_active: Option<NonZeroUsize>,
+    pub max_active: Count<{ ACTIVE_SKILLS }, NonZeroUsize>,
     /// `user` (default) or `model`: who may end a restriction.
     pub deactivate: Deactivate,
     /// `note` (default) or `block`: what happens when a script of the active skill is read instead
@@ -62,11 +59,9 @@ pub struct Config {
     pub model_installs: ModelInstalls,
     /// Whether a model may propose changes to skills, about which the user decides; `true` by
     /// default.
-    #[serde(serialize_with = "true_by_default")]
-    pub proposals: Option<bool>,
+    pub proposals: Enabled,
     /// Whether it may propose new skills too; `true` by default.
-    #[serde(serialize_with = "true_by_default")]
-    pub create_skill: Option<bool>,
+    pub create_skill: Enabled,
     /// Whether commands without a terminal may decide for the user; `false` by default.
     pub unattended: bool,
     /// The owner of this machine, for skills with a `scope` and for the audit log.
@@ -106,6 +101,34 @@ pub struct Config {
     pub call_seconds: CallSeconds,
     /// Settings that differ for the scripts of single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
+}
+
+/// A number; `DEFAULT` if the key is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Count<const DEFAULT: usize, T = usize>(pub T);
+
+impl<const DEFAULT: usize> Default for Count<DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
+    }
+}
+
+impl<const DEFAULT: usize> Default for Count<DEFAULT, NonZeroUsize> {
+    fn default() -> Self {
+        Self(NonZeroUsize::new(DEFAULT).unwrap_or(NonZeroUsize::MIN))
+    }
+}
+
+/// A flag that is `true` if the key is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Enabled(pub bool);
+
+impl Default for Enabled {
+    fn default() -> Self {
+        Self(true)
+    }
 }
 
 /// What is installed when a model asks for it without the user, loosest first.
@@ -158,51 +181,20 @@ pub enum Visibility {
 }
 
 /// The audit log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditConfig {
     /// Bytes of each script's output that are recorded; 0 by default.
     pub output_bytes: usize,
     /// Bytes after which the log is rotated; 10 MiB by default.
-    pub max_bytes: u64,
+    pub max_bytes: Count<{ AUDIT_FILE }>,
     /// A file that also gets every event.
     pub path: Option<PathBuf>,
     /// Whether the system log also gets every event.
     pub syslog: bool,
 }
 
-impl Default for AuditConfig {
-    fn default() -> Self {
-        Self {
-            output_bytes: 0,
-            max_bytes: AUDIT_FILE,
-            path: None,
-            syslog: false,
-        }
-    }
-}
-
-// serde requires this signature.
-#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
-fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(flag.unwrap_or(true))
-}
-
-// serde requires this signature.
-#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
-fn few_by_default<S: Serializer>(
-    most: &Option<NonZeroUsize>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(most.map_or(ACTIVE_SKILLS, NonZeroUsize::get) as u64)
-}
-
 impl Config {
-    /// The maximum number of active skills.
-    pub fn most_active(&self) -> usize {
-        self.max_active.map_or(ACTIVE_SKILLS, NonZeroUsize::get)
-    }
-
     /// The settings for running the scripts of a skill.
     pub fn script(&self, skill: &str) -> script::Settings {
         let all = script::Settings {
@@ -223,9 +215,7 @@ impl Config {
             enforce: self.enforce,
             enforce_for: self.enforce_for.clone(),
             stacking: self.stacking,
-            pipe_filters: self
-                .pipe_filters
-                .unwrap_or(Settings::default().pipe_filters),
+            pipe_filters: self.pipe_filters.0,
             scripts: self.scripts,
             always_allowed: self.always_allowed.clone(),
             deactivate: self.deactivate,
@@ -236,11 +226,11 @@ impl Config {
 
     /// Whether a model may propose changes.
     pub fn takes_proposals(&self) -> bool {
-        self.proposals.unwrap_or(true)
+        self.proposals.0
     }
 
     /// Whether a model may propose new skills.
     pub fn takes_new_skills(&self) -> bool {
-        self.takes_proposals() && self.create_skill.unwrap_or(true)
+        self.takes_proposals() && self.create_skill.0
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::permission::{Enforce, ScriptScope, Stacking};
+use crate::policy::config::Enabled;
 use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 
@@ -15,12 +16,12 @@ use crate::script::Mode;
 pub struct ProjectConfig {
     enforce: Option<Enforce>,
     stacking: Option<Stacking>,
-    pipe_filters: Option<bool>,
+    pipe_filters: Enabled,
     sandbox: Option<Mode>,
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
-    proposals: Option<bool>,
+    proposals: Enabled,
     deny: Vec<String>,
     visibility: BTreeMap<String, Visibility>,
 }
@@ -29,18 +30,21 @@ impl Config {
     /// This configuration with each key as strict as the project's, if that is stricter.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
-        self.enforce_at_least(project.enforce);
-        self.confine(project.sandbox);
+        // Settings for single skills are tightened too.
+        for own in self.enforce_for.values_mut().chain([&mut self.enforce]) {
+            tighten(own, project.enforce);
+        }
+        let single = self.skills.values_mut();
+        let single = single.filter_map(|skill| skill.sandbox.as_mut());
+        for own in single.chain([&mut self.sandbox]) {
+            tighten(own, project.sandbox);
+        }
         tighten(&mut self.stacking, project.stacking);
         tighten(&mut self.scripts, project.scripts);
         tighten(&mut self.script_reads, project.script_reads);
         tighten(&mut self.model_installs, project.model_installs);
-        if project.pipe_filters == Some(false) {
-            self.pipe_filters = Some(false);
-        }
-        if project.proposals == Some(false) {
-            self.proposals = Some(false);
-        }
+        self.pipe_filters.0 &= project.pipe_filters.0;
+        self.proposals.0 &= project.proposals.0;
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
             // `on` would show a skill that its author hides.
@@ -54,28 +58,13 @@ impl Config {
 
     /// This configuration with each setting raised to the policy's minimum.
     #[must_use]
-    pub fn raised_to(mut self, floors: Floors) -> Self {
-        self.enforce_at_least(floors.mode);
-        self.confine(floors.sandbox);
-        tighten(&mut self.stacking, floors.stacking);
-        self
-    }
-
-    /// Raises enforcement to at least `floor`, for single skills too.
-    fn enforce_at_least(&mut self, floor: Option<Enforce>) {
-        let single = self.enforce_for.values_mut();
-        for own in single.chain([&mut self.enforce]) {
-            tighten(own, floor);
-        }
-    }
-
-    /// Raises confinement to at least `floor`, for single skills too.
-    fn confine(&mut self, floor: Option<Mode>) {
-        let single = self.skills.values_mut();
-        let single = single.filter_map(|skill| skill.sandbox.as_mut());
-        for own in single.chain([&mut self.sandbox]) {
-            tighten(own, floor);
-        }
+    pub fn raised_to(self, floors: Floors) -> Self {
+        self.tightened_by(ProjectConfig {
+            enforce: floors.mode,
+            stacking: floors.stacking,
+            sandbox: floors.sandbox,
+            ..ProjectConfig::default()
+        })
     }
 }
 

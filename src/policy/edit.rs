@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
+use super::file::line_of;
 use crate::error::{Error, Result};
 use crate::sys::{Base, Durable, EntryName, FileLock, limits};
 
@@ -19,22 +20,14 @@ pub fn set_key(
     value: &str,
     check: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
-    let text = || Value::from(value);
-    let parsed = value.parse::<Value>();
-    change(
-        path,
-        &|document| {
-            let value = parsed.clone().unwrap_or_else(|_| text());
-            insert(document, key, value)
-        },
-        check,
-    )
-    .or_else(|error| match &parsed {
-        // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
-        Ok(parsed) if !parsed.is_str() => {
-            change(path, &|document| insert(document, key, text()), check).map_err(|_| error)
+    let text = Value::from(value);
+    let parsed = value.parse().unwrap_or_else(|_| text.clone());
+    change(path, key, &parsed, check).or_else(|error| {
+        if parsed.is_str() {
+            return Err(error);
         }
-        _ => Err(error),
+        // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
+        change(path, key, &text, check).map_err(|_| error)
     })
 }
 
@@ -66,7 +59,8 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
 
 fn change(
     path: &Path,
-    edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
+    key: &[&str],
+    value: &Value,
     check: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
     let (dir, name) = path
@@ -87,17 +81,11 @@ fn change(
         Err(error) => return Err(Error::io("read", path, &error)),
     };
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
-        let line = error
-            .span()
-            .map_or(1, |span| 1 + before[..span.start].matches('\n').count());
-        Error::new(format!(
-            "`{}`, line {line}: {}",
-            path.display(),
-            error.message()
-        ))
-        .hint("correct that line first")
+        let line = line_of(&before, error.span());
+        let text = format!("`{}`, line {line}: {}", path.display(), error.message());
+        Error::new(text).hint("correct that line first")
     })?;
-    edit(&mut document)?;
+    insert(&mut document, key, value.clone())?;
     let after = document.to_string();
     check(&after)?;
     if after == before {

@@ -1,5 +1,6 @@
 //! The effective configuration: the user's, tightened by a trusted project and by the policies.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -24,36 +25,31 @@ pub struct Setting {
 impl RunContext {
     /// The administrator's locations.
     pub fn enterprise(&self) -> Rc<Enterprise> {
-        self.once(|| Enterprise::of(&self.env))
+        self.once(|| Enterprise::from_env(&self.env))
     }
 
     /// The effective policies.
     ///
     /// # Errors
     /// If one cannot be read. Then only reads are allowed.
-    pub fn policies(&self) -> Result<Policies> {
-        if let Some(policies) = self.known::<Policies>() {
-            return Ok(Policies::clone(&policies));
-        }
-        let policies = Policies::read(&self.enterprise())?;
-        Ok(Policies::clone(&self.once(|| policies)))
+    pub fn policies(&self) -> Result<Rc<Policies>> {
+        self.try_once(|| Policies::read(&self.enterprise()))
     }
 
     /// The effective configuration.
     ///
     /// # Errors
     /// If a file contains a mistake. A person gets the error, and hooks block.
-    pub fn config(&self) -> Result<Config> {
-        if let Some(config) = self.known::<Config>() {
-            return Ok(Config::clone(&config));
+    pub fn config(&self) -> Result<Rc<Config>> {
+        let read = || {
+            let (_, with_project, policies) = self.stages()?;
+            Ok(with_project.raised_to(policies.floors()))
+        };
+        match self.protocol {
+            Some(_) => self.try_once(read),
+            // A person's command may change the configuration and read it again.
+            None => read().map(Rc::new),
         }
-        let (_, with_project, policies) = self.stages()?;
-        let config = with_project.raised_to(policies.floors());
-        // A person's command may change the configuration and read it again.
-        if self.protocol.is_some() {
-            self.once(|| config.clone());
-        }
-        Ok(config)
     }
 
     /// The user's own configuration.
@@ -77,14 +73,13 @@ impl RunContext {
         let (own, with_project, policies) = self.stages()?;
         let in_force = with_project.clone().raised_to(policies.floors());
         let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
-        let (own, with_project) = (leaves(&own), leaves(&with_project));
-        let written = leaves(&written);
+        let [own, with_project, written] = [leaves(&own), leaves(&with_project), leaves(&written)];
         let origin = |key: &str, value: &Value| {
-            if lookup(&with_project, key) != Some(value) {
+            if with_project.get(key) != Some(value) {
                 "policy".to_owned()
-            } else if lookup(&own, key) != Some(value) {
+            } else if own.get(key) != Some(value) {
                 self.project_config_path().display().to_string()
-            } else if lookup(&written, key).is_some() {
+            } else if written.contains_key(key) {
                 self.config_path().display().to_string()
             } else {
                 "default".to_owned()
@@ -98,13 +93,12 @@ impl RunContext {
         Ok(settings.collect())
     }
 
-    fn stages(&self) -> Result<(Config, Config, Policies)> {
+    /// The user's configuration, the same tightened by the project's, and the policies.
+    fn stages(&self) -> Result<(Config, Config, Rc<Policies>)> {
         let policies = self.policies()?;
         let own = self.own_config()?;
-        let with_project = match self.trusted_project_config(&policies)? {
-            Some(project) => own.clone().tightened_by(project),
-            None => own.clone(),
-        };
+        let project = self.trusted_project_config(&policies)?;
+        let with_project = own.clone().tightened_by(project.unwrap_or_default());
         Ok((own, with_project, policies))
     }
 
@@ -113,36 +107,31 @@ impl RunContext {
         if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
             return Ok(None);
         }
-        match Trusts::default().of_config(self, &self.project_dir()) {
+        match Trusts::default().of_part(self, &self.project_dir(), &path) {
             Trust::Given => read_toml(&path),
             Trust::Missing | Trust::Outdated(_) => Ok(None),
         }
     }
 }
 
-fn leaves(config: &impl Serialize) -> Vec<(String, Value)> {
-    let mut leaves = Vec::new();
+/// Every key with its value; `table.key` for those in a table.
+fn leaves(config: &impl Serialize) -> BTreeMap<String, Value> {
+    let mut leaves = BTreeMap::new();
     // JSON can represent every value of the configuration.
     if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
         flatten("", keys, &mut leaves);
     }
-    leaves.sort_by(|a, b| a.0.cmp(&b.0));
     leaves
 }
 
-fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut Vec<(String, Value)>) {
+fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut BTreeMap<String, Value>) {
     for (key, value) in keys {
         let key = format!("{above}{key}");
         match value {
             Value::Object(table) => flatten(&format!("{key}."), table, leaves),
-            value => leaves.push((key, value)),
+            value => {
+                leaves.insert(key, value);
+            }
         }
     }
-}
-
-fn lookup<'a>(leaves: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
-    leaves
-        .iter()
-        .find(|(name, _)| name == key)
-        .map(|(_, value)| value)
 }

@@ -63,16 +63,16 @@ impl PolicyFile {
         let dir = self.path.parent().unwrap_or(&self.path);
         // Whoever can change the directory can remove the policy.
         let dir_metadata = fs::metadata(dir).ok();
-        let open = [(dir, &dir_metadata), (&self.path, &file)]
-            .into_iter()
-            .find_map(|(path, metadata)| Some((path, others_may_write(metadata.as_ref()?)?)));
-        match open {
-            Some((path, why)) => Err(refused(path, why).hint(format!(
-                "look at `{}`, then make it yours or root's alone",
-                path.display()
-            ))),
-            None => Ok(file.is_some()),
+        for (path, metadata) in [(dir, &dir_metadata), (&self.path, &file)] {
+            if let Some(why) = metadata.as_ref().and_then(others_may_write) {
+                let hint = format!(
+                    "look at `{}`, then make it yours or root's alone",
+                    path.display()
+                );
+                return Err(refused(path, why).hint(hint));
+            }
         }
+        Ok(file.is_some())
     }
 }
 
@@ -99,7 +99,7 @@ fn look(path: &Path) -> Result<Option<Metadata>, String> {
 
 impl Enterprise {
     /// The locations for this machine and environment.
-    pub fn of(env: &Env) -> Self {
+    pub fn from_env(env: &Env) -> Self {
         Self::at(Path::new(SYSTEM), env)
     }
 
@@ -150,11 +150,9 @@ impl Enterprise {
     pub fn readable(&self) -> Result<()> {
         for dir in self.dirs() {
             let skills = dir.join("skills");
-            let read = look(&skills).and_then(|there| match there {
-                Some(_) => fs::read_dir(&skills)
-                    .map(drop)
-                    .map_err(|error| error.to_string()),
-                None => Ok(()),
+            let read = look(&skills).and_then(|there| match there.map(|_| fs::read_dir(&skills)) {
+                Some(Err(error)) => Err(error.to_string()),
+                Some(Ok(_)) | None => Ok(()),
             });
             read.map_err(|why| {
                 let text = format!(
@@ -175,17 +173,11 @@ impl Enterprise {
 
     /// Every possible policy file. All that exist apply together.
     pub fn policy_files(&self) -> Vec<PolicyFile> {
-        let in_dir = |dir: &Path| PolicyFile {
-            path: dir.join("policy.toml"),
-            must_exist: false,
-        };
-        let named = self.named_policy.clone().map(|path| PolicyFile {
-            path,
-            must_exist: true,
-        });
-        std::iter::once(in_dir(&self.system))
-            .chain(self.named_dir.as_deref().map(in_dir))
-            .chain(named)
+        let dirs = std::iter::once(&self.system).chain(&self.named_dir);
+        let in_dirs = dirs.map(|dir| (dir.join("policy.toml"), false));
+        let named = self.named_policy.iter().map(|path| (path.clone(), true));
+        let all = in_dirs.chain(named);
+        all.map(|(path, must_exist)| PolicyFile { path, must_exist })
             .collect()
     }
 }

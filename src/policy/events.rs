@@ -4,11 +4,11 @@
 use std::cell::{LazyCell, RefCell};
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Restriction, Scope};
-use crate::policy::{Audit, AuditConfig, Config, Event, last_heard};
+use crate::policy::{Audit, AuditConfig, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
@@ -50,14 +50,6 @@ impl RunContext {
         let now = Moment::now();
         let heard = LazyCell::new(|| last_heard(&self.audit_file()));
         for end in ended {
-            let why = match end.why {
-                End::HostGone => "host-gone",
-                End::NextStart => "next-start",
-                End::Replaced => "replaced",
-                End::Unloaded => "unloaded",
-                End::ContextLeft => "context-left",
-                End::Deactivated => "deactivated",
-            };
             let session = end.session.as_deref();
             let pid = session
                 .and_then(|key| key.split_once('-'))
@@ -71,7 +63,7 @@ impl RunContext {
             let lasted = until.map(|until| until.since(Moment(end.began)));
             let event = Event::new("end")
                 .with("skill", end.skill)
-                .with("reason", why)
+                .with("reason", json!(end.why))
                 .with("duration_ms", lasted)
                 .with("last_seen", last.map(|last| last.to_string()))
                 .with("session", end.session)
@@ -95,7 +87,7 @@ impl RunContext {
         if self.protocol.is_some() {
             self.once(HeldBack::default).0.borrow_mut().push(event);
         } else {
-            self.audit(config).write(&event);
+            self.audit(&config.audit).write(&event);
         }
     }
 
@@ -105,50 +97,34 @@ impl RunContext {
             return;
         };
         let events = held_back.0.take();
-        let audit = self.audit(self.own_config().unwrap_or_default());
+        let audit = self.audit(&self.own_config().unwrap_or_default().audit);
         for event in events {
             audit.write(&event);
         }
     }
 
-    fn audit(&self, config: Config) -> Audit {
-        let AuditConfig {
-            max_bytes,
-            path,
-            syslog,
-            ..
-        } = config.audit;
-        let (mut copies, syslog_too) = self
-            .policies()
-            .map(|policies| policies.audit())
-            .unwrap_or_default();
-        copies.extend(path);
+    fn audit(&self, config: &AuditConfig) -> Audit {
+        let policies = self.policies();
+        let (mut copies, syslog) = policies.map(|all| all.audit()).unwrap_or_default();
+        copies.extend(config.path.clone());
         Audit {
             file: self.audit_file(),
-            max: max_bytes,
+            max: config.max_bytes.0 as u64,
             copies,
-            syslog: syslog || syslog_too,
+            syslog: syslog || config.syslog,
         }
     }
 }
 
 /// A call as recorded in an event: the arguments that rules look at, without file contents.
 pub fn call_summary(call: &Call) -> Value {
-    let Some(tool) = tools::find(call.tool) else {
-        return ours(call);
-    };
-    let telling = [
+    const OF_A_TOOL: [Argument; 4] = [
         Argument::Command,
         Argument::Path,
         Argument::Url,
         Argument::Source,
     ];
-    let text = |key: &'static str| Some((key.to_owned(), Value::from(call.text(key)?)));
-    Value::Object(tool.keys(&telling).filter_map(text).collect::<Map<_, _>>())
-}
-
-fn ours(call: &Call) -> Value {
-    let keys = [
+    const OF_OURS: [&str; 6] = [
         "skill",
         "script",
         "path",
@@ -156,11 +132,13 @@ fn ours(call: &Call) -> Value {
         "skill_ref",
         "skill_name",
     ];
-    let text = |key: &&str| Some(((*key).to_owned(), Value::from(call.text(key)?)));
-    match call.ours {
-        Some(_) => Value::Object(keys.iter().filter_map(text).collect::<Map<_, _>>()),
-        None => json!({}),
-    }
+    let keys: Vec<&str> = match tools::find(call.tool) {
+        Some(tool) => tool.keys(&OF_A_TOOL).collect(),
+        None if call.ours.is_some() => OF_OURS.to_vec(),
+        None => Vec::new(),
+    };
+    let text = |key: &str| Some((key.to_owned(), Value::from(call.text(key)?)));
+    Value::Object(keys.into_iter().filter_map(text).collect())
 }
 
 /// The event for the decision about a call, with the rule that decided.

@@ -1,6 +1,7 @@
 //! Reads a TOML file into a type, and says in which line a mistake is.
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -32,12 +33,14 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 /// The number of the line, from 1, and what is wrong with it.
 pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, String)> {
     toml::from_str(text).map_err(|error| {
-        let line = error
-            .span()
-            .map_or(1, |span| 1 + text[..span.start].matches('\n').count());
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
-        (line, reason)
+        (line_of(text, error.span()), reason)
     })
+}
+
+/// The number of the line in which a mistake begins.
+pub(super) fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
+    mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
 }
 
 #[cfg(test)]

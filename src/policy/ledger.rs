@@ -14,22 +14,12 @@ use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
 use crate::sys::{Dir, Durable, FileLock, files, limits};
 
-/// What is recorded under a name. Files of this version and earlier ones are understood; later ones
-/// count as empty.
-pub trait Record: Clone + Serialize + DeserializeOwned {
-    /// The version that is written.
-    const VERSION: u32;
-}
-
-/// The digest of what was consented to.
-impl Record for String {
-    const VERSION: u32 = 1;
-}
-
 /// The record in one file.
 #[derive(Debug, Clone)]
 pub struct Ledger<V = String> {
     file: PathBuf,
+    /// The version that is written. Earlier ones can be read.
+    version: u32,
     root_only: bool,
     records: PhantomData<V>,
 }
@@ -41,22 +31,23 @@ struct Written<V> {
     entries: BTreeMap<String, V>,
 }
 
-impl<V: Record> Ledger<V> {
+impl<V: Serialize + DeserializeOwned> Ledger<V> {
     /// The user's record in `file`.
-    pub fn of_user(file: PathBuf) -> Self {
+    pub fn for_user(file: PathBuf, version: u32) -> Self {
         Self {
             file,
+            version,
             root_only: false,
             records: PhantomData,
         }
     }
 
-    /// A record in `file` that counts only if nobody but root can write it.
-    pub fn of_root(file: PathBuf) -> Self {
+    /// The same record, which counts only if nobody but root can write it.
+    #[must_use]
+    pub fn for_root(self) -> Self {
         Self {
-            file,
             root_only: true,
-            records: PhantomData,
+            ..self
         }
     }
 
@@ -93,7 +84,7 @@ impl<V: Record> Ledger<V> {
         let bytes = bytes.map_err(|error| refused(error.to_string()))?;
         let written: Written<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
-        if written.version == 0 || written.version > V::VERSION {
+        if !(1..=self.version).contains(&written.version) {
             return Err(refused(format!(
                 "its version {} is not known",
                 written.version
@@ -130,7 +121,7 @@ impl<V: Record> Ledger<V> {
         let mut entries = self.entries()?;
         edit(&mut entries);
         let written = Written {
-            version: V::VERSION,
+            version: self.version,
             entries,
         };
         let mut json =
@@ -151,7 +142,7 @@ mod tests {
     #[test]
     fn entries_are_kept_privately_and_taken_out() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger = Ledger::of_user(dir.path().join("trust.json"));
+        let ledger = Ledger::for_user(dir.path().join("trust.json"), 1);
         assert!(ledger.entries().unwrap().is_empty());
         ledger.put("/a", "1".to_owned()).unwrap();
         ledger.put("/a", "2".to_owned()).unwrap();
@@ -167,7 +158,7 @@ mod tests {
     #[test]
     fn what_somebody_else_could_have_written_counts_for_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger: Ledger = Ledger::of_user(dir.path().join("trust.json"));
+        let ledger: Ledger = Ledger::for_user(dir.path().join("trust.json"), 1);
         for text in [
             "",
             "{}",

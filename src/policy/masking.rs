@@ -219,7 +219,8 @@ impl Walk<'_> {
     /// Masks the value that begins here: for a `line` the rest of the line or of the enclosing
     /// quote, otherwise one shell word.
     fn value(&mut self, line: bool) {
-        if let Some((open, close)) = opening(self.rest).filter(|_| !self.closes()) {
+        let closes = self.quote.is_some_and(|quote| self.rest.starts_with(quote));
+        if let Some((open, close)) = opening(self.rest).filter(|_| !closes) {
             self.keep(open);
             self.scheme();
             self.hide(end_of_quote(self.rest, close));
@@ -233,11 +234,6 @@ impl Walk<'_> {
         } else {
             self.hide(end_of_word(self.rest, self.quote));
         }
-    }
-
-    /// Whether the open quote ends here.
-    fn closes(&self) -> bool {
-        self.quote.is_some_and(|quote| self.rest.starts_with(quote))
     }
 
     /// Keeps a word such as `Bearer`, which says what kind of secret follows.

@@ -20,15 +20,15 @@ const MAX_LINKS: usize = 40;
 impl Resolve for OnDisk {
     /// Reads each component once, so the cost is linear.
     fn canonical(&self, path: &Path) -> PathBuf {
-        let mut ahead: VecDeque<Step> = steps(path).collect();
+        let mut ahead: VecDeque<OsString> = steps(path).collect();
         let mut done = PathBuf::from("/");
         let mut links = 0;
         while let Some(step) = ahead.pop_front() {
-            let Step::Into(name) = step else {
+            if step == ".." {
                 done.pop();
                 continue;
-            };
-            done.push(name);
+            }
+            done.push(step);
             match fs::read_link(&done) {
                 Ok(target) => {
                     links += 1;
@@ -39,18 +39,13 @@ impl Resolve for OnDisk {
                     if target.is_absolute() {
                         done = PathBuf::from("/");
                     }
-                    for step in steps(&target).collect::<Vec<_>>().into_iter().rev() {
-                        ahead.push_front(step);
-                    }
+                    ahead = steps(&target).chain(ahead).collect();
                 }
                 // It exists and is not a link.
                 Err(error) if error.kind() == ErrorKind::InvalidInput => {}
                 // What `..` means after a missing component is undefined.
-                Err(_) if ahead.contains(&Step::Out) => return path.to_owned(),
-                Err(_) => done.extend(ahead.drain(..).map(|step| match step {
-                    Step::Into(name) => name,
-                    Step::Out => OsString::from(".."),
-                })),
+                Err(_) if ahead.iter().any(|step| step == "..") => return path.to_owned(),
+                Err(_) => done.extend(ahead.drain(..)),
             }
         }
         done
@@ -94,18 +89,11 @@ impl Resolve for OnDisk {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Into(OsString),
-    Out,
-}
-
-fn steps(path: &Path) -> impl Iterator<Item = Step> {
-    path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(Step::Into(name.to_owned())),
-        Component::ParentDir => Some(Step::Out),
-        _ => None,
-    })
+/// The names in a path, and `..`.
+fn steps(path: &Path) -> impl Iterator<Item = OsString> {
+    let is_step = |part: &Component| matches!(part, Component::Normal(_) | Component::ParentDir);
+    let parts = path.components().filter(is_step);
+    parts.map(|part| part.as_os_str().to_owned())
 }
 
 #[cfg(test)]

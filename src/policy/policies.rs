@@ -116,15 +116,18 @@ impl Policies {
     /// If one cannot be read or contains an invalid value. What it forbids is then unknown, so only
     /// reads are allowed.
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
-        let mut found = Vec::new();
-        if let Some(dir) = enterprise.missing() {
+        let not_there = |what: &str, path: &Path, variable: &str| {
             let text = format!(
-                "the directory `{}` that AGENT_SKILLS_ENTERPRISE_DIR names is not there",
-                dir.display()
+                "the {what} `{}` that {variable} names is not there",
+                path.display()
             );
-            return Err(Error::new(text).hint("put it there, or unset the variable"));
+            Error::new(text).hint("put it there, or unset the variable")
+        };
+        if let Some(dir) = enterprise.missing() {
+            return Err(not_there("directory", dir, "AGENT_SKILLS_ENTERPRISE_DIR"));
         }
         enterprise.readable()?;
+        let mut found = Vec::new();
         for file in enterprise.policy_files() {
             let closes = "correct it; until then only reading is allowed";
             let there = file.is_there()?;
@@ -133,11 +136,7 @@ impl Policies {
             match read.flatten() {
                 Some(policy) => found.push((file.path, policy)),
                 None if file.must_exist => {
-                    let text = format!(
-                        "the policy `{}` that AGENT_SKILLS_POLICY names is not there",
-                        file.path.display()
-                    );
-                    return Err(Error::new(text).hint("put it there, or unset the variable"));
+                    return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
                 }
                 None => {}
             }
@@ -192,7 +191,7 @@ impl Policies {
     }
 
     /// Whether a policy has rules about sources.
-    pub fn judges_sources(&self) -> bool {
+    pub fn has_source_rules(&self) -> bool {
         let speaks = |lists: &Lists| lists.allow.is_some() || !lists.block.is_empty();
         self.0.iter().any(|(_, policy)| speaks(&policy.sources))
     }
@@ -222,18 +221,15 @@ impl Policies {
 
     /// The lowest severity of a finding that blocks an installation.
     pub fn scan_block(&self) -> Option<Severity> {
-        self.0
-            .iter()
-            .filter_map(|(_, policy)| policy.scan.block)
-            .min()
+        let each = self.0.iter();
+        each.filter_map(|(_, policy)| policy.scan.block).min()
     }
 
     /// The policy file that forbids skills from projects, if any.
     pub fn forbids_projects(&self) -> Option<String> {
-        let forbids = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
-        self.each()
-            .find(|(_, policy)| forbids(policy))
-            .map(|(file, _)| file)
+        let mut each = self.each();
+        let found = each.find(|(_, policy)| policy.project.trust == ProjectTrust::Never);
+        found.map(|(file, _)| file)
     }
 
     /// The additional destinations of events: files, and whether the system log is one.

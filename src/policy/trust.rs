@@ -10,7 +10,7 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::policy::{Ledger, Record};
+use crate::policy::Ledger;
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
@@ -22,6 +22,9 @@ const TRUSTED_FILES: usize = 200;
 
 /// The record of a directory that stays trusted whatever changes in it.
 const ALWAYS: &str = "always";
+
+/// The version of the record. Version 1 had only [`Trusted::Whole`].
+const VERSION: u32 = 2;
 
 /// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,10 +54,6 @@ impl Trusted {
     }
 }
 
-impl Record for Trusted {
-    const VERSION: u32 = 2;
-}
-
 /// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
@@ -79,80 +78,76 @@ impl Trusts {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
+        let holder = RunContext::holder_of(root);
         // A directory without a skill is one of the shared files.
-        let own = match find_skill_file(dir) {
-            Some(_) => self.of_part(ctx, RunContext::holder_of(root), dir),
-            None => Trust::Given,
-        };
-        match own {
-            Trust::Given => match self.of_part(ctx, RunContext::holder_of(root), root) {
-                Trust::Missing => Trust::Missing,
-                Trust::Outdated(changed) => {
-                    let beside = changed.into_iter().map(|path| format!("../{path}"));
-                    Trust::Outdated(beside.collect())
-                }
-                Trust::Given => Trust::Given,
-            },
+        if find_skill_file(dir).is_some() {
+            let own = self.of_part(ctx, holder, dir);
+            if own != Trust::Given {
+                return own;
+            }
+        }
+        match self.of_part(ctx, holder, root) {
+            Trust::Outdated(changed) => {
+                let beside = changed.into_iter().map(|path| format!("../{path}"));
+                Trust::Outdated(beside.collect())
+            }
             other => other,
         }
     }
 
-    /// Whether the configuration in `holder` is trusted.
-    pub fn of_config(&self, ctx: &RunContext, holder: &Path) -> Trust {
-        self.of_part(ctx, holder, &holder.join(PROJECT_CONFIG))
-    }
-
     /// Whether `path`, one of the parts of `holder`, is trusted.
     pub fn of_part(&self, ctx: &RunContext, holder: &Path, path: &Path) -> Trust {
-        if let Some(found) = self.found.borrow().get(path) {
-            return found.clone();
-        }
-        let read = || ctx.trusted().entries().unwrap_or_default();
-        let entries = self.entries.get_or_init(read);
-        let trust = match real(holder).to_str().and_then(|key| entries.get(key)) {
-            None => Trust::Missing,
-            Some(recorded) if recorded.is_always() => Trust::Given,
-            Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
-            Some(Trusted::Parts(parts)) => {
-                let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
-                match key.and_then(|key| parts.get(key)) {
-                    Some(part) => part.compared_with(path),
-                    None => Trust::Missing,
+        self.compared(path, || {
+            let read = || ctx.trusted().entries().unwrap_or_default();
+            let entries = self.entries.get_or_init(read);
+            match real(holder).to_str().and_then(|key| entries.get(key)) {
+                None => Trust::Missing,
+                Some(recorded) if recorded.is_always() => Trust::Given,
+                Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
+                Some(Trusted::Parts(parts)) => {
+                    match part_key(holder, path).and_then(|key| parts.get(key)) {
+                        Some(part) => part.compared_with(path),
+                        None => Trust::Missing,
+                    }
                 }
             }
-        };
-        self.found
-            .borrow_mut()
-            .insert(path.to_owned(), trust.clone());
-        trust
+        })
     }
 
     /// Whether `holder` as a whole still has this digest.
     fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
-        if let Some(found) = self.found.borrow().get(holder) {
+        self.compared(holder, || {
+            let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
+            let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
+            // Unreadable content counts as changed.
+            match tree::digest(&paths) {
+                Ok(now) if now == digest => Trust::Given,
+                _ => Trust::Outdated(Vec::new()),
+            }
+        })
+    }
+
+    /// The result for `path`, which is compared only once.
+    fn compared(&self, path: &Path, compare: impl FnOnce() -> Trust) -> Trust {
+        if let Some(found) = self.found.borrow().get(path) {
             return found.clone();
         }
-        let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
-        let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
-        // Unreadable content counts as changed.
-        let trust = match tree::digest(&paths) {
-            Ok(now) if now == digest => Trust::Given,
-            _ => Trust::Outdated(Vec::new()),
-        };
+        let trust = compare();
         self.found
             .borrow_mut()
-            .insert(holder.to_owned(), trust.clone());
+            .insert(path.to_owned(), trust.clone());
         trust
     }
 }
 
 impl Part {
     /// The current state of `path`.
-    fn of(path: &Path) -> io::Result<Self> {
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut files = files_of(path)?;
+        if files.len() > TRUSTED_FILES {
+            files.clear();
+        }
         let digest = tree::digest(&paths_of(path)?)?;
-        let files = files_of(path)?;
-        let few = files.len() <= TRUSTED_FILES;
-        let files = if few { files } else { BTreeMap::new() };
         Ok(Self { digest, files })
     }
 
@@ -161,14 +156,10 @@ impl Part {
         if now.is_ok_and(|now| now == self.digest) {
             return Trust::Given;
         }
-        let now = files_of(path).unwrap_or_default();
-        Trust::Outdated(self.differences(&now))
-    }
-
-    fn differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
         if self.files.is_empty() {
-            return Vec::new();
+            return Trust::Outdated(Vec::new());
         }
+        let now = files_of(path).unwrap_or_default();
         let gone = self.files.keys().filter(|path| !now.contains_key(*path));
         let gone = gone.map(|path| format!("{path} (gone)"));
         let differing = now
@@ -177,7 +168,7 @@ impl Part {
                 None => Some(format!("{path} (new)")),
                 Some(before) => (before != digest).then(|| path.clone()),
             });
-        differing.chain(gone).collect()
+        Trust::Outdated(differing.chain(gone).collect())
     }
 }
 
@@ -227,16 +218,10 @@ fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
 impl RunContext {
     /// The record of what the user trusts.
     pub fn trusted(&self) -> Ledger<Trusted> {
-        Ledger::of_user(self.store().dir().join("trust.json"))
+        Ledger::for_user(self.store().dir().join("trust.json"), VERSION)
     }
 
-    /// Whether a directory contains anything that needs trust.
-    pub fn brings_something(holder: &Path) -> bool {
-        let mut holds = HOLDS.iter().chain([&PROJECT_CONFIG]);
-        holds.any(|path| holder.join(path).symlink_metadata().is_ok())
-    }
-
-    /// The current parts of `holder`: its skills, the shared files beside them and its
+    /// Everything in `holder` that needs trust: its skills, the shared files beside them and its
     /// configuration.
     pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
         let mut parts = Vec::new();
@@ -281,15 +266,12 @@ impl RunContext {
         } else {
             BTreeMap::new()
         };
-        let mut unread = Vec::new();
-        for path in wanted {
-            if let Err(error) = record(&mut parts, holder, path) {
-                unread.push(error);
-            }
-        }
-        match unread.pop() {
-            Some(error) if unread.len() + 1 == wanted.len() => return Err(error),
-            last => unread.extend(last),
+        let each = wanted.iter().map(|path| record(&mut parts, holder, path));
+        let mut unread: Vec<Error> = each.filter_map(Result::err).collect();
+        if unread.len() == wanted.len()
+            && let Some(error) = unread.pop()
+        {
+            return Err(error);
         }
         self.trusted()
             .put(&trust_key(holder)?, Trusted::Parts(parts))?;
@@ -308,8 +290,7 @@ impl RunContext {
         let mut parts = self.recorded_parts(holder)?;
         let before = parts.len();
         for path in only {
-            let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
-            key.and_then(|key| parts.remove(key));
+            part_key(holder, path).and_then(|key| parts.remove(key));
         }
         if parts.len() == before {
             return Ok(false);
@@ -343,15 +324,20 @@ impl RunContext {
 }
 
 fn record(parts: &mut BTreeMap<String, Part>, holder: &Path, path: &Path) -> Result<()> {
-    let part = Part::of(path).map_err(|error| {
+    let part = Part::read(path).map_err(|error| {
         Error::io("read", path, &error).hint("without a digest, only `--always` could trust it")
     })?;
-    let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
-    let key = key.ok_or_else(|| unnamed(path))?;
+    let key = part_key(holder, path).ok_or_else(|| unnamed(path))?;
     parts.insert(key.to_owned(), part);
     Ok(())
 }
 
+/// The key of the part `path` in the record of `holder`.
+fn part_key<'p>(holder: &Path, path: &'p Path) -> Option<&'p str> {
+    path.strip_prefix(holder).ok()?.to_str()
+}
+
+/// The key of the record of `holder`.
 fn trust_key(holder: &Path) -> Result<String> {
     let key = real(holder);
     key.to_str().map(str::to_owned).ok_or_else(|| unnamed(&key))

@@ -1,5 +1,7 @@
 //! The decision on one call under the active restrictions, for every hook that needs one.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use crate::activation::Enforcement;
@@ -7,7 +9,7 @@ use crate::error::Error;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
-use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
+use crate::policy::{Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
 use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
@@ -73,8 +75,8 @@ pub fn authorize(
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match ctx.config() {
         Ok(config) => (config, None),
-        Err(_) if session.activated.is_empty() => (Config::default(), None),
-        Err(error) => (Config::default(), Some(error)),
+        Err(_) if session.activated.is_empty() => (Rc::default(), None),
+        Err(error) => (Rc::default(), Some(error)),
     };
     let enforcement = match Enforcement::for_session(ctx, &config, &policies, session) {
         Ok(enforcement) => enforcement,

@@ -30,7 +30,7 @@ const WHICH_SKILL: &str = "The skill's name; without it, the most recently loade
 pub fn schema(ctx: &RunContext) -> Response {
     let told = ctx.told("schema", |catalog| Rendered {
         text: Value::Array(with_skills(ctx, fixed_tools(), catalog)).to_string(),
-        remarks: Vec::new(),
+        remarks: String::new(),
         passes: ctx.may_have_post_hooks(catalog),
     });
     Response::text(told.text)

@@ -68,7 +68,8 @@ pub struct Ended {
 }
 
 /// Why an activation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum End {
     /// Its host process is gone.
     HostGone,

@@ -1,10 +1,11 @@
 //! A skill as the catalog's index stores it: everything except its instructions, which are read
 //! when they are needed.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::load::description;
 use super::{Diagnostic, Fields, Skill, SkillName};
@@ -12,42 +13,32 @@ use super::{Diagnostic, Fields, Skill, SkillName};
 /// Only a file of this name is stored. For any other the directory is searched each time.
 const FILE: &str = "SKILL.md";
 
-#[derive(Deserialize)]
-struct Kept {
-    name: String,
-    file: String,
-    fields: Map<String, Value>,
-    digest: String,
-    diagnostics: Vec<Diagnostic>,
-}
-
-/// As [`Kept`], for serialization.
-#[derive(Serialize)]
-struct ToKeep<'a> {
-    name: &'a SkillName,
-    file: &'a str,
-    fields: &'a Fields,
-    digest: &'a str,
-    diagnostics: &'a [Diagnostic],
+#[derive(Serialize, Deserialize)]
+struct Cached<'a> {
+    name: Cow<'a, str>,
+    file: Cow<'a, str>,
+    fields: Cow<'a, Fields>,
+    digest: Cow<'a, str>,
+    diagnostics: Cow<'a, [Diagnostic]>,
 }
 
 impl Skill {
     /// The data to store, as JSON.
-    pub fn kept(&self) -> Vec<u8> {
+    pub fn to_cached(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
-        let kept = ToKeep {
-            name: &self.name,
-            file: &file.to_string_lossy(),
-            fields: &self.fields,
-            digest: &self.digest,
-            diagnostics: &self.diagnostics,
+        let cached = Cached {
+            name: self.name.as_str().into(),
+            file: file.to_string_lossy(),
+            fields: Cow::Borrowed(&self.fields),
+            digest: self.digest.as_str().into(),
+            diagnostics: self.diagnostics.as_slice().into(),
         };
-        serde_json::to_vec(&kept).unwrap_or_default()
+        serde_json::to_vec(&cached).unwrap_or_default()
     }
 
-    /// Whether [`Skill::from_kept`] restores exactly what [`Skill::kept`] stores. JSON may not
+    /// Whether [`Skill::from_cached`] restores exactly what [`Skill::to_cached`] stores. JSON may not
     /// restore a float exactly, so a skill that contains one is not stored.
-    pub fn can_be_kept(&self) -> bool {
+    pub fn can_be_cached(&self) -> bool {
         fn is_exact(value: &Value) -> bool {
             match value {
                 Value::Number(number) => !number.is_f64(),
@@ -59,23 +50,19 @@ impl Skill {
         self.file == self.dir.join(FILE) && self.fields.values().all(is_exact)
     }
 
-    /// The skill in `SKILL.md` of `dir`, restored from `kept`. `None` for anything that
-    /// [`Skill::kept`] did not produce.
-    pub fn from_kept(dir: &Path, kept: &[u8]) -> Option<Self> {
-        let kept: Kept = serde_json::from_slice(kept).ok()?;
-        if kept.file != FILE {
-            return None;
-        }
-        let name = SkillName::from_written(&kept.name).filter(|name| name.as_str() == kept.name)?;
-        let fields = Fields::from(kept.fields);
-        Some(Self {
+    /// The skill in `SKILL.md` of `dir`, restored from `cached`. `None` for anything that
+    /// [`Skill::to_cached`] did not produce.
+    pub fn from_cached(dir: &Path, cached: &[u8]) -> Option<Self> {
+        let cached: Cached = serde_json::from_slice(cached).ok()?;
+        let name = SkillName::from_written(&cached.name)?;
+        (cached.file == FILE && name.as_str() == cached.name).then(|| Self {
             name,
-            description: description(&fields),
+            description: description(&cached.fields),
             dir: dir.to_owned(),
             file: dir.join(FILE),
-            fields,
-            digest: kept.digest,
-            diagnostics: kept.diagnostics,
+            fields: cached.fields.into_owned(),
+            digest: cached.digest.into_owned(),
+            diagnostics: cached.diagnostics.into_owned(),
         })
     }
 }
@@ -91,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_kept_comes_back_as_it_was() {
+    fn what_can_be_cached_comes_back_as_it_was() {
         for yaml in [
             "",
             "license: \"\\u202e \\0 \\U0001F600\"",
@@ -101,15 +88,15 @@ mod tests {
             "a: b: c\nallowed-tools: Read",
         ] {
             let skill = skill(FILE, yaml);
-            assert!(skill.can_be_kept(), "{yaml}");
-            let again = Skill::from_kept(&skill.dir, &skill.kept());
+            assert!(skill.can_be_cached(), "{yaml}");
+            let again = Skill::from_cached(&skill.dir, &skill.to_cached());
             assert_eq!(again, Some(skill), "{yaml}");
         }
     }
 
     #[test]
     fn fractions_and_files_of_another_name_are_read_again() {
-        assert!(!skill(FILE, "metadata: {a: [0.1]}").can_be_kept());
-        assert!(!skill("skill.md", "").can_be_kept());
+        assert!(!skill(FILE, "metadata: {a: [0.1]}").can_be_cached());
+        assert!(!skill("skill.md", "").can_be_cached());
     }
 }

@@ -1,13 +1,13 @@
 //! The frontmatter's fields as text and lists, whatever YAML type their author used
 //! (docs/spec/skills.md#fields). It does not know what an allowed-tools entry means.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
 
 /// The top-level keys of one frontmatter.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fields(Map<String, Value>);
 

@@ -1,5 +1,7 @@
 //! Shortens text for a message, a line or the log.
 
+use std::fmt::Display;
+
 /// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -15,6 +17,18 @@ pub fn shorten(text: &str, max: usize) -> String {
 /// What a user wrote, for a message: on one line, and shortened if long.
 pub fn quoted(written: &str) -> String {
     shorten(&written.escape_debug().to_string(), 100)
+}
+
+/// How many things: `1 file`, `2 files`.
+pub fn count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+/// The names in backticks.
+pub fn backticked<T: Display>(names: impl IntoIterator<Item = T>, between: &str) -> String {
+    let names = names.into_iter().map(|name| format!("`{name}`"));
+    names.collect::<Vec<_>>().join(between)
 }
 
 /// The first `most` of `names` in one line, and how many more there are.
@@ -36,5 +50,11 @@ mod tests {
         assert_eq!(shorten("äöü", 2), "ä…");
         assert_eq!(shorten("ab cd", 4), "ab…");
         assert_eq!(shorten("ab", 0), "");
+    }
+
+    #[test]
+    fn one_thing_is_not_said_in_the_plural() {
+        assert_eq!(count(0, "file"), "0 files");
+        assert_eq!(count(1, "file"), "1 file");
     }
 }

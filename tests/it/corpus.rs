@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_skills::catalog::{Catalog, Entry, Offered};
+use agent_skills::catalog::{Entry, Offered};
 use agent_skills::skill::{Level, Listing};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     let Some((host, dirs)) = host_of_all(Host::stdin()) else {
         return;
     };
-    let catalog = Catalog::scan(&host.skills_dir());
+    let catalog = host.catalog();
     let listed: Vec<_> = catalog.entries().iter().map(|e| e.dir.clone()).collect();
     assert_eq!(listed, dirs);
     let names = host.skill_tools();
@@ -162,7 +162,7 @@ fn each_activates_with_its_whole_body_and_its_directory() {
         let Some((host, _)) = host_of_all(host) else {
             return;
         };
-        let catalog = Catalog::scan(&host.skills_dir());
+        let catalog = host.catalog();
         for Offered { skill, tool, .. } in catalog.offered().into_iter().step_by(step) {
             let text = host.tool(tool, &json!({"arguments": "go"}));
             let dir = skill.dir.display();
@@ -187,7 +187,7 @@ fn the_files_that_are_listed_can_be_read() {
     let Some((host, _)) = host_of_all(Host::stdin()) else {
         return;
     };
-    let catalog = Catalog::scan(&host.skills_dir());
+    let catalog = host.catalog();
     for Offered { skill, .. } in catalog.offered().into_iter().step_by(4) {
         let listing = Listing::of(&skill.dir, 1);
         for resource in listing.resources {

@@ -323,7 +323,7 @@ fn what_killed_commands_left_is_found_and_removed() {
     }
     finds(&host, "temporary-files", "warn", &["1 temporary"]);
     finds(&host, "staging-litter", "warn", &["staging"]);
-    finds(&host, "jobs-lost", "warn", &["1 jobs"]);
+    finds(&host, "jobs-lost", "warn", &["1 job "]);
     let answer = host.json(&["doctor", "--fix", "--json"]);
     assert_eq!(answer["fixed"].as_array().unwrap().len(), 3, "{answer:#}");
     assert!(!litter.exists() && fresh.exists() && own.exists());

@@ -6,6 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use agent_skills::catalog::Catalog;
+use agent_skills::run_context::RunContext;
+use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -85,6 +88,15 @@ impl Host {
 
     pub fn skills_dir(&self) -> PathBuf {
         self.plugin_dir().join("skills")
+    }
+
+    /// The catalog that a person has here.
+    pub fn catalog(&self) -> Catalog {
+        let vars = [
+            ("AGENT_SKILLS_HOME", self.plugin_dir()),
+            ("HOME", self.home().to_owned()),
+        ];
+        RunContext::new(Env::new(vars, &self.cwd), None).catalog()
     }
 
     /// The user's project, where every call runs.

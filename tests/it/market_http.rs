@@ -229,7 +229,7 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
         "--name",
         "shop",
     ]);
-    assert!(added.contains("1 skills"), "{added}");
+    assert!(added.contains("1 skill"), "{added}");
     assert!(
         host.succeeds(&["search", "portable"])
             .contains("pdf-tools@shop")

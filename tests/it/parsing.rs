@@ -1,6 +1,6 @@
 //! `SKILL.md` as strangers write it, through the real program: what is forgiven and what it means.
 
-use agent_skills::catalog::{Catalog, Entry};
+use agent_skills::catalog::Entry;
 use serde_json::json;
 
 use crate::Host;
@@ -21,7 +21,7 @@ fn offered(host: &Host) -> (String, String) {
 
 /// The one skill's remarks, by code.
 pub fn codes(host: &Host) -> Vec<String> {
-    let catalog = Catalog::scan(&host.skills_dir());
+    let catalog = host.catalog();
     let remarks = catalog.entries().iter().flat_map(Entry::diagnostics);
     remarks.map(|remark| remark.code).collect()
 }

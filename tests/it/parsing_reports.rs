@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agent_skills::catalog::{Catalog, Entry};
+use agent_skills::catalog::Entry;
 use serde_json::json;
 
 use crate::Host;
@@ -78,7 +78,7 @@ fn one_bad_skill_never_hides_the_others() {
         assert_eq!(host.skill_tools(), ["skill_a-good", "skill_z-good"]);
         assert_eq!(host.prompt().matches("\n- ").count(), 2);
         host.activates("z-good");
-        let catalog = Catalog::scan(&dir);
+        let catalog = host.catalog();
         for entry in catalog.entries() {
             let good = entry.name().ends_with("-good");
             let reason = entry.reason_not_offered();

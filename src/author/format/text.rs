@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::word;
 use crate::author::Findings;
 use crate::skill::{Level, one_line};
+use crate::sys::text::count;
 
 /// The findings and a summary.
 pub fn render(findings: &Findings) -> String {
@@ -22,7 +23,6 @@ pub fn render(findings: &Findings) -> String {
             one_line(&found.remedy)
         );
     }
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let levels = [Level::Error, Level::Warning, Level::Note];
     let counts = levels.map(|level| count(findings.count(level), word(level)));
     let _ = writeln!(

@@ -9,8 +9,10 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::index_file::CATALOG_INDEXES;
-use crate::catalog::{Catalog, Layer, NoRules, Order};
+use crate::catalog::eligibility::Rules;
+use crate::catalog::index_file::{CATALOG_INDEXES, Rendered};
+use crate::catalog::testing::context;
+use crate::catalog::{Catalog, Layer};
 
 struct World {
     dir: tempfile::TempDir,
@@ -56,31 +58,35 @@ impl World {
     }
 
     fn catalog(&self, index: &mut Index) -> Catalog {
-        Catalog::of_layers(&self.roots(), Order::default(), &NoRules, index)
+        let ctx = context(self.dir.path());
+        Catalog::read(&self.roots(), &Rules::new(&ctx), index)
     }
 
     /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
     fn answer(&self) -> String {
         let mut index = self.index();
         if let Some(kept) = index.answer(&self.roots(), b"a") {
-            return String::from_utf8(kept.text).unwrap();
+            return kept.rendered.text;
         }
         let text = shown(&self.catalog(&mut index));
-        index.keep(answer(&text));
+        index.store(answer(&text));
         text
     }
 
     /// The answer without an index.
     fn truth(&self) -> String {
-        shown(&self.catalog(&mut Index::default()))
+        let none = self.at("none");
+        shown(&self.catalog(&mut Index::open(none, Vec::new())))
     }
 }
 
 fn answer(text: &str) -> Answer {
     Answer {
         name: b"a".to_vec(),
-        text: text.into(),
-        remarks: Vec::new(),
+        rendered: Rendered {
+            text: text.to_owned(),
+            ..Rendered::default()
+        },
         offered: 0,
     }
 }
@@ -97,10 +103,10 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     assert_eq!(world.answer(), world.truth());
     // A forged index is believed, which proves that the files were not read.
     let stored = Stored::open(&world.file(), b"key").unwrap();
-    let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
+    let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
     let found = Found {
         roots: stored.roots.clone(),
-        kept: kept.replace("written", "indexed").into_bytes(),
+        cached: kept.replace("written", "indexed").into_bytes(),
     };
     index_file::write(&world.file(), b"key", &found, &[answer("kept")]);
     assert_eq!(world.answer(), "kept");
@@ -126,10 +132,10 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
     sleep(SETTLED);
     world.answer();
     let stored = Stored::open(&world.file(), b"key").unwrap();
-    let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
+    let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
     let found = Found {
         roots: stored.roots.clone(),
-        kept: kept.replace("written", "indexed").into_bytes(),
+        cached: kept.replace("written", "indexed").into_bytes(),
     };
     index_file::write(&world.file(), b"key", &found, &[]);
     world.skill("one/b", "b", "another");
@@ -179,7 +185,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
         assert!(
             index
                 .answer(&world.roots(), b"a")
-                .is_none_or(|kept| kept.text == truth.as_bytes())
+                .is_none_or(|kept| kept.rendered.text == truth)
         );
         assert_eq!(shown(&world.catalog(&mut index)), truth, "byte {at}");
     }
@@ -203,7 +209,7 @@ fn indexes_do_not_pile_up() {
     for n in 0..CATALOG_INDEXES + 5 {
         let mut index = Index::open(world.at(&format!("index/{n}")), b"key".to_vec());
         world.catalog(&mut index);
-        index.keep(answer("x"));
+        index.store(answer("x"));
     }
     let kept = fs::read_dir(world.at("index")).unwrap().count();
     assert!(kept <= CATALOG_INDEXES, "{kept}");
@@ -220,7 +226,8 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
     let about = |written: &str| {
         let index = world.index();
         let roots = world.roots();
-        Catalog::about(written, &roots, Order::default(), &NoRules, &index)
+        let ctx = context(world.dir.path());
+        Catalog::about(written, &roots, &Rules::new(&ctx), &index)
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let catalog = about(written);

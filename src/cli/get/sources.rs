@@ -8,6 +8,7 @@ use crate::cli::market::market;
 use crate::cli::{Failure, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::text;
 
 /// Configure where `list`, `search` and bare names look for skills
 #[derive(Debug, Subcommand)]
@@ -44,7 +45,8 @@ impl Sources {
         match self {
             Self::Add { reference, name } => {
                 let (source, count) = market.add_source(reference, name.as_deref())?;
-                let _ = writeln!(text, "added `{}`, which has {count} skills", source.name);
+                let skills = text::count(count, "skill");
+                let _ = writeln!(text, "added `{}`, which has {skills}", source.name);
             }
             Self::Remove { name } => {
                 market.remove_source(name)?;
@@ -66,7 +68,7 @@ impl Sources {
                     let name = one_line(&source.name);
                     all &= asked.is_ok();
                     let _ = match asked {
-                        Ok(count) => writeln!(text, "`{name}` has {count} skills"),
+                        Ok(count) => writeln!(text, "`{name}` has {}", text::count(count, "skill")),
                         Err(error) => {
                             let why = one_line(&error.to_string());
                             writeln!(text, "`{name}` was left as it was: {why}")

@@ -45,8 +45,8 @@ impl Check {
             arguments: arguments(&self.arguments)?,
         };
         let session = session_with(skill);
-        let enforcement =
-            Enforcement::for_session(ctx, &ctx.config()?, &ctx.policies()?, &session)?;
+        let (config, policies) = (ctx.config()?, ctx.policies()?);
+        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session)?;
         let called = called(ctx, &used.tool, &used.arguments).transpose()?;
         let script_of = script_of(ctx, &used, &session);
         let call = call_of(&used, called.as_ref(), script_of.as_deref());

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Installed};
 use crate::cli::named::installed;
-use crate::cli::report::{Origins, Report, remark};
+use crate::cli::report::{Report, remark};
 use crate::cli::wrap::hanging;
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
@@ -104,7 +104,7 @@ impl Details {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::new(ctx, catalog, entry, &mut Origins::default()),
+            report: Report::new(ctx, catalog, entry, &mut Installed::default()),
         }
     }
 

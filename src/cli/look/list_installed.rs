@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 
-use crate::catalog::{Entry, Standing};
+use crate::catalog::Entry;
 use crate::cli::report::{Report, remark};
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
@@ -54,9 +54,7 @@ impl ListInstalled {
         }
         // A model learns only the number of untrusted skills, because even their names are untrusted
         // text.
-        let is_untold = |entry: &&Entry| {
-            ctx.protocol.is_some() && matches!(entry.standing, Standing::Untrusted(_))
-        };
+        let is_untold = |entry: &&Entry| ctx.protocol.is_some() && entry.is_concealed();
         let untold = match catalog.entries().iter().filter(is_untold).count() {
             0 => String::new(),
             count => format!(

@@ -13,6 +13,7 @@ use crate::cli::{Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::limits;
+use crate::sys::text::count;
 
 /// Show the files of one installed skill
 #[derive(Debug, clap::Args)]
@@ -147,9 +148,8 @@ impl Walked {
             let _ = writeln!(text, "{}", shortened(&line, width));
         }
         let more = if self.cut { ", and more" } else { "" };
-        let (files, bytes) = (self.files, size(self.bytes));
-        let plural = if files == 1 { "" } else { "s" };
-        let _ = writeln!(text, "{files} file{plural}, {bytes}{more}");
+        let files = count(self.files, "file");
+        let _ = writeln!(text, "{files}, {}{more}", size(self.bytes));
         text
     }
 

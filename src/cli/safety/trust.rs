@@ -157,7 +157,7 @@ impl Parts {
         if !holders.iter().any(|holder| from.starts_with(holder)) {
             holders = vec![from.clone()];
         }
-        holders.retain(|holder| RunContext::brings_something(holder));
+        holders.retain(|holder| !RunContext::parts_of(holder).is_empty());
         if holders.is_empty() {
             let text = format!("`{}` has no skills and no configuration", from.display());
             return Err(Error::new(text).hint(

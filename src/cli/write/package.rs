@@ -9,6 +9,7 @@ use crate::author::{Findings, Format, package, render};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::{Level, SkillName, one_line};
+use crate::sys::text::count;
 use crate::sys::{Durable, eprint, files};
 
 /// Pack a skill into a .zip, byte-identical on every machine
@@ -60,8 +61,8 @@ impl Package {
         }
         files::replace(&target, &packed.bytes, 0o644, Durable::Yes)
             .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
-        let (count, bytes) = (packed.files, packed.bytes.len());
-        let mut text = format!("Wrote {shown}: {count} files, {bytes} bytes\n");
+        let (files, bytes) = (count(packed.files, "file"), packed.bytes.len());
+        let mut text = format!("Wrote {shown}: {files}, {bytes} bytes\n");
         if !packed.left_out.is_empty() {
             let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
         }

@@ -10,6 +10,7 @@ use crate::marketplace::Market;
 use crate::marketplace::install::swap;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
+use crate::sys::text::backticked;
 
 /// A removed skill.
 #[derive(Debug, Clone, Serialize)]
@@ -86,9 +87,9 @@ impl Market<'_> {
             [one] => Ok((*one).clone()),
             [] => Err(not_installed(written, directories)),
             several => {
-                let choices: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
-                let written = written.escape_debug();
-                let text = format!("`{written}` could be {}", choices.join(" or "));
+                let names = several.iter().map(|name| &***name);
+                let choices = backticked(names, " or ");
+                let text = format!("`{}` could be {choices}", written.escape_debug());
                 Err(Error::new(text).hint("give the name of the directory"))
             }
         }

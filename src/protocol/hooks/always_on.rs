@@ -21,7 +21,7 @@ const LEAD: &str = "## Skills in force\n\n\
 pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = ctx.config().ok()?;
-    let names = config.uses_skills.of(context.unwrap_or_default());
+    let names = config.uses_skills.names_for(context.unwrap_or_default());
     let names = names.unwrap_or_default();
     let tell = |name: &str, why: &dyn std::fmt::Display| {
         if is_first {

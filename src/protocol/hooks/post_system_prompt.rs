@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::catalog::{Budget, Catalog, Disclosure, PROMPT, Rendered, Standing};
+use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
 use crate::policy::Lifetime;
 use crate::protocol::Response;
@@ -21,16 +21,15 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
     let told = ctx.told(PROMPT, |catalog| {
         let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
-        let disclosure = Disclosure::of(catalog, Budget::from(&config.unwrap_or_default()));
+        let disclosure = Disclosure::new(catalog, &config.unwrap_or_default());
         cut::tell_once(ctx, disclosure.cut());
-        let text = disclosure.prompt_block().unwrap_or_default().to_owned();
         Rendered {
-            text,
-            remarks,
+            text: disclosure.prompt_block().unwrap_or_default().to_owned(),
+            remarks: remarks.join("\n"),
             passes: false,
         }
     });
-    for line in told.remarks {
+    for line in told.remarks.lines() {
         warn(format_args!("{line}"));
     }
     tell_of_proposals(ctx);
@@ -90,11 +89,8 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
-        if let Standing::Untrusted(why) = &entry.standing
-            && why.code == "hidden-untrusted"
-        {
-            let holder = entry.dir.parent().map(RunContext::holder_of);
-            *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
+        if entry.withheld() == Some(Withheld::Untrusted) {
+            *untrusted.entry(entry.holder()).or_default() += 1;
         }
     }
     for (holder, count) in untrusted {

@@ -79,7 +79,6 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
     let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
     let own = ctx.dirs.plugin.canonicalize().ok();
     let told = holders
-        .filter(|holder| RunContext::brings_something(holder))
         // In the home directory, ~/.chibi belongs to the user.
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {

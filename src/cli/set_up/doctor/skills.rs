@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::check::Check;
-use crate::catalog::{Budget, Catalog, Cut, Disclosure, Entry, Layer, Standing};
+use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Withheld};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::run_context::RunContext;
@@ -21,7 +21,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(catalog.entries().iter().filter_map(standing));
     let reports = Report::for_catalog(ctx, &catalog);
     checks.extend(reports.iter().filter_map(remarks));
-    let disclosure = Disclosure::of(&catalog, Budget::from(&ctx.config().unwrap_or_default()));
+    let disclosure = Disclosure::new(&catalog, &ctx.config().unwrap_or_default());
     checks.extend(disclosure.cut().iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     for layer in [Layer::Plugin, Layer::Personal] {
@@ -77,24 +77,21 @@ fn standing(entry: &Entry) -> Option<Check> {
         format!(" ({dir})")
     };
     let text = format!("`{name}`{place}: {reason}");
-    match &entry.standing {
-        Standing::Unusable => {
+    match entry.withheld() {
+        None => {
             let remedy = format!("repair its SKILL.md, or `agent-skills remove {name}`");
             let unreadable_dir = fs::read_dir(&entry.dir).is_err();
             (!unreadable_dir).then(|| Check::fail("skill-unusable", text, remedy))
         }
-        Standing::Shadowed(_) => {
+        Some(Withheld::Shadowed) => {
             let remedy = "rename or remove one of the two";
             Some(Check::warn("skill-shadowed", text, remedy))
         }
-        Standing::Hidden(why) if why.code == "hidden-unapproved" => {
+        Some(Withheld::Unapproved) => {
             let remedy = format!("agent-skills approve {name}");
             Some(Check::warn("skill-unapproved", text, remedy))
         }
-        Standing::Offered { .. }
-        | Standing::ForPeople(_)
-        | Standing::Hidden(_)
-        | Standing::Untrusted(_) => None,
+        Some(_) => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::check::Check;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::script::JobId;
-use crate::sys::{FileLock, files};
+use crate::sys::{FileLock, files, text};
 
 /// How long a lock may be held before `doctor` mentions it. A hook holds one for about 1 ms.
 const DOCTOR_LOCK: Duration = Duration::from_millis(500);
@@ -105,7 +105,8 @@ fn jobs(ctx: &RunContext) -> Option<Check> {
     let lost = jobs.list().into_iter().filter(|job| job.state == "lost");
     let lost: Vec<JobId> = lost.filter_map(|job| JobId::parse(&job.id)).collect();
     let count = lost.len();
-    let text = format!("{count} jobs ended without a result: a crash, or a reboot");
+    let jobs_ended = text::count(count, "job");
+    let text = format!("{jobs_ended} ended without a result: a crash, or a reboot");
     let remedy = "`agent-skills jobs` lists them; what they printed is kept for a day";
     let fix = move || {
         for id in &lost {
