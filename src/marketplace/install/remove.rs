@@ -87,8 +87,7 @@ impl Market<'_> {
             [one] => Ok((*one).clone()),
             [] => Err(not_installed(written, directories)),
             several => {
-                let names = several.iter().map(|name| &***name);
-                let choices = backticked(names, " or ");
+                let choices = backticked(several.iter().map(|name| &***name), " or ");
                 let text = format!("`{}` could be {choices}", written.escape_debug());
                 Err(Error::new(text).hint("give the name of the directory"))
             }
