@@ -98,7 +98,7 @@ impl RunContext {
 
 /// A skill's body and files.
 fn read(skill: &Skill) -> Result<(String, Listing)> {
-    let body = skill.body().map_err(|why| Error::new(why.message))?;
+    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     Ok((body, Listing::of(&skill.dir, limits::LISTED_RESOURCES)))
 }
 

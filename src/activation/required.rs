@@ -29,21 +29,14 @@ pub fn unmet_but(
     let mut found = Vec::new();
     if !required.missing.is_empty() {
         let missing = backticked(required.missing.iter().map(|name| plain(name)), ", ");
-        let text = format!("it requires what is not installed, or not offered: {missing}");
-        found.push(Diagnostic::warning("requires-missing", text));
+        found.push(Diagnostic::RequiresMissing(missing));
     }
     if let Some(cycle) = &required.cycle {
-        let text = format!("its requirements run in a circle: {}", circle(cycle));
-        found.push(Diagnostic::warning("requires-circle", text));
+        found.push(Diagnostic::RequiresCircle(circle(cycle)));
     }
     let most = ctx.config().unwrap_or_default().max_active.0.get();
     if required.names.len() >= most {
-        let text = format!(
-            "it and the skills that it requires are {}, and at most {most} can be active \
-             (`max_active`)",
-            required.names.len() + 1
-        );
-        found.push(Diagnostic::warning("requires-too-many", text));
+        found.push(Diagnostic::RequiresTooMany(required.names.len() + 1, most));
     }
     found
 }

@@ -3,21 +3,9 @@
 use std::collections::BTreeMap;
 
 /// Phrases that say when to use a skill, as found in the corpus.
-const WHEN: [&str; 14] = [
-    "when",
-    "whenever",
-    "if",
-    "use for",
-    "use this",
-    "use to",
-    "use it",
-    "use after",
-    "use before",
-    "trigger",
-    "triggers",
-    "before",
-    "after",
-    "for use",
+const WHEN: [&str; 12] = [
+    "when", "whenever", "if", "use for", "use this", "use to", "use it", "trigger", "triggers",
+    "before", "after", "for use",
 ];
 /// Words that say nothing about a skill's purpose.
 const EMPTY: [&str; 34] = [
@@ -38,10 +26,10 @@ pub fn says_when(description: &str) -> bool {
 /// on every machine.
 pub fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (counts(one), counts(other));
-    let dot: u32 = one
+    let products = one
         .iter()
-        .map(|(word, n)| n * other.get(word).unwrap_or(&0))
-        .sum();
+        .map(|(word, n)| n * other.get(word).unwrap_or(&0));
+    let dot: u32 = products.sum();
     let square = |counts: &BTreeMap<String, u32>| counts.values().map(|n| n * n).sum::<u32>();
     let length = f64::from(square(&one)).sqrt() * f64::from(square(&other)).sqrt();
     if length == 0.0 {
@@ -58,9 +46,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 fn counts(text: &str) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
-    for word in
-        words(text).filter(|word| word.chars().count() > 2 && !EMPTY.contains(&word.as_str()))
-    {
+    let says = |word: &String| word.chars().count() > 2 && !EMPTY.contains(&word.as_str());
+    for word in words(text).filter(says) {
         *counts.entry(word).or_insert(0) += 1;
     }
     counts

@@ -10,69 +10,56 @@ use crate::skill::Listing;
 use crate::sys::{files, limits};
 
 /// Extensions of programs whose interpreters no skill runner knows.
-const FOREIGN: [&str; 9] = [
-    "lua",
-    "php",
-    "swift",
-    "go",
-    "java",
-    "rs",
-    "bat",
-    "cmd",
-    "applescript",
-];
+const FOREIGN: [&str; 7] = ["swift", "go", "java", "rs", "bat", "cmd", "applescript"];
 /// Files without an extension that are not scripts.
 const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile"];
 
 /// Findings on links and on sizes.
 pub fn lint(dir: &Path) -> Vec<Finding> {
     let mut walk = Walk {
-        root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
         dir,
+        root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
         found: Vec::new(),
         files: 0,
         bytes: 0,
     };
-    walk.directory(Path::new(""), 0);
-    let whole =
-        |code, message: String| Finding::new(code, dir.display().to_string(), (1, 1), &message);
-    if walk.files > limits::INSTALL_FILES {
-        let message = format!("the skill has more than {} files", limits::INSTALL_FILES);
-        walk.found.push(whole("too-many-files", message));
+    walk.directory(dir, 0);
+    let (files, bytes) = (limits::INSTALL_FILES, limits::INSTALL_BYTES);
+    if walk.files > files {
+        let message = format!("the skill has more than {files} files");
+        walk.say("too-many-files", dir, &message);
     }
-    if walk.bytes > limits::INSTALL_BYTES {
-        let message = format!(
-            "the skill's files have more than {} bytes",
-            limits::INSTALL_BYTES
-        );
-        walk.found.push(whole("too-large", message));
+    if walk.bytes > bytes {
+        let message = format!("the skill's files have more than {bytes} bytes");
+        walk.say("too-large", dir, &message);
     }
     walk.found
 }
 
 struct Walk<'a> {
-    root: PathBuf,
     dir: &'a Path,
+    root: PathBuf,
     found: Vec<Finding>,
     files: usize,
     bytes: u64,
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, below: &Path, depth: usize) {
-        let entries = fs::read_dir(self.dir.join(below))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut paths: Vec<_> = entries.map(|entry| below.join(entry.file_name())).collect();
+    fn say(&mut self, code: &str, path: &Path, message: &str) {
+        let file = path.display().to_string();
+        self.found.push(Finding::new(code, file, (1, 1), message));
+    }
+
+    fn directory(&mut self, dir: &Path, depth: usize) {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            let full = self.dir.join(&path);
-            let Ok(metadata) = full.symlink_metadata() else {
+            let Ok(metadata) = path.symlink_metadata() else {
                 continue;
             };
             if metadata.is_symlink() {
-                self.link(&full, &path);
+                self.link(&path);
             } else if metadata.is_dir() && depth < limits::DIGEST_DEPTH && !path.ends_with(".git") {
                 self.directory(&path, depth + 1);
             } else if metadata.is_file() {
@@ -85,25 +72,14 @@ impl Walk<'_> {
         }
     }
 
-    fn link(&mut self, full: &Path, path: &Path) {
-        let shown = path.display();
-        let (code, message) = match full.canonicalize() {
+    fn link(&mut self, path: &Path) {
+        let (code, why) = match path.canonicalize() {
             Ok(real) if real.starts_with(&self.root) => return,
-            Ok(_) => (
-                "link-leaves-skill",
-                format!("`{shown}` is a link that leads out of the skill"),
-            ),
-            Err(_) => (
-                "link-broken",
-                format!("`{shown}` is a link that leads nowhere"),
-            ),
+            Ok(_) => ("link-leaves-skill", "leads out of the skill"),
+            Err(_) => ("link-broken", "leads nowhere"),
         };
-        self.found.push(Finding::new(
-            code,
-            full.display().to_string(),
-            (1, 1),
-            &message,
-        ));
+        let shown = path.strip_prefix(self.dir).unwrap_or(path).display();
+        self.say(code, path, &format!("`{shown}` is a link that {why}"));
     }
 }
 

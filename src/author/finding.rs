@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::rules;
-use crate::skill::{Level, one_line};
+use crate::skill::{Diagnostic, Level, one_line, rules};
 
 /// One finding about a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,6 +44,11 @@ impl Finding {
             message: one_line(message),
             remedy: rules::remedy(code).to_owned(),
         }
+    }
+
+    /// A diagnostic as a finding.
+    pub fn of_diagnostic(found: &Diagnostic, file: String, place: (usize, usize)) -> Self {
+        Self::new(&found.code(), file, place, &found.to_string())
     }
 
     /// The same finding with another level, chosen by the room that found it.

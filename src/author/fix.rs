@@ -1,12 +1,13 @@
 //! Fixes a `SKILL.md` where the intention is certain: quotes, line ends, fences, names. Each fix is
 //! tried alone and kept only if the skill's meaning stays the same.
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatter};
+use super::source::offset_in;
+use crate::skill::{Diagnostic, Skill, SkillName, over_yaml_limits, split_frontmatter};
 
 /// A fix: returns the fixed text, or `None` if there is nothing to fix. The name is the one implied
 /// by the skill's directory.
@@ -51,32 +52,18 @@ pub fn fix(dir: &Path, text: &str) -> Option<String> {
 
 /// Everything a client reads from a skill. Alternative spellings of the tool list's key and of the
 /// name compare as equal.
-#[derive(Debug, PartialEq)]
-struct Meaning {
-    name: SkillName,
-    description: Option<String>,
-    allowed: ToolList,
-    denied: Vec<String>,
-    others: Vec<(String, Value)>,
-    body: String,
-}
-
-fn meaning(dir: &Path, text: &str) -> Option<Meaning> {
+fn meaning(dir: &Path, text: &str) -> Option<impl Debug + PartialEq + use<>> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
+    let lists = (
+        skill.fields.allowed_tools(),
+        skill.fields.disallowed_tools(),
+    );
     // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
-    let others = skill
-        .fields
-        .keys()
-        .filter(|key| !is_name(key) && !is_tool_list(key));
-    let others = others.filter_map(|key| Some((key.to_owned(), skill.fields.value(key)?.clone())));
-    Some(Meaning {
-        others: others.collect(),
-        name: skill.name,
-        description: skill.description,
-        allowed: skill.fields.allowed_tools(),
-        denied: skill.fields.disallowed_tools(),
-        body: split_frontmatter(text).body.trim().replace("\r\n", "\n"),
-    })
+    let mut others: Map<String, Value> = skill.fields.into();
+    others.retain(|key, _| !is_name(key) && !is_tool_list(key));
+    let others: Vec<(String, Value)> = others.into_iter().collect();
+    let body = split_frontmatter(text).body.trim().replace("\r\n", "\n");
+    Some((skill.name, skill.description, lists, others, body))
 }
 
 fn is_name(key: &str) -> bool {
@@ -98,10 +85,7 @@ fn line_ends(text: &str, _: &SkillName) -> Option<String> {
 /// Removes a code fence around the whole file.
 fn wrapping(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
-    let wrapped = split
-        .diagnostics
-        .iter()
-        .any(|found| found.code == "wrapped-in-fence");
+    let wrapped = split.diagnostics.contains(&Diagnostic::WrappedInFence);
     let (_, inner) = text.trim_start().split_once('\n')?;
     let inner = inner.trim_end().trim_end_matches('`');
     wrapped.then(|| format!("{}\n", inner.trim_end()))
@@ -116,7 +100,7 @@ fn blank_start(text: &str, _: &SkillName) -> Option<String> {
 fn fences(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let yaml = split.yaml?;
-    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
+    let start = offset_in(text, yaml);
     let before = &text[..start];
     let opens = before.is_empty() || before.trim_end() == "---";
     // A comment before the frontmatter, or a guessed end, is left alone.
@@ -136,7 +120,7 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
     // Text that the parser must not see is not fixed either.
     let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
     let yaml = yaml.filter(|yaml| repaired(yaml))?;
-    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
+    let start = offset_in(text, yaml);
     let mut fixed = String::new();
     for line in yaml.split_inclusive('\n') {
         let (content, end) = line.split_at(line.trim_end_matches('\n').len());
@@ -160,9 +144,9 @@ fn in_quotes(value: &str) -> String {
 fn names(text: &str, name: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let yaml = split.yaml?;
-    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
-    let key = |line: &str| line.split_once(':').map_or("", |(key, _)| key).to_owned();
-    let lists = yaml.lines().filter(|line| is_tool_list(&key(line))).count();
+    let start = offset_in(text, yaml);
+    let keys = yaml.lines().filter_map(|line| line.split_once(':'));
+    let lists = keys.filter(|(key, _)| is_tool_list(key)).count();
     let mut fixed = String::new();
     let mut has_name = false;
     for line in yaml.split_inclusive('\n') {

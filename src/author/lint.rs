@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use super::finding::Finding;
-use super::source::{Source, place};
+use super::source::{Source, key_offset, place};
 use super::strict::{self, At};
-use super::{body, description, files, references};
-use crate::skill::{Diagnostic, Skill, over_yaml_limits};
-use crate::sys::text::backticked;
+use super::{description, files, references};
+use crate::skill::{Diagnostic, Skill, folds_to, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
@@ -42,68 +41,60 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
         Ok(skill) => skill,
         Err(diagnostic) => {
             let file = dir.join("SKILL.md").display().to_string();
-            let found = Finding::new(&diagnostic.code, file, (1, 1), &diagnostic.message);
-            return (vec![found.level(diagnostic.level)], None);
+            return (
+                vec![Finding::of_diagnostic(&diagnostic, file, (1, 1))],
+                None,
+            );
         }
     };
     let source = Source::of(skill);
-    let mut found: Vec<Finding> = source
-        .skill
-        .diagnostics
-        .iter()
-        .map(|d| of_diagnostic(&source, d))
-        .collect();
+    let diagnostics = source.skill.diagnostics.iter();
+    let finding = |d| Finding::of_diagnostic(d, source.file(), place_of(&source, d));
+    let mut found: Vec<Finding> = diagnostics.map(finding).collect();
     found.extend(fields(&source));
     found.extend(text(&source));
-    found.extend(body::lint(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
     (found, Some(source))
 }
 
 /// The reference validator's findings about the skill in `dir`; all are errors.
-pub fn judge_strictly(dir: &Path) -> Vec<Finding> {
+pub fn lint_strictly(dir: &Path) -> Vec<Finding> {
     let file = strict::find_skill_md(dir);
     let text = file
         .as_deref()
-        .and_then(|file| strict::read_text(file).ok())
-        .unwrap_or_default();
+        .and_then(|file| strict::read_text(file).ok());
+    let text = text.unwrap_or_default();
     let shown = file.as_deref().unwrap_or(dir).display().to_string();
-    let yaml = text
-        .strip_prefix("---")
-        .and_then(|rest| rest.split_once("---"));
-    let key = |key: &str| {
-        let found = yaml.and_then(|(yaml, _)| super::source::key_offset(yaml, key));
-        found.map_or((1, 1), |at| place(&text, 3 + at))
-    };
+    let rest = text.strip_prefix("---").unwrap_or_default();
+    let (yaml, _) = rest.split_once("---").unwrap_or_default();
     let finding = |problem: strict::Problem| {
-        let place = match &problem.at {
-            At::File => (1, 1),
-            At::Key(name) => key(name),
-            At::Offset(offset) => place(&text, *offset),
+        let offset = match &problem.at {
+            At::Key(key) => key_offset(yaml, key).map_or(0, |at| 3 + at),
+            At::Offset(offset) => *offset,
         };
+        let place = place(&text, offset);
         Finding::new(problem.code, shown.clone(), place, &problem.message)
     };
     strict::validate(dir).into_iter().map(finding).collect()
 }
 
-/// A diagnostic of the lenient parser as a finding with its place.
-fn of_diagnostic(source: &Source, diagnostic: &Diagnostic) -> Finding {
-    let key = match diagnostic.code.as_str() {
-        "name-missing" | "name-too-long" | "name-altered" | "name-mismatch" => "name",
-        "description-too-long" => "description",
-        code if code.contains("allowed-tools") => "allowed-tools",
-        _ => "",
-    };
-    let place = match diagnostic.code.as_str() {
-        "yaml-repaired" => broken_line(source),
-        "glued-fence" => source.place(source.yaml.end),
-        "many-tokens" | "commands-not-run" => source.place(source.body),
-        _ if key.is_empty() => (1, 1),
-        _ => source.key(key),
-    };
-    Finding::new(&diagnostic.code, source.file(), place, &diagnostic.message)
-        .level(diagnostic.level)
+fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
+    use Diagnostic as D;
+    match diagnostic {
+        D::YamlRepaired => broken_line(source),
+        D::GluedFence => source.place(source.yaml.end),
+        D::ManyTokens(_) | D::CommandsNotRun => source.place(source.body),
+        D::NameMissing(_) | D::NameTooLong | D::NameAltered(..) | D::NameMismatch(..) => {
+            source.key("name")
+        }
+        D::DescriptionTooLong(_) => source.key("description"),
+        D::AllowedToolsSpelling(_)
+        | D::NullAllowedTools
+        | D::AllowedToolsSalvaged(_)
+        | D::AllowedToolsTwice => source.key("allowed-tools"),
+        _ => (1, 1),
+    }
 }
 
 fn broken_line(source: &Source) -> (usize, usize) {
@@ -117,56 +108,45 @@ fn broken_line(source: &Source) -> (usize, usize) {
     source.place(source.yaml.start + at.min(yaml.len()))
 }
 
+/// Findings about single fields.
 fn fields(source: &Source) -> Vec<Finding> {
+    let skill = &source.skill;
     let mut found = Vec::new();
-    let mut say = |code: &str, key: &str, message: &str| {
+    let mut say = |code, key: &str, message: &str| {
         found.push(Finding::new(code, source.file(), source.key(key), message));
     };
-    if let Some(description) = &source.skill.description
-        && !description::says_when(description)
-    {
+    let description = skill.description.as_deref();
+    if description.is_some_and(|text| !description::says_when(text)) {
         let message =
             "the description does not say when to use the skill, and the model chooses by it";
         say("description-no-when", "description", message);
     }
-    if let Some(compatibility) = source.skill.fields.text("compatibility") {
-        let length = compatibility.chars().count();
-        if length > COMPATIBILITY {
-            let message = format!(
-                "`compatibility` has {length} characters, over the specification's {COMPATIBILITY}"
-            );
-            say("compatibility-too-long", "compatibility", &message);
-        }
+    let compatibility = skill.fields.text("compatibility").unwrap_or_default();
+    let (length, most) = (compatibility.chars().count(), COMPATIBILITY);
+    if length > most {
+        let message =
+            format!("`compatibility` has {length} characters, over the specification's {most}");
+        say("compatibility-too-long", "compatibility", &message);
     }
-    let unknown: Vec<&str> = source
-        .skill
-        .fields
-        .keys()
-        .filter(|key| !is_known(key))
-        .collect();
+    let unknown: Vec<&str> = skill.fields.keys().filter(|key| !is_known(key)).collect();
     if let Some(first) = unknown.first() {
-        let message = format!(
-            "neither the specification nor a client in wide use knows {}",
-            backticked(&unknown, ", ")
-        );
+        let names = unknown.join("`, `");
+        let message = format!("neither the specification nor a client in wide use knows `{names}`");
         say("unknown-field", first, &message);
     }
     found
 }
 
 fn is_known(key: &str) -> bool {
-    let letters: String = key
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
     // Another spelling of the tool list's key has its own finding.
-    KNOWN.contains(&letters.as_str()) || letters == "tools"
+    let mut known = KNOWN.iter().chain(&["tools"]);
+    known.any(|known| folds_to(key, known))
 }
 
+/// Findings about the text: how it is encoded, and how long the body is.
 fn text(source: &Source) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut say = |code: &str, offset: usize, message: &str| {
+    let mut say = |code, offset, message: &str| {
         found.push(Finding::new(
             code,
             source.file(),
@@ -175,18 +155,22 @@ fn text(source: &Source) -> Vec<Finding> {
         ));
     };
     if source.text.starts_with('\u{feff}') {
-        say(
-            "byte-order-mark",
-            0,
-            "the file begins with a byte order mark, which other clients stumble over",
-        );
+        let message = "the file begins with a byte order mark, which other clients stumble over";
+        say("byte-order-mark", 0, message);
     }
     if let Some(at) = source.text.find("\r\n") {
-        say(
-            "line-ends",
-            at,
-            "the file has Windows line ends, which other clients stumble over",
-        );
+        let message = "the file has Windows line ends, which other clients stumble over";
+        say("line-ends", at, message);
+    }
+    let (lines, most) = (
+        source.body_text().trim().lines().count(),
+        limits::BODY_LINES,
+    );
+    if lines == 0 {
+        say("body-empty", source.body, "there are no instructions");
+    } else if lines > most {
+        let message = format!("the body has {lines} lines, over {most}");
+        say("body-lines", source.body, &message);
     }
     found
 }
@@ -207,7 +191,7 @@ mod tests {
             std::fs::create_dir(&dir).unwrap();
             std::fs::write(dir.join("SKILL.md"), &text).unwrap();
             let lines = text.split('\n').count().max(text.split('\r').count());
-            for found in lint(&dir).0.into_iter().chain(judge_strictly(&dir)) {
+            for found in lint(&dir).0.into_iter().chain(lint_strictly(&dir)) {
                 prop_assert!((1..=lines).contains(&found.line) && found.column >= 1, "{:?}", found);
                 prop_assert!(!found.message.is_empty() && !found.message.contains('\n'));
             }

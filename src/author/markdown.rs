@@ -5,13 +5,13 @@
 /// time.
 const LINE: usize = 8_000;
 
-/// The parts of a text, each with its offset.
+/// The parts of a text.
 #[derive(Debug, Default)]
 pub struct Markdown<'a> {
     /// Targets of links and images, as written.
-    pub links: Vec<(usize, &'a str)>,
+    pub links: Vec<&'a str>,
     /// Code spans.
-    pub spans: Vec<(usize, &'a str)>,
+    pub spans: Vec<&'a str>,
     /// Fenced code blocks.
     pub blocks: Vec<Block<'a>>,
 }
@@ -21,15 +21,13 @@ pub struct Markdown<'a> {
 pub struct Block<'a> {
     /// The first word after the fence, in lowercase.
     pub language: String,
-    /// The offset of its text.
-    pub at: usize,
     /// Its text.
     pub text: &'a str,
 }
 
 impl<'a> Markdown<'a> {
     /// Parses a text.
-    pub fn of(text: &'a str) -> Self {
+    pub fn parse(text: &'a str) -> Self {
         let mut found = Self::default();
         let mut fence: Option<(&str, usize, String)> = None;
         let mut comment = false;
@@ -39,71 +37,58 @@ impl<'a> Markdown<'a> {
             at += line.len();
             let trimmed = line.trim_start_matches([' ', '\t', '>']).trim_end();
             let marks = fence_marks(trimmed);
-            if let Some((open, begun, language)) = &fence {
-                let closes = marks.starts_with(open) && trimmed.len() == marks.len();
-                if closes {
-                    found.blocks.push(Block {
-                        language: language.clone(),
-                        at: *begun,
-                        text: &text[*begun..start],
-                    });
+            let behind = &trimmed[marks.len()..];
+            if let Some((open, begun, language)) = &mut fence {
+                if marks.starts_with(&**open) && behind.is_empty() {
+                    let (text, language) = (&text[*begun..start], std::mem::take(language));
+                    found.blocks.push(Block { language, text });
                     fence = None;
                 }
-                continue;
-            }
-            if comment {
+            } else if comment {
                 comment = !line.contains("-->");
-                continue;
-            }
-            if !marks.is_empty() && !trimmed[marks.len()..].contains('`') {
-                let word = trimmed[marks.len()..].split_whitespace().next();
+            } else if !marks.is_empty() && !behind.contains('`') {
+                let word = behind.split_whitespace().next();
                 fence = Some((marks, at, word.unwrap_or_default().to_lowercase()));
-                continue;
+            } else {
+                let (line, rest) = line.split_at(line.find("<!--").unwrap_or(line.len()));
+                comment = !rest.is_empty() && !rest.contains("-->");
+                found.inline(line);
             }
-            if let Some(open) = line.find("<!--") {
-                comment = !line[open..].contains("-->");
-                found.inline(&line[..open], start);
-                continue;
-            }
-            found.inline(line, start);
         }
         found
     }
 
-    fn inline(&mut self, line: &'a str, start: usize) {
+    fn inline(&mut self, line: &'a str) {
         let line = &line[..line.floor_char_boundary(LINE)];
-        let mut at = 0;
-        if let Some((_, target)) = definition(line) {
-            let offset = target.as_ptr() as usize - line.as_ptr() as usize;
-            self.links.push((start + offset, target));
+        if let Some(target) = definition(line) {
+            self.links.push(target);
             return;
         }
-        while at < line.len() {
-            let rest = &line[at..];
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
             if let Some(escaped) = rest.strip_prefix('\\') {
-                at += 1 + escaped.chars().next().map_or(0, char::len_utf8);
-            } else if rest.starts_with('`') {
-                let ticks = rest.len() - rest.trim_start_matches('`').len();
-                let inner = &rest[ticks..];
-                match closing_ticks(inner, ticks) {
-                    Some(end) => {
-                        self.spans.push((start + at + ticks, &inner[..end]));
-                        at += ticks + end + ticks;
-                    }
-                    None => at += ticks,
+                let mut after = escaped.chars();
+                after.next();
+                rest = after.as_str();
+            } else if first == '`' {
+                let inner = rest.trim_start_matches('`');
+                let ticks = rest.len() - inner.len();
+                rest = inner;
+                if let Some(end) = closing_ticks(inner, ticks) {
+                    self.spans.push(&inner[..end]);
+                    rest = &inner[end + ticks..];
                 }
             } else if let Some(inner) = rest.strip_prefix("](") {
-                let end = closing_parenthesis(inner);
-                let target = inner[..end].trim_start();
+                let (target, after) = inner.split_at(closing_parenthesis(inner));
+                let target = target.trim_start();
                 let target = match target.strip_prefix('<') {
-                    Some(bracketed) => bracketed.split('>').next().unwrap_or(bracketed),
-                    None => target.split(char::is_whitespace).next().unwrap_or(target),
+                    Some(bracketed) => bracketed.split('>').next(),
+                    None => target.split(char::is_whitespace).next(),
                 };
-                let offset = target.as_ptr() as usize - line.as_ptr() as usize;
-                self.links.push((start + offset, target));
-                at += 2 + end;
+                self.links.extend(target);
+                rest = after;
             } else {
-                at += rest.chars().next().map_or(1, char::len_utf8);
+                rest = &rest[first.len_utf8()..];
             }
         }
     }
@@ -111,14 +96,12 @@ impl<'a> Markdown<'a> {
 
 /// The backticks or tildes that open or close a block; empty if the line has no fence.
 fn fence_marks(line: &str) -> &str {
-    let mark = if line.starts_with("```") {
-        '`'
-    } else if line.starts_with("~~~") {
-        '~'
-    } else {
-        return "";
-    };
-    &line[..line.len() - line.trim_start_matches(mark).len()]
+    let marks = |mark| &line[..line.len() - line.trim_start_matches(mark).len()];
+    let longest = ['`', '~']
+        .map(marks)
+        .into_iter()
+        .find(|marks| marks.len() >= 3);
+    longest.unwrap_or_default()
 }
 
 /// The offset of the next run of exactly as many backticks.
@@ -148,16 +131,17 @@ fn closing_parenthesis(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// `[name]: target`.
-fn definition(line: &str) -> Option<(&str, &str)> {
+/// The target of `[name]: target`.
+fn definition(line: &str) -> Option<&str> {
     let (name, target) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
-    let target = target.split_whitespace().next()?;
-    (!name.is_empty() && !name.contains(']') && !name.starts_with('^')).then_some((name, target))
+    let is_name = !name.is_empty() && !name.contains(']') && !name.starts_with('^');
+    target.split_whitespace().next().filter(|_| is_name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::author::source::offset_in;
     use proptest::prelude::*;
 
     #[test]
@@ -165,24 +149,20 @@ mod tests {
         let text = "See [a](x/a.md \"t\") and ![b](<b c.png>), `[c](no.md)` ``d ` e``.\n\
                     <!-- [f](f.md) -->\n[g]: g.md\n```sh title\n[h](h.md)\n```\n\\[i](i(1).md)\n\
                     - ~~~\n  j\n  ~~~\n";
-        let found = Markdown::of(text);
-        let links: Vec<_> = found.links.iter().map(|(_, link)| *link).collect();
-        assert_eq!(links, ["x/a.md", "b c.png", "g.md", "i(1).md"]);
-        let spans: Vec<_> = found.spans.iter().map(|(_, span)| *span).collect();
-        assert_eq!(spans, ["[c](no.md)", "d ` e"]);
+        let found = Markdown::parse(text);
+        assert_eq!(found.links, ["x/a.md", "b c.png", "g.md", "i(1).md"]);
+        assert_eq!(found.spans, ["[c](no.md)", "d ` e"]);
         assert_eq!(
             (found.blocks[0].language.as_str(), found.blocks[0].text),
             ("sh", "[h](h.md)\n")
         );
-        for (at, link) in &found.links {
-            assert!(text[*at..].starts_with(link));
-        }
+        assert!(text[offset_in(text, found.links[2])..].starts_with("g.md\n"));
     }
 
     proptest! {
         #[test]
         fn any_text_is_read(text in "(\\[|\\]|\\(|\\)|`{1,3}|~~~|<!--|-->|\\n|\\\\|é|a|: |<|>){0,40}") {
-            Markdown::of(&text);
+            Markdown::parse(&text);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! fixes, a new skill's first files, packages, and conversations that test a skill. This room knows
 //! skills and the host's terms; other rooms pass in their results as [`Finding`]s.
 
-mod body;
+mod commands;
 mod conversation;
 mod description;
 mod files;
@@ -13,19 +13,18 @@ mod lint;
 mod markdown;
 mod package;
 mod references;
-mod rules;
 mod scaffold;
 mod source;
 pub mod strict;
 
-pub use body::commands;
+pub use commands::commands;
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::similarity;
 pub use files::programs;
 pub use finding::{Finding, Findings};
 pub use fix::fix;
 pub use format::{Format, render};
-pub use lint::{judge_strictly, lint};
+pub use lint::{lint, lint_strictly};
 pub use package::{Package, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use source::{Source, skills_at};

@@ -47,27 +47,24 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
         .canonicalize()
         .map_err(|error| Error::io("open directory", dir, &error))?;
     let mut packing = Packing {
-        root,
+        root: root.clone(),
         files: BTreeMap::new(),
         left_out: Vec::new(),
         bytes: 0,
     };
-    let start = packing.root.clone();
-    packing.directory(&start, "", &mut Vec::new())?;
+    packing.directory(&root, "", &mut Vec::new())?;
     let bytes = archive(name, &packing.files);
     if bytes.len() as u64 > limits::DOWNLOAD {
         return Err(too_much(name));
     }
     packing.left_out.sort();
+    let files = packing.files.len();
+    let paths = packing.files.into_keys();
     Ok(Package {
         bytes,
-        files: packing.files.len(),
+        files,
         left_out: packing.left_out,
-        doubtful: packing
-            .files
-            .into_keys()
-            .filter(|path| is_doubtful(path))
-            .collect(),
+        doubtful: paths.filter(|path| is_doubtful(path)).collect(),
     })
 }
 
@@ -94,11 +91,8 @@ fn archive(name: &str, files: &Files) -> Vec<u8> {
         directory.extend_from_slice(&entry);
         // No comment, disk number or internal attributes.
         directory.extend([0; 6]);
-        directory.extend(
-            [mode << 16, int(bytes.len())]
-                .map(u32::to_le_bytes)
-                .concat(),
-        );
+        let place = [mode << 16, int(bytes.len())];
+        directory.extend(place.map(u32::to_le_bytes).concat());
         directory.extend_from_slice(path.as_bytes());
         bytes.extend_from_slice(b"PK\x03\x04");
         bytes.extend(entry);
@@ -128,36 +122,27 @@ struct Packing {
 }
 
 impl Packing {
-    /// Adds the content of `from` as the directory `to`. `within` are the directories that led
-    /// here.
+    /// Adds the content of `from` below `to`, which ends in a slash unless it is empty. `within` are
+    /// the directories that led here.
     fn directory(&mut self, from: &Path, to: &str, within: &mut Vec<PathBuf>) -> Result<()> {
         within.push(from.to_owned());
         let unreadable =
             |error| Error::io("read directory", from, &error).hint("check its permissions");
         for entry in fs::read_dir(from).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            let odd = |name: std::ffi::OsString| {
-                let text = format!(
-                    "the file name `{}` is not plain text",
-                    name.display().to_string().escape_debug()
-                );
+            let name = entry.file_name();
+            let is_plain = |name: &&str| !name.contains('\\') && !name.contains(char::is_control);
+            let name = name.to_str().filter(is_plain).ok_or_else(|| {
+                let name = name.display().to_string();
+                let text = format!("the file name `{}` is not plain text", name.escape_debug());
                 Error::new(text)
                     .hint("rename the file: archives and other systems need plain names")
-            };
-            let name = entry.file_name().into_string().map_err(odd)?;
-            if name.contains(['\\', '\n', '\r']) || name.chars().any(char::is_control) {
-                return Err(odd(name.into()));
-            }
-            let path = if to.is_empty() {
-                name.clone()
+            })?;
+            if is_litter(name) {
+                self.left_out.push(format!("{to}{name}"));
             } else {
-                format!("{to}/{name}")
-            };
-            if is_litter(&name) {
-                self.left_out.push(path);
-                continue;
+                self.entry(&entry.path(), format!("{to}{name}"), within)?;
             }
-            self.entry(&entry.path(), path, within)?;
         }
         within.pop();
         Ok(())
@@ -178,15 +163,15 @@ impl Packing {
             if within.iter().any(|dir| dir.starts_with(&real)) {
                 return Err(link("to a directory around it"));
             }
-            return self.directory(&real, &path, within);
+            return self.directory(&real, &format!("{path}/"), within);
         }
         if !metadata.is_file() {
             let text = format!("`{path}` is not a regular file");
             return Err(Error::new(text).hint("a skill has regular files only: remove it"));
         }
-        let content = files::read_capped(&real, limits::DOWNLOAD).map_err(|error| {
-            Error::io("read", full, &error).hint("leave out what the skill does not need")
-        })?;
+        let too_large =
+            |error| Error::io("read", full, &error).hint("leave out what the skill does not need");
+        let content = files::read_capped(&real, limits::DOWNLOAD).map_err(too_large)?;
         self.bytes += content.len() as u64;
         let executable = metadata.permissions().mode() & 0o100 != 0;
         self.files.insert(path, (content, executable));
@@ -220,20 +205,17 @@ fn is_doubtful(path: &str) -> bool {
     let keys = ["id_rsa", "id_ecdsa", "id_ed25519"];
     let ends = [".pem", ".key", ".p12", ".pfx"];
     let template = ["example", "sample", "template"];
-    let is_environment = name
-        .strip_prefix(".env.")
-        .is_some_and(|kind| !template.contains(&kind));
-    is_environment
+    let environment = name.strip_prefix(".env.");
+    environment.is_some_and(|kind| !template.contains(&kind))
         || names.contains(&&*name)
         || keys.contains(&&*name)
         || ends.iter().any(|end| name.ends_with(end))
 }
 
 fn too_much(name: &str) -> Error {
+    let (files, bytes) = (limits::ARCHIVE_FILES, limits::DOWNLOAD);
     let text = format!(
-        "`{name}` has more than {} files or {} bytes, which an install does not take",
-        limits::ARCHIVE_FILES,
-        limits::DOWNLOAD
+        "`{name}` has more than {files} files or {bytes} bytes, which an install does not take"
     );
     Error::new(text).hint("leave out what is built or downloaded")
 }

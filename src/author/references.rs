@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
 use super::finding::Finding;
 use super::markdown::Markdown;
-use super::source::{Source, place};
-use crate::skill::Listing;
+use super::source::{Source, offset_in, place};
+use crate::skill::{Listing, normal};
 use crate::sys::{files, limits};
 
 /// Maximum number of findings per file; more would add nothing.
@@ -25,26 +25,25 @@ const OWN_DIRECTORY: [&str; 4] = [
     "$SKILL_DIR/",
 ];
 
+/// The rules, each with what the message says of the reference.
+const LEAVES: (&str, &str) = ("reference-leaves-skill", "leads out of the skill");
+const MISSING: (&str, &str) = ("missing-reference", "is not in the skill");
+
 /// Findings about the references in every Markdown file of the skill.
 pub fn lint(source: &Source) -> Vec<Finding> {
     let dir = &source.skill.dir;
-    let mut found = Vec::new();
-    let body = source.body_text();
     let own = Text {
         dir,
-        within: PathBuf::new(),
+        within: Path::new(""),
         file: source.file(),
         whole: &source.text,
         body_at: source.body,
     };
-    own.lint(&Markdown::of(body), true, &mut found);
+    let mut found = own.lint(true);
     let mut left = limits::INSTALL_BYTES;
     for resource in Listing::of(dir, limits::WALKED_FILES).resources {
-        let is_markdown = resource
-            .path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("md"));
-        if !is_markdown {
+        let extension = resource.path.extension();
+        if !extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
             continue;
         }
         let path = dir.join(&resource.path);
@@ -52,78 +51,64 @@ pub fn lint(source: &Source) -> Vec<Finding> {
             continue;
         };
         left -= bytes.len() as u64;
-        let text = String::from_utf8_lossy(&bytes);
         let other = Text {
             dir,
-            within: resource.path.parent().unwrap_or(Path::new("")).to_owned(),
+            within: resource.path.parent().unwrap_or(Path::new("")),
             file: path.display().to_string(),
-            whole: &text,
+            whole: &String::from_utf8_lossy(&bytes),
             body_at: 0,
         };
-        other.lint(&Markdown::of(&text), false, &mut found);
+        found.extend(other.lint(false));
     }
     found
 }
 
 struct Text<'a> {
     dir: &'a Path,
-    within: PathBuf,
+    /// The directory of the file in the skill.
+    within: &'a Path,
     file: String,
     whole: &'a str,
     body_at: usize,
 }
 
 impl Text<'_> {
-    fn lint(&self, markdown: &Markdown, code: bool, found: &mut Vec<Finding>) {
-        let mut seen = BTreeSet::new();
-        let mut say = |rule: &str, at: usize, target: &str, why: &str| {
+    /// Findings about the links in the body, and about the files that its code names.
+    fn lint(&self, code: bool) -> Vec<Finding> {
+        let markdown = Markdown::parse(&self.whole[self.body_at..]);
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut say = |(rule, why): (&str, &str), written: &str, target: &str| {
             if seen.len() < EACH && seen.insert(target.to_owned()) {
-                let place = place(self.whole, self.body_at + at);
+                let place = place(self.whole, offset_in(self.whole, written));
                 let message = format!("`{target}` {why}");
                 found.push(Finding::new(rule, self.file.clone(), place, &message));
             }
         };
-        for (at, written) in &markdown.links {
+        for written in markdown.links {
             let Some(target) = link_target(written) else {
                 continue;
             };
             // The specification's paths are relative to the skill, Markdown's to the file.
-            let places = [
-                normal(&self.within.join(&target)),
-                normal(Path::new(&target)),
-            ];
-            let inside: Vec<&PathBuf> = places.iter().flatten().collect();
+            let places = [self.within.join(&target), PathBuf::from(&target)];
+            let inside: Vec<PathBuf> = places.iter().filter_map(|path| normal(path)).collect();
             if inside.is_empty() {
-                say(
-                    "reference-leaves-skill",
-                    *at,
-                    written,
-                    "leads out of the skill",
-                );
+                say(LEAVES, written, written);
             } else if !inside.iter().any(|path| self.dir.join(path).exists()) {
-                say("missing-reference", *at, written, "is not in the skill");
+                say(MISSING, written, written);
             }
         }
-        if !code {
-            return;
-        }
-        let blocks = markdown.blocks.iter().map(|block| (block.at, block.text));
-        for (at, text) in markdown.spans.iter().copied().chain(blocks) {
-            for word in text.split(|c: char| c.is_whitespace() || "'\"`()=,;|".contains(c)) {
-                let Some(path) = self.own_file(word) else {
-                    continue;
-                };
-                if !self.dir.join(path).exists() {
-                    let offset = word.as_ptr() as usize - text.as_ptr() as usize;
-                    say(
-                        "missing-reference",
-                        at + offset,
-                        path,
-                        "is not in the skill",
-                    );
+        let blocks = markdown.blocks.iter().map(|block| block.text);
+        let parts = markdown.spans.into_iter().chain(blocks);
+        for text in parts.filter(|_| code) {
+            let words = text.split(|c: char| c.is_whitespace() || "'\"`()=,;|".contains(c));
+            for word in words {
+                let path = self.own_file(word);
+                if let Some(path) = path.filter(|path| !self.dir.join(path).exists()) {
+                    say(MISSING, word, path);
                 }
             }
         }
+        found
     }
 
     /// The file of the skill that a word of code refers to, if that is certain.
@@ -138,10 +123,7 @@ impl Text<'_> {
         // If the skill has no such directory, this may be a path in the user's project.
         let is_own = after.is_some() || OWN.contains(&first) && self.dir.join(first).is_dir();
         let name = rest.rsplit('/').next()?;
-        let extension = name
-            .rsplit_once('.')
-            .filter(|(stem, _)| !stem.is_empty())?
-            .1;
+        let (_, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
         let plain = |c: char| c.is_alphanumeric() || "-_./+".contains(c);
         let named = !extension.is_empty() && extension.len() <= 5 && path.chars().all(plain);
         (is_own && named && !path.contains("..") && !is_placeholder(path)).then_some(path)
@@ -151,18 +133,13 @@ impl Text<'_> {
 /// The path that a link refers to; `None` for URLs, anchors and placeholders.
 fn link_target(written: &str) -> Option<String> {
     let path = without_line(written.split(['#', '?']).next()?);
-    let scheme = path.split_once(':').is_some_and(|(scheme, _)| {
-        !scheme.is_empty()
-            && scheme
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-    });
-    let is_path = path.contains('/')
-        || path
-            .rsplit_once('.')
-            .is_some_and(|(stem, _)| !stem.is_empty());
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let (scheme, _) = path.split_once(':').unwrap_or_default();
+    let is_url = !scheme.is_empty() && scheme.chars().all(of_scheme);
+    let (stem, _) = path.rsplit_once('.').unwrap_or_default();
+    let is_path = path.contains('/') || !stem.is_empty();
     let odd = path.is_empty() || path.starts_with(['/', '~', '@']) || path.contains(['\\', '\n']);
-    if scheme || odd || !is_path || is_placeholder(path) {
+    if is_url || odd || !is_path || is_placeholder(path) {
         return None;
     }
     // `%20` and the like, if the result is UTF-8.
@@ -186,17 +163,4 @@ fn is_placeholder(path: &str) -> bool {
     let marks = ['<', '>', '{', '}', '$', '*', '[', ']', '…'];
     let words = ["path/to", "example", "your-", "my-", "foo", "xxx", "..."];
     path.contains(marks) || words.iter().any(|word| path.to_lowercase().contains(word))
-}
-
-/// The path without `.` and `..`; `None` if it leaves the skill.
-fn normal(path: &Path) -> Option<PathBuf> {
-    let mut kept = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::Normal(part) => kept.push(part),
-            Component::CurDir => {}
-            _ => kept.pop().then_some(())?,
-        }
-    }
-    Some(kept)
 }

@@ -43,44 +43,44 @@ pub struct NewFile {
 
 /// The files: `SKILL.md`, the script, and a conversation that tests both.
 pub fn files(wish: &Wish) -> Vec<NewFile> {
-    let plain = |path: &str, text: String| NewFile {
+    let file = |path: &str, text: String, executable| NewFile {
         path: PathBuf::from(path),
         text,
-        executable: false,
+        executable,
     };
     let mut files = vec![
-        plain("SKILL.md", skill_file(wish)),
-        plain("tests/first.yaml", conversation(wish)),
+        file("SKILL.md", skill_file(wish), false),
+        file("tests/first.yaml", conversation(wish), false),
     ];
-    if let Some(script) = wish.script {
-        files.push(NewFile {
-            executable: true,
-            ..plain(script.path(), script.text().to_owned())
-        });
-    }
+    let script = wish.script.map(Script::file);
+    files.extend(script.map(|(path, text)| file(path, text.to_owned(), true)));
     files
 }
 
 impl Script {
-    fn path(self) -> &'static str {
+    /// Its path and its text.
+    fn file(self) -> (&'static str, &'static str) {
         match self {
-            Self::Py => "scripts/run.py",
-            Self::Sh => "scripts/run.sh",
-            Self::Js => "scripts/run.js",
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Py => {
-                "#!/usr/bin/env python3\n\"\"\"Say here what this does, and with which arguments.\"\"\"\n\nimport sys\n\nprint(\"arguments:\", *sys.argv[1:])\n"
-            }
-            Self::Sh => {
-                "#!/usr/bin/env bash\n# Say here what this does, and with which arguments.\nset -euo pipefail\n\necho \"arguments: $*\"\n"
-            }
-            Self::Js => {
-                "#!/usr/bin/env node\n// Say here what this does, and with which arguments.\nconsole.log(\"arguments:\", ...process.argv.slice(2));\n"
-            }
+            Self::Py => (
+                "scripts/run.py",
+                "#!/usr/bin/env python3\n\
+                 \"\"\"Say here what this does, and with which arguments.\"\"\"\n\n\
+                 import sys\n\n\
+                 print(\"arguments:\", *sys.argv[1:])\n",
+            ),
+            Self::Sh => (
+                "scripts/run.sh",
+                "#!/usr/bin/env bash\n\
+                 # Say here what this does, and with which arguments.\n\
+                 set -euo pipefail\n\n\
+                 echo \"arguments: $*\"\n",
+            ),
+            Self::Js => (
+                "scripts/run.js",
+                "#!/usr/bin/env node\n\
+                 // Say here what this does, and with which arguments.\n\
+                 console.log(\"arguments:\", ...process.argv.slice(2));\n",
+            ),
         }
     }
 }
@@ -88,27 +88,20 @@ impl Script {
 fn skill_file(wish: &Wish) -> String {
     let name = &wish.name;
     let description = scalar(&one_line(&wish.description));
-    let tools = match &wish.tools {
-        Some(tools) => format!("allowed-tools: {}\n", scalar(&one_line(tools))),
-        None => String::new(),
-    };
-    let step = match wish.script {
-        Some(script) => format!(
-            "1. Run the script `{}` with what the user named as its arguments. Do not read it.\n\
-             2. Tell the user what it printed.\n",
-            script.path()
+    let tools = wish.tools.as_ref().map(|tools| scalar(&one_line(tools)));
+    let tools = tools.map_or_else(String::new, |tools| format!("allowed-tools: {tools}\n"));
+    let step = match wish.script.map(Script::file) {
+        Some((path, _)) => format!(
+            "1. Run the script `{path}` with what the user named as its arguments. Do not read it.\n\
+             2. Tell the user what it printed.\n"
         ),
         None => "1. Say here what the model does first.\n2. Say what the user gets in the end.\n"
             .to_owned(),
     };
     let title = name.as_str().replace('-', " ");
     let mut letters = title.chars();
-    let title: String = letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(letters)
-        .collect();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let title: String = first.chain(letters).collect();
     format!("---\nname: {name}\ndescription: {description}\n{tools}---\n\n# {title}\n\n{step}")
 }
 
@@ -119,20 +112,16 @@ fn conversation(wish: &Wish) -> String {
          skills: [..]\nsteps:\n  - prompt: Use the skill {name}\n    expect:\n      contains: {name}\n  \
          - call: skill_{name}\n    expect:\n      contains: Skill directory\n"
     );
-    if let Some(script) = wish.script {
+    if let Some((path, _)) = wish.script.map(Script::file) {
         let _ = writeln!(
             text,
-            "  - call: run_skill_script\n    arguments: {{skill: {name}, script: {}, args: [a]}}\n    \
+            "  - call: run_skill_script\n    arguments: {{skill: {name}, script: {path}, args: [a]}}\n    \
              expect:\n      contains: \"arguments: a\"",
-            script.path()
         );
     }
-    let shell = |tools: &String| {
-        ["Bash", "shell", "*"]
-            .iter()
-            .any(|word| tools.contains(word))
-    };
-    if wish.tools.as_ref().is_some_and(|tools| !shell(tools)) {
+    let shells = ["Bash", "shell", "*"];
+    let lacks_shell = |tools: &String| !shells.iter().any(|word| tools.contains(word));
+    if wish.tools.as_ref().is_some_and(lacks_shell) {
         text += "  - call: shell_exec\n    arguments: {command: ls}\n    expect:\n      blocked: true\n";
     }
     text
@@ -153,7 +142,7 @@ fn scalar(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::author::{judge_strictly, lint};
+    use crate::author::{lint, lint_strictly};
 
     #[test]
     fn a_new_skill_has_no_findings_whatever_its_description_says() {
@@ -183,7 +172,7 @@ mod tests {
                         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                         std::fs::write(path, file.text).unwrap();
                     }
-                    assert_eq!(judge_strictly(&dir), [], "{description}");
+                    assert_eq!(lint_strictly(&dir), [], "{description}");
                     let (found, source) = lint(&dir);
                     assert_eq!(found, [], "{description}");
                     let read = source.unwrap().skill.description.unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::skill::{Skill, find_skill_file, split_frontmatter};
+use crate::skill::{Skill, find_skill_file, folds_to, split_frontmatter};
 use crate::sys::{files, limits};
 
 /// Directories without skills of the user's own.
@@ -28,11 +28,11 @@ impl Source {
         let bytes = files::read_capped(&skill.file, limits::SKILL_FILE).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let split = split_frontmatter(&text);
-        let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-        let yaml = split
-            .yaml
-            .map_or(0..0, |yaml| offset(yaml)..offset(yaml) + yaml.len());
-        let body = offset(split.body);
+        let yaml = split.yaml.map_or(0..0, |yaml| {
+            let start = offset_in(&text, yaml);
+            start..start + yaml.len()
+        });
+        let body = offset_in(&text, split.body);
         Self {
             skill,
             text,
@@ -83,23 +83,18 @@ pub fn place(text: &str, offset: usize) -> (usize, usize) {
 
 /// The offset of a top-level key in any spelling, with or without quotes.
 pub fn key_offset(yaml: &str, key: &str) -> Option<usize> {
-    let letters = |text: &str| {
-        let letters = text.chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
+    let letters = key.chars().filter(|c| c.is_alphanumeric());
+    let folded = letters.collect::<String>().to_ascii_lowercase();
+    let is_key = |line: &&str| {
+        let key = line.split_once(':').map(|(key, _)| key);
+        key.is_some_and(|key| !key.starts_with([' ', '\t', '#', '-']) && folds_to(key, &folded))
     };
-    let mut at = 0;
-    for line in yaml.split_inclusive('\n') {
-        let written = line.split_once(':').map(|(key, _)| key);
-        let top = |written: &&str| !written.starts_with([' ', '\t', '#', '-']);
-        if written
-            .filter(top)
-            .is_some_and(|written| letters(written) == letters(key))
-        {
-            return Some(at);
-        }
-        at += line.len();
-    }
-    None
+    yaml.lines().find(is_key).map(|line| offset_in(yaml, line))
+}
+
+/// The offset of `part` in the text that it is a slice of.
+pub fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
 }
 
 /// The directories of the skills that a path means: the path itself, its parent if it is a skill's

@@ -118,16 +118,11 @@ impl<'a> Disclosure<'a> {
 impl Cut<'_> {
     /// The diagnostic about this cut, for a person.
     pub fn diagnostic(&self) -> Diagnostic {
-        let (code, what) = match self.left {
-            Left::Beginning => ("description-shortened", "the beginning of its description"),
-            Left::Name => ("description-omitted", "its name"),
-            Left::Count => ("name-omitted", "nothing, but it finds it by searching"),
-        };
-        let text = format!(
-            "the prompt has no room for it, so the model is told {what}: shorten descriptions, \
-             disable skills, or raise `prompt_chars`"
-        );
-        Diagnostic::note(code, text)
+        match self.left {
+            Left::Beginning => Diagnostic::DescriptionShortened,
+            Left::Name => Diagnostic::DescriptionOmitted,
+            Left::Count => Diagnostic::NameOmitted,
+        }
     }
 }
 

@@ -112,7 +112,7 @@ mod tests {
             catalog.by_tool("skill_pdf").unwrap().dir,
             root.path().join("skills/pdf")
         );
-        let shadowed = |at: usize| catalog.entries()[at].diagnostics().pop().map(|d| d.code);
+        let shadowed = |at: usize| catalog.entries()[at].diagnostics().pop().map(|d| d.code());
         assert_eq!(shadowed(0).as_deref(), Some("duplicate-name"));
         assert_eq!(shadowed(2).as_deref(), Some("duplicate-name"));
     }

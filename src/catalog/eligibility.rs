@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
 use super::layer::Layer;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::policy::{
     Config, Policies, Trust, Trusts, Visibility, any_matches, approval_digest, approval_needed,
     matches,
@@ -90,7 +90,7 @@ impl<'a> Rules<'a> {
                 origin.and_then(|origin| origin.address.as_deref()),
             )
         });
-        refused.map(|text| withheld(Withheld::Excluded, "hidden-policy", text))
+        refused.map(|why| excluded(Diagnostic::HiddenPolicy(why)))
     }
 
     fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Standing> {
@@ -110,11 +110,9 @@ impl<'a> Rules<'a> {
         } else {
             ""
         };
-        let text = format!(
-            "{need}, which needs an approval{since}: look at it, then run `agent-skills approve {}`",
-            skill.name
-        );
-        Some(withheld(Withheld::Unapproved, "hidden-unapproved", text))
+        let need = format!("{need}, which needs an approval{since}");
+        let why = Diagnostic::HiddenUnapproved(need, skill.name.to_string());
+        Some(Standing::Withheld(Withheld::Unapproved, why))
     }
 
     /// Whether root put it into the system directory: then it needs no approval.
@@ -138,11 +136,9 @@ impl<'a> Rules<'a> {
         } else {
             return None;
         };
-        let text = format!(
-            "its scope is the {what} {}, and this {here} is none of them",
-            allowed.join(", ")
-        );
-        Some(withheld(Withheld::Excluded, "hidden-scope", text))
+        let allowed = allowed.join(", ");
+        let why = Diagnostic::HiddenScope(what.into(), allowed, here.into());
+        Some(excluded(why))
     }
 
     /// Without a known context, only the patterns that match every context apply.
@@ -156,9 +152,8 @@ impl<'a> Rules<'a> {
         if seen.iter().any(|glob| matches(glob, name)) {
             return None;
         }
-        let text =
-            format!("the configuration's `catalog` leaves it out of the context `{context}`");
-        Some(withheld(Withheld::OtherContext, "hidden-catalog", text))
+        let why = Diagnostic::HiddenCatalog(context.to_owned());
+        Some(Standing::Withheld(Withheld::OtherContext, why))
     }
 
     fn context(&self) -> Option<&str> {
@@ -175,7 +170,8 @@ impl<'a> Rules<'a> {
         let forbids = |policies: &Rc<Policies>| policies.forbids_projects();
         if let Some(file) = self.policies.as_ref().ok().and_then(forbids) {
             let text = format!("the policy {file} forbids skills that come with a project");
-            return Some(withheld(Withheld::Forbidden, "hidden-policy", text));
+            let why = Diagnostic::HiddenPolicy(text);
+            return Some(Standing::Withheld(Withheld::Forbidden, why));
         }
         let why = match self.trusts.of_skill(self.ctx, &entry.dir) {
             Trust::Given => return None,
@@ -190,22 +186,20 @@ impl<'a> Rules<'a> {
                 format!("it comes with the project and changed since you trusted it{what}")
             }
         };
-        let text = format!(
-            "{why}: look at it, then run `agent-skills trust {}`",
-            entry.holder().display()
-        );
-        Some(withheld(Withheld::Untrusted, "hidden-untrusted", text))
+        let why = Diagnostic::HiddenUntrusted(why, entry.holder().display().to_string());
+        Some(Standing::Withheld(Withheld::Untrusted, why))
     }
 
     /// The standing of a skill whose text may be shown, without regard to others of its name.
     pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
-        let excluded = |code, what, error: &Error| {
-            let text = format!("the {what} cannot be read, so no skill is offered: {error}");
-            withheld(Withheld::Excluded, code, text)
-        };
         let (policies, config) = match (&self.policies, &self.config) {
-            (Err(error), _) => return excluded("hidden-policy", "policy", error),
-            (_, Err(error)) => return excluded("hidden-configuration", "configuration", error),
+            (Err(error), _) => {
+                let why = format!("the policy cannot be read, so no skill is offered: {error}");
+                return excluded(Diagnostic::HiddenPolicy(why));
+            }
+            (_, Err(error)) => {
+                return excluded(Diagnostic::HiddenConfiguration(error.to_string()));
+            }
             (Ok(policies), Ok(config)) => (policies, config),
         };
         // A user's or project's configuration cannot hide an administrator's skill.
@@ -222,39 +216,32 @@ impl<'a> Rules<'a> {
 
 /// The user's choice, or else the author's.
 fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
-    let choice = config.and_then(|config| config.visibility.get(skill.name.as_str()));
-    let (why, code, text) = match choice {
-        Some(Visibility::NameOnly) => return Standing::Offered { name_only: true },
-        Some(Visibility::User) => (
-            Withheld::ForPeople,
-            "hidden-from-model",
-            "the configuration keeps it from the model".to_owned(),
-        ),
-        Some(Visibility::Off) => (
-            Withheld::Hidden,
-            "hidden-off",
-            format!(
-                "it is switched off: `agent-skills enable {}` switches it on",
-                skill.name
-            ),
-        ),
+    let name = &skill.name;
+    let for_people = |why: String| {
+        Standing::Withheld(Withheld::ForPeople, Diagnostic::HiddenFromModel(why))
+    };
+    match config.and_then(|config| config.visibility.get(name.as_str())) {
+        Some(Visibility::NameOnly) => Standing::Offered { name_only: true },
+        Some(Visibility::User) => {
+            for_people("the configuration keeps it from the model".to_owned())
+        }
+        Some(Visibility::Off) => {
+            Standing::Withheld(Withheld::Hidden, Diagnostic::HiddenOff(name.to_string()))
+        }
         None if skill.fields.disables_model_invocation() => {
-            let remedy = match config {
-                Some(_) => format!(", and `agent-skills enable {}` shows it", skill.name),
+            let shows = match config {
+                Some(_) => format!(", and `agent-skills enable {name}` shows it"),
                 None => String::new(),
             };
-            let text = format!(
+            for_people(format!(
                 "its author keeps it from the model (`disable-model-invocation`): a prompt that \
-                 begins with `/{}` calls it{remedy}",
-                skill.name
-            );
-            (Withheld::ForPeople, "hidden-from-model", text)
+                 begins with `/{name}` calls it{shows}"
+            ))
         }
-        Some(Visibility::On) | None => return Standing::Offered { name_only: false },
-    };
-    withheld(why, code, text)
+        Some(Visibility::On) | None => Standing::Offered { name_only: false },
+    }
 }
 
-fn withheld(why: Withheld, code: &str, text: String) -> Standing {
-    Standing::Withheld(why, Diagnostic::warning(code, text))
+fn excluded(why: Diagnostic) -> Standing {
+    Standing::Withheld(Withheld::Excluded, why)
 }

@@ -200,8 +200,8 @@ impl Entry {
         match self.standing {
             Standing::Offered { .. } => return None,
             Standing::Withheld(..) => {}
-            Standing::Unusable => found.retain(|found| found.level == Level::Error),
+            Standing::Unusable => found.retain(|found| found.level() == Level::Error),
         }
-        Some(found.pop().map(|found| found.message).unwrap_or_default())
+        Some(found.pop().map(|found| found.to_string()).unwrap_or_default())
     }
 }

@@ -216,7 +216,7 @@ fn load_entry(dir: &Path) -> Read {
     let skill = skill.map(|skill| named(dir, skill));
     let cached = match &skill {
         Ok(skill) => skill.to_cached(),
-        Err(why) => why.message.clone().into_bytes(),
+        Err(why) => why.to_string().into_bytes(),
     };
     let can_be_cached = skill.as_ref().is_ok_and(Skill::can_be_cached);
     let stamp = stamp.filter(|stamp| can_be_cached && stamp.is_settled(now));

@@ -76,11 +76,7 @@ fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
 fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
     loser.usable()?;
     if winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise {
-        let text = format!(
-            "`{}` is the administrator's skill of this name, and no other can be used in its place",
-            winner.dir.display()
-        );
-        let why = Diagnostic::warning("hidden-enterprise", text);
+        let why = Diagnostic::HiddenEnterprise(winner.dir.display().to_string());
         return Some(Standing::Withheld(Withheld::Hidden, why));
     }
     let is_offered = matches!(loser.standing, Standing::Offered { .. });
@@ -123,7 +119,7 @@ fn is_copy(entry: &Entry, winner: &Entry) -> bool {
 }
 
 fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
-    let dir = winner.dir.display();
+    let dir = winner.dir.display().to_string();
     let reason = if winner.layer != loser.layer {
         format!("{} skills come before {} ones", winner.layer, loser.layer)
     } else if priority(winner) != priority(loser) {
@@ -131,16 +127,8 @@ fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
     } else if winner.root != loser.root {
         "its directory is looked at first".to_owned()
     } else {
-        let text = format!(
-            "`{dir}` has a skill of the same name and is offered instead: rename or remove one"
-        );
-        return Diagnostic::error("duplicate-name", text);
+        return Diagnostic::DuplicateName(dir);
     };
-    let text = format!(
-        "`{dir}` has a skill of the same name and stands in its place, because {reason}: this one \
-         is `{}/{}`",
-        loser.layer,
-        loser.name()
-    );
-    Diagnostic::warning("shadowed", text)
+    let qualified = format!("{}/{}", loser.layer, loser.name());
+    Diagnostic::Shadowed(dir, reason, qualified)
 }

@@ -59,7 +59,10 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use std::collections::BTreeSet;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
+
+    use crate::permission::Restriction;
+    use crate::skill::Diagnostic;
 
     #[test]
     fn what_hides_is_escaped_and_read_as_it_was() {
@@ -82,80 +85,55 @@ mod tests {
         );
     }
 
-    /// The source files of a room, without tests.
-    fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
-        for entry in std::fs::read_dir(dir).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                sources(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-                found.push((path, text.to_owned()));
-            }
-        }
+    /// The codes of all diagnostics, as serde lists them for a code that does not exist.
+    fn codes_of_diagnostics() -> BTreeSet<String> {
+        let unknown = serde_json::from_value::<Diagnostic>(json!({"code": ""}));
+        let said = unknown.unwrap_err().to_string();
+        let (_, codes) = said.split_once("expected one of ").unwrap();
+        codes
+            .split(", ")
+            .map(|code| code.trim_matches('`').to_owned())
+            .collect()
     }
 
-    /// The quoted texts right after a marker, each with what follows.
-    fn literals<'t>(text: &'t str, marker: &str) -> Vec<(&'t str, &'t str)> {
-        let behind = text.match_indices(marker);
-        let behind = behind.map(|(at, _)| text[at + marker.len()..].trim_start());
-        let quoted = behind.filter_map(|rest| rest.strip_prefix('"')?.split_once('"'));
-        quoted.collect()
+    /// The codes of remarks on tool lists, which become diagnostics, too.
+    fn codes_of_tool_lists() -> BTreeSet<String> {
+        let odd = [
+            "*",
+            "Bash(a, b)",
+            "readPaper",
+            "readPaper(x)",
+            "Bash(cmd:*)",
+            "Bash(git",
+            "Read\u{1}",
+            "(x)",
+            "Bash(ls)x",
+            "WebFetch(domain:)",
+            "Read([)",
+        ];
+        let lists: [&[&str]; 3] = [&[], &["Bash()"], &odd];
+        let mut codes = BTreeSet::new();
+        for list in lists {
+            let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
+            let (dir, root) = (Path::new("/s"), Path::new("/p"));
+            let restriction = Restriction::parse("x", Some(&list), &[], dir, root);
+            codes.extend(restriction.notes().iter().map(|note| note.code.to_owned()));
+        }
+        codes
     }
 
     #[test]
     fn the_documentation_names_exactly_the_diagnostic_codes() {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut files = Vec::new();
-        sources(&src, &mut files);
-        let made = ["note(", "warning(", "error("].map(|made| format!("Diagnostic::{made}"));
-        let mut codes = BTreeSet::new();
-        let mut by_variable = 0;
-        for (path, text) in &files {
-            for made in &made {
-                let all = text.matches(made.as_str()).count();
-                let found = literals(text, made);
-                by_variable += all - found.len();
-                codes.extend(found.into_iter().map(|(code, _)| code));
-            }
-            let file = path.strip_prefix(&src).unwrap();
-            let is = |name: &str| file == Path::new(name);
-            // Remarks about rules become diagnostics, too.
-            let of_rules = file.parent() == Some(Path::new("permission"));
-            for (marker, holds) in [
-                ("excluded(", is("catalog/eligibility.rs")),
-                ("why(", is("catalog/eligibility.rs")),
-                ("=> (", is("catalog/disclosure.rs")),
-                ("code: ", of_rules),
-                ("remark(", of_rules),
-            ] {
-                let found = literals(text, marker).into_iter().filter(|_| holds);
-                codes.extend(found.map(|(code, _)| code));
-            }
-            let told = |rest: &str| {
-                rest.strip_prefix(',')
-                    .is_some_and(|r| r.trim_start().starts_with('"'))
-            };
-            let found = literals(text, "(").into_iter().filter(|_| of_rules);
-            let found = found.filter(|(code, rest)| {
-                let is_code = |c: char| c.is_ascii_lowercase() || c == '-';
-                code.len() > 8 && code.chars().all(is_code) && told(rest)
-            });
-            codes.extend(found.map(|(code, _)| code));
-        }
-        // `excluded` and `why` in `catalog/eligibility.rs`, `Left` in `catalog/disclosure.rs`, and the
-        // remarks about rules in `cli/report.rs`.
-        assert_eq!(
-            by_variable, 4,
-            "a code is given in a way that this test does not see"
-        );
+        let mut codes = codes_of_diagnostics();
+        assert!(codes.contains("shadowed") && codes.len() > 40, "{codes:?}");
+        codes.extend(codes_of_tool_lists());
         let docs = include_str!("../../docs/json.md");
         let section = docs.split("## Codes of `diagnostics`").nth(1).unwrap();
         let section = section.split("\n## ").next().unwrap();
         let cells = section.lines().filter_map(|line| line.strip_prefix("| `"));
         let cells = cells.map(|line| line.split(" | ").next().unwrap());
-        let named = cells.flat_map(|cell| cell.split(", ").map(|code| code.trim_matches('`')));
+        let named = cells.flat_map(|cell| cell.split(", "));
+        let named = named.map(|code| code.trim_matches('`').to_owned());
         assert_eq!(codes, named.collect::<BTreeSet<_>>());
     }
 }

@@ -42,7 +42,28 @@ pub struct Report {
     /// Its restriction; `null` if it has none.
     pub restriction: Option<RestrictionReport>,
     /// Its diagnostics.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<Remark>,
+}
+
+/// A diagnostic, or a remark on an entry of a tool list.
+#[derive(Debug, Serialize)]
+pub struct Remark {
+    /// Its code.
+    pub code: String,
+    /// Its severity.
+    pub level: Level,
+    /// Its text.
+    pub message: String,
+}
+
+impl From<Diagnostic> for Remark {
+    fn from(found: Diagnostic) -> Self {
+        Self {
+            code: found.code(),
+            level: found.level(),
+            message: found.to_string(),
+        }
+    }
 }
 
 /// The approximate token cost of a skill's texts.
@@ -74,7 +95,7 @@ impl Report {
         let report = |entry| {
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
             let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
-            report.diagnostics.extend(cut);
+            report.diagnostics.extend(cut.map(Remark::from));
             report
         };
         let entries = catalog.entries().iter();
@@ -91,12 +112,12 @@ impl Report {
         entry: &Entry,
         origins: &mut Installed,
     ) -> Self {
-        let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         let unmet = skill
             .into_iter()
             .flat_map(|skill| unmet(ctx, catalog, skill));
-        diagnostics.extend(unmet);
+        let found = entry.diagnostics().into_iter().chain(unmet);
+        let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
@@ -104,8 +125,7 @@ impl Report {
         let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
         if changed {
-            let text = "its files have changed since it was installed: `verify` names them";
-            diagnostics.push(Diagnostic::note("changed-since", text));
+            diagnostics.push(Diagnostic::ChangedSince.into());
         }
         Self {
             name: entry.name(),
@@ -176,11 +196,14 @@ fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
 fn restriction(
     ctx: &RunContext,
     skill: &Skill,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
     let (active, parsed) = restriction_of(ctx, skill);
-    let notes = parsed.notes().iter();
-    diagnostics.extend(notes.map(|note| Diagnostic::warning(note.code, &note.message)));
+    diagnostics.extend(parsed.notes().iter().map(|note| Remark {
+        code: note.code.to_owned(),
+        level: Level::Warning,
+        message: note.message.clone(),
+    }));
     let rules = parsed.rules().map(ToString::to_string).collect();
     active.is_restricted().then_some(RestrictionReport {
         allowed: active.allowed,
@@ -199,17 +222,9 @@ fn cost(skill: &Skill) -> Option<Tokens> {
 }
 
 /// A diagnostic on one line.
-pub fn remark(diagnostic: &Diagnostic) -> String {
-    let level = match diagnostic.level {
-        Level::Note => "note",
-        Level::Warning => "warning",
-        Level::Error => "error",
-    };
-    format!(
-        "{level}: {} ({})",
-        one_line(&diagnostic.message),
-        diagnostic.code
-    )
+pub fn remark(found: &Remark) -> String {
+    let level = found.level.as_str();
+    format!("{level}: {} ({})", one_line(&found.message), found.code)
 }
 
 #[cfg(test)]

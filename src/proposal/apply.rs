@@ -37,44 +37,37 @@ impl FilePatch {
         let bodies: Vec<&str> = lines.iter().map(|line| body(line)).collect();
         let mut effort = PATCH_EFFORT;
         let mut placed = Vec::new();
-        for (index, hunk) in self.hunks.iter().enumerate() {
+        for (number, hunk) in (1..).zip(&self.hunks) {
             let place = locate(hunk, &bodies, exact, &mut effort);
-            placed.push((
-                place.map_err(|error| of_hunk(index + 1, error))?,
-                index,
-                hunk,
-            ));
+            let place = place.map_err(|error| of_hunk(number, error))?;
+            placed.push((place, number, hunk));
         }
         placed.sort_by_key(|(place, ..)| *place);
-        let ending = if lines.first().is_some_and(|line| line.ends_with("\r\n")) {
-            "\r\n"
-        } else {
-            "\n"
-        };
+        let has_returns = lines.first().is_some_and(|line| line.ends_with("\r\n"));
+        let ending = if has_returns { "\r\n" } else { "\n" };
         let (mut new, mut next): (Vec<String>, usize) = (Vec::new(), 0);
-        for (place, index, hunk) in placed {
+        for (place, number, hunk) in placed {
             if place < next {
                 let error = Error::new("it overlaps another hunk");
-                return Err(of_hunk(index + 1, error.hint("make one hunk of both")));
+                return Err(of_hunk(number, error.hint("make one hunk of both")));
             }
-            new.extend(lines[next..place].iter().map(|line| (*line).to_owned()));
+            new.extend(lines[next..place].iter().map(ToString::to_string));
             next = place;
             for line in &hunk.lines {
-                match line {
-                    Line::Kept(_) => new.push(lines[next].to_owned()),
-                    Line::Added(text) => new.push(format!("{text}{ending}")),
-                    Line::Removed(_) => {}
+                if let Line::Added(text) = line {
+                    new.push(format!("{text}{ending}"));
+                    continue;
                 }
-                next += usize::from(!matches!(line, Line::Added(_)));
+                let kept = matches!(line, Line::Kept(_));
+                new.extend(kept.then(|| lines[next].to_owned()));
+                next += 1;
             }
-            if hunk.ends_bare
-                && next == lines.len()
-                && let Some(last) = new.last_mut()
-            {
+            let ends_bare = hunk.ends_bare && next == lines.len();
+            if let Some(last) = new.last_mut().filter(|_| ends_bare) {
                 *last = body(last).to_owned();
             }
         }
-        new.extend(lines[next..].iter().map(|line| (*line).to_owned()));
+        new.extend(lines[next..].iter().map(ToString::to_string));
         // The former last line had no line end, but may be followed by lines now.
         let last = new.len().saturating_sub(1);
         for line in new.iter_mut().take(last) {
@@ -126,11 +119,8 @@ fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error
             .hint("read the file again: there may be nothing left to propose");
     }
     let there: HashSet<&str> = file.iter().copied().collect();
-    let missing = old.iter().find(|line| !there.contains(*line));
-    let why = match missing {
-        Some(line) => {
-            format!("the file has no line `{}`", quoted(line))
-        }
+    let why = match old.iter().find(|line| !there.contains(*line)) {
+        Some(line) => format!("the file has no line `{}`", quoted(line)),
         None => "the file has its lines, but not one after the other".to_owned(),
     };
     Error::new(format!("it does not apply: {why}"))
@@ -143,11 +133,8 @@ fn places(wanted: &[&str], file: &[&str], effort: &mut usize) -> Result<Vec<usiz
     }
     let mut found = Vec::new();
     for (at, window) in file.windows(wanted.len()).enumerate() {
-        let same = window
-            .iter()
-            .zip(wanted)
-            .take_while(|(a, b)| a == b)
-            .count();
+        let same = window.iter().zip(wanted).take_while(|(a, b)| a == b);
+        let same = same.count();
         *effort = effort.checked_sub(same + 1).ok_or_else(|| {
             Error::new("it takes too many comparisons to find its place")
                 .hint("propose fewer hunks at a time, or smaller ones")

@@ -9,7 +9,7 @@ mod record;
 mod store;
 
 pub use apply::Applied;
-pub use patch::Patch;
+pub use patch::parse_diff;
 pub use proposed::{ChangedFile, apply_diff, proposed_for};
 pub use record::{Change, Comment, Proposal, ProposalId, digest};
 pub use store::{Added, Proposals};

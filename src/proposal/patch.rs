@@ -8,10 +8,6 @@ use super::paths::{named, refused};
 use crate::error::{Error, Result};
 use crate::skill::SkillPath;
 
-/// A diff against files of one skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patch(Vec<FilePatch>);
-
 /// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
@@ -55,85 +51,79 @@ const REFUSED: [(&str, &str); 11] = [
     ("Binary files ", "it changes a binary file"),
 ];
 
-impl Patch {
-    /// Parses a diff against the skill in `dir`.
-    ///
-    /// # Errors
-    /// When it is not a unified diff, names a file that no skill can have, or does more than change
-    /// the text of files.
-    pub fn parse(text: &str, dir: &Path) -> Result<Self> {
-        if text.contains('\0') {
-            return Err(refused("it has a NUL character, so it is binary"));
+/// Parses a diff against the skill in `dir`: its changes, file by file.
+///
+/// # Errors
+/// When it is not a unified diff, names a file that no skill can have, or does more than change
+/// the text of files.
+pub fn parse_diff(text: &str, dir: &Path) -> Result<Vec<FilePatch>> {
+    if text.contains('\0') {
+        return Err(refused("it has a NUL character, so it is binary"));
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut files: Vec<FilePatch> = Vec::new();
+    // The file whose hunks are being read.
+    let mut open: Option<usize> = None;
+    let mut at = 0;
+    while let Some(&line) = lines.get(at) {
+        at += 1;
+        if let Some((_, what)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
+            return Err(refused(what));
         }
-        let lines: Vec<&str> = text.lines().collect();
-        let mut files: Vec<FilePatch> = Vec::new();
-        // The file whose hunks are being read.
-        let mut open: Option<usize> = None;
-        let mut at = 0;
-        while let Some(&line) = lines.get(at) {
+        let in_hunk = open.is_some_and(|file| !files[file].hunks.is_empty());
+        if let Some((old, new)) = header(&lines[at - 1..], in_hunk) {
             at += 1;
-            if let Some((_, what)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
-                return Err(refused(what));
+            let path = named(old, new, dir)?;
+            let known = files.iter().position(|file| file.path == path);
+            open = Some(known.unwrap_or(files.len()));
+            if known.is_none() {
+                let hunks = Vec::new();
+                files.push(FilePatch { path, hunks });
             }
-            let in_hunk = open.is_some_and(|file| !files[file].hunks.is_empty());
-            if let Some((old, new)) = header(&lines[at - 1..], in_hunk) {
-                at += 1;
-                let path = named(old, new, dir)?;
-                let known = files.iter().position(|file| file.path == path);
-                open = Some(known.unwrap_or(files.len()));
-                if known.is_none() {
-                    let hunks = Vec::new();
-                    files.push(FilePatch { path, hunks });
-                }
-                continue;
-            }
-            let Some(file) = open.map(|file| &mut files[file]) else {
-                if line.starts_with("@@") {
-                    return Err(not_a_diff("a hunk comes before the name of its file"));
-                }
-                continue;
-            };
-            let ends = ["```", "diff ", "index ", "Index: ", "===="];
-            if ends.iter().any(|end| line.starts_with(end)) {
-                open = None;
-            } else if line.starts_with("@@") {
-                file.hunks.push(Hunk {
-                    start: start_of(line),
-                    ..Hunk::default()
-                });
-            } else if !(line.is_empty() && file.hunks.is_empty()) {
-                if file.hunks.is_empty() {
-                    file.hunks.push(Hunk::default());
-                }
-                let hunk = file.hunks.last_mut();
-                if !hunk.is_some_and(|hunk| hunk.push(line)) {
-                    return Err(not_a_diff(&format!(
-                        "its line {at} begins with neither a space nor + nor -"
-                    )));
-                }
-            }
+            continue;
         }
-        for file in &mut files {
-            file.hunks.iter_mut().for_each(Hunk::close);
-            let idle = |hunk: &Hunk| hunk.lines.iter().all(|line| matches!(line, Line::Kept(_)));
-            if file.hunks.is_empty() || file.hunks.iter().any(idle) {
-                let path = file.path.as_path().display().to_string();
+        let Some(file) = open.map(|file| &mut files[file]) else {
+            if line.starts_with("@@") {
+                return Err(not_a_diff("a hunk comes before the name of its file"));
+            }
+            continue;
+        };
+        let ends = ["```", "diff ", "index ", "Index: ", "===="];
+        if ends.iter().any(|end| line.starts_with(end)) {
+            open = None;
+        } else if line.starts_with("@@") {
+            let start = start_of(line);
+            file.hunks.push(Hunk {
+                start,
+                ..Hunk::default()
+            });
+        } else if !(line.is_empty() && file.hunks.is_empty()) {
+            if file.hunks.is_empty() {
+                file.hunks.push(Hunk::default());
+            }
+            let hunk = file.hunks.last_mut();
+            if !hunk.is_some_and(|hunk| hunk.push(line)) {
                 return Err(not_a_diff(&format!(
-                    "a hunk of `{}` changes nothing",
-                    path.escape_debug()
+                    "its line {at} begins with neither a space nor + nor -"
                 )));
             }
         }
-        if files.is_empty() {
-            return Err(not_a_diff("it names no file"));
+    }
+    for file in &mut files {
+        file.hunks.iter_mut().for_each(Hunk::close);
+        let idle = |hunk: &Hunk| hunk.lines.iter().all(|line| matches!(line, Line::Kept(_)));
+        if file.hunks.is_empty() || file.hunks.iter().any(idle) {
+            let path = file.path.as_path().display().to_string();
+            return Err(not_a_diff(&format!(
+                "a hunk of `{}` changes nothing",
+                path.escape_debug()
+            )));
         }
-        Ok(Self(files))
     }
-
-    /// The changes, file by file.
-    pub fn files(&self) -> &[FilePatch] {
-        &self.0
+    if files.is_empty() {
+        return Err(not_a_diff("it names no file"));
     }
+    Ok(files)
 }
 
 impl Hunk {

@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::check_same_skill;
 use crate::policy::Event;
-use crate::proposal::{Applied, Change, Patch, Proposal, Proposals, digest};
+use crate::proposal::{Applied, Change, Proposal, Proposals, digest, parse_diff};
 use crate::run_context::RunContext;
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
@@ -99,10 +99,9 @@ pub fn apply_diff(
     diff: &str,
     known: Option<&BTreeMap<String, String>>,
 ) -> Result<Vec<ChangedFile>> {
-    let patch = Patch::parse(diff, own)?;
     let mut changed = Vec::new();
     let mut seen = BTreeSet::new();
-    for file in patch.files() {
+    for file in parse_diff(diff, own)? {
         let real = file.path.resolve(dir)?;
         let shown = file.path.as_path().display().to_string();
         let text = read_text(&real, &shown)?;
@@ -119,7 +118,7 @@ pub fn apply_diff(
             return Err(Error::new(text).hint("use one name for all its changes"));
         }
         changed.push(ChangedFile {
-            path: file.path.clone(),
+            path: file.path,
             digest,
             applied,
         });
@@ -130,11 +129,8 @@ pub fn apply_diff(
 fn check_skill(before: &Skill, text: &str) -> Result<()> {
     let after = Skill::parse(&before.dir, before.file.clone(), text.as_bytes());
     let after = after.map_err(|diagnostic| {
-        Error::new(format!(
-            "the skill would become unreadable: {}",
-            diagnostic.message
-        ))
-        .hint("keep its frontmatter valid")
+        Error::new(format!("the skill would become unreadable: {diagnostic}"))
+            .hint("keep its frontmatter valid")
     })?;
     check_same_skill(before, &after)
 }

@@ -21,14 +21,16 @@ pub struct Arguments {
 impl Arguments {
     /// The arguments of one activation of the skill with these `fields`.
     pub fn new(given: &str, fields: &Fields) -> Self {
-        let declared = ["arguments", "argumenthint"]
-            .iter()
-            .filter_map(|key| fields.spelled(key))
-            .any(|(_, value)| !value.is_null());
+        let mut keys = ["arguments", "argumenthint"].iter();
+        let declares = |key: &&str| {
+            fields
+                .spelled(key)
+                .is_some_and(|(_, value)| !value.is_null())
+        };
         Self {
             whole: given.trim().to_owned(),
             words: split_words(given),
-            declared,
+            declared: keys.any(declares),
             names: names(fields.value("arguments")),
         }
     }
@@ -41,20 +43,14 @@ impl Arguments {
         if self.whole.is_empty() {
             return body.to_owned();
         }
-        let awk = if self.declared {
-            awk_programs(body)
-        } else {
-            Vec::new()
-        };
+        let awk = awk_programs(body);
         let most = body.len() + limits::FILLED_IN;
         let mut filled = String::with_capacity(body.len());
         let mut done = 0;
         while let Some(at) = body[done..].find('$').map(|at| done + at) {
             filled.push_str(&body[done..at]);
-            let program = awk.partition_point(|program| program.end <= at);
-            let in_awk = awk
-                .get(program)
-                .is_some_and(|program| program.contains(&at));
+            let program = awk.get(awk.partition_point(|program| program.end <= at));
+            let in_awk = program.is_some_and(|program| program.contains(&at));
             let found = self.placeholder(&body[..at], &body[at + 1..], in_awk);
             let (value, length) = found.unwrap_or(("$", 0));
             filled.push_str(value);
@@ -73,23 +69,21 @@ impl Arguments {
 
     /// The value and the length of the placeholder with which `text`, what follows a `$`, begins.
     fn placeholder(&self, before: &str, text: &str, in_awk: bool) -> Option<(&str, usize)> {
-        let word = text.len()
-            - text
-                .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
-                .len();
-        let (name, behind) = text.split_at(word);
+        let of_name = |c: char| c.is_alphanumeric() || c == '_';
+        let behind = text.trim_start_matches(of_name);
+        let name = &text[..text.len() - behind.len()];
+        let word = name.len();
         if name == "ARGUMENTS" {
             let index = behind
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'));
-            return Some(match index.filter(|(n, _)| is_number(n)) {
-                // No word has a number that overflows.
-                Some((n, _)) => (
-                    self.word(n.parse().unwrap_or(usize::MAX)),
-                    word + 2 + n.len(),
-                ),
-                None => (&self.whole, word),
-            });
+            let is_number = |n: &str| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit());
+            let Some((n, _)) = index.filter(|(n, _)| is_number(n)) else {
+                return Some((&self.whole, word));
+            };
+            // No word has a number that overflows.
+            let value = self.word(n.parse().unwrap_or(usize::MAX));
+            return Some((value, word + 2 + n.len()));
         }
         if !self.declared || before.ends_with('\\') || in_awk {
             return None;
@@ -97,24 +91,17 @@ impl Arguments {
         if let Some(n) = self.names.iter().position(|known| known == name) {
             return Some((self.word(n), word));
         }
-        let digit = name
-            .parse::<usize>()
-            .ok()
-            .filter(|n| name.len() == 1 && *n > 0)?;
+        let digit = name.parse::<usize>().ok();
+        let digit = digit.filter(|n| name.len() == 1 && *n > 0)?;
         // `$1.50` and `$1,000` are prices.
-        let mut following = behind.chars();
-        let price = matches!(following.next(), Some('.' | ','))
-            && following.next().is_some_and(|c| c.is_ascii_digit());
+        let fraction = behind.strip_prefix(['.', ',']);
+        let price = fraction.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         (!price).then(|| (self.word(digit - 1), word))
     }
 
     fn word(&self, n: usize) -> &str {
         self.words.get(n).map(String::as_str).unwrap_or_default()
     }
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The ranges of awk programs in a body, in which `$1` is an awk field: text between single quotes
@@ -133,15 +120,12 @@ fn awk_programs(body: &str) -> Vec<Range<usize>> {
             let opens_a_word = body[..at].ends_with([' ', '\t', '=']);
             at += 1;
             let rest = &body[at..];
-            let closes = |end: &usize| {
-                let inside = &rest[..*end];
-                let leaves = if opens_a_word {
-                    inside.contains("\n```") || inside.contains("\n~~~")
-                } else {
-                    inside.contains('\n')
-                };
-                !leaves
+            let beyond: &[&str] = if opens_a_word {
+                &["\n```", "\n~~~"]
+            } else {
+                &["\n"]
             };
+            let closes = |end: &usize| !beyond.iter().any(|end_of| rest[..*end].contains(end_of));
             let end = rest.find('\'').filter(closes);
             let length = end.unwrap_or_else(|| rest.find('\n').unwrap_or(rest.len()));
             programs.push(at..at + length);
@@ -187,10 +171,8 @@ fn names(declared: Option<&Value>) -> Vec<String> {
         Some(Value::Object(map)) => map.keys().cloned().collect(),
         Some(Value::String(text)) => {
             let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-            words
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned)
-                .collect()
+            let words = words.filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect()
         }
         _ => Vec::new(),
     }

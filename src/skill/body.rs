@@ -2,27 +2,15 @@
 
 use super::Diagnostic;
 use super::injected::injected_commands;
-use super::tokens::{shown, tokens};
+use super::tokens::tokens;
 use crate::sys::limits;
 
 /// The diagnostics of a body.
-pub fn diagnostics(body: &str) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
     let tokens = tokens(body);
-    if tokens > limits::MANY_TOKENS {
-        let text = format!(
-            "the instructions are approx. {} tokens, over {}: move parts into files that are read \
-             when they are needed",
-            shown(tokens),
-            shown(limits::MANY_TOKENS),
-        );
-        found.push(Diagnostic::warning("many-tokens", text));
-    }
-    if injected_commands(body) > 0 {
-        let text = "commands written as !`…` are never run here, which the model is told";
-        found.push(Diagnostic::note("commands-not-run", text));
-    }
-    found
+    let long = (tokens > limits::MANY_TOKENS).then_some(Diagnostic::ManyTokens(tokens));
+    let commands = (injected_commands(body) > 0).then_some(Diagnostic::CommandsNotRun);
+    long.into_iter().chain(commands)
 }
 
 #[cfg(test)]
@@ -31,10 +19,8 @@ mod tests {
 
     #[test]
     fn many_tokens_and_commands_are_remarked() {
-        let codes = |body: &str| -> Vec<String> {
-            let found = diagnostics(body).into_iter();
-            found.map(|diagnostic| diagnostic.code).collect()
-        };
+        let codes =
+            |body: &str| -> Vec<String> { diagnostics(body).map(|found| found.code()).collect() };
         assert!(codes(&"x".repeat(4 * limits::MANY_TOKENS)).is_empty());
         assert_eq!(
             codes(&"x".repeat(4 * limits::MANY_TOKENS + 1)),

@@ -1,7 +1,5 @@
 //! Fields other than the description that help to choose a skill: when to use it, and tags.
 
-use serde_json::Value;
-
 use super::Fields;
 
 impl Fields {
@@ -13,12 +11,8 @@ impl Fields {
 
     /// `tags`, at the top level or in `metadata`: a list, or words separated by commas.
     pub fn tags(&self) -> Vec<String> {
-        let in_metadata = || match self.value("metadata") {
-            Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("tags"),
-            _ => None,
-        };
-        let (key, _) = self.spelled("tags").unwrap_or(("tags", &Value::Null));
-        let text = self.text(key).or_else(in_metadata).unwrap_or_default();
+        let own = self.spelled("tags").and_then(|(key, _)| self.text(key));
+        let text = own.or_else(|| self.in_metadata("tags")).unwrap_or_default();
         let tags = text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
         tags.map(str::to_owned).collect()
     }

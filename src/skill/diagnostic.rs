@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hooks::HOOK_SCRIPTS;
+use super::tokens::shown;
+use super::{SkillName, rules};
+use crate::sys::limits;
+
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -12,6 +17,17 @@ pub enum Level {
     Warning,
     /// The skill is not offered to the model.
     Error,
+}
+
+impl Level {
+    /// The level as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// The severity of a finding of the scan, lowest first.
@@ -42,42 +58,188 @@ impl Severity {
     }
 }
 
-/// One diagnostic, with a code that is stable across releases.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Diagnostic {
-    /// Stable, lowercase, hyphenated.
-    pub code: String,
-    /// See [`Level`].
-    pub level: Level,
-    /// One sentence for a person: what is wrong, why, and what to do.
-    pub message: String,
+/// One diagnostic. Its text is one sentence for a person: what is wrong, why, and what to do. The
+/// name of its variant is its code, which is stable across releases; [`rules`] has its level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "code", content = "fields", rename_all = "kebab-case")]
+pub enum Diagnostic {
+    /// The directory.
+    #[error("`{0}` has no SKILL.md")]
+    NoSkillFile(String),
+    /// The path, and why.
+    #[error("could not read `{0}`: {1}")]
+    Unreadable(String, String),
+    /// The file.
+    #[error("`{0}` changed just now: call again")]
+    Changed(String),
+    /// Bytes that are not UTF-8.
+    #[error("SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8")]
+    NotUtf8,
+    /// No frontmatter.
+    #[error("SKILL.md has no frontmatter: put `---`, name and description, `---` at its top")]
+    NoFrontmatter,
+    /// A code fence around the file.
+    #[error("the whole of SKILL.md stands in a code fence: remove its first and last line")]
+    WrappedInFence,
+    /// A first line that is a key.
+    #[error("the frontmatter has no `---` line before it: add one")]
+    NoOpeningFence,
+    /// A heading or a banner before the frontmatter.
+    #[error("text stands before the frontmatter: move `---` to the first line")]
+    TextBeforeFrontmatter,
+    /// A frontmatter whose end is a guess.
+    #[error("the frontmatter has no closing `---` line: add one before the first heading")]
+    UnclosedFrontmatter,
+    /// A fence with text behind it.
+    #[error("the closing `---` is on one line with other text: give it a line of its own")]
+    GluedFence,
+    /// The limit that it exceeds.
+    #[error("the frontmatter {0}, so only its plain lines were read")]
+    FrontmatterTooLarge(String),
+    /// Invalid YAML.
+    #[error(
+        "the frontmatter is not valid YAML, so its keys were read one by one: quote values that \
+         contain `: ` or begin with `*`, `@` or a backtick"
+    )]
+    YamlRepaired,
+    /// The directory's name.
+    #[error("the name was taken from the directory `{0}`: add the field `name`")]
+    NameMissing(String),
+    /// The directory's name.
+    #[error("neither `name` nor the directory `{0}` has a letter or digit")]
+    NameUnusable(String),
+    /// A name over the limit.
+    #[error("the name is longer than {} characters and was cut", SkillName::MAX)]
+    NameTooLong,
+    /// The name as written and as used.
+    #[error("the name `{0}` is used as `{1}`: use lowercase letters, digits and single hyphens")]
+    NameAltered(String, String),
+    /// The name, and the directory's.
+    #[error("the name `{0}` differs from its directory `{1}`")]
+    NameMismatch(String, String),
+    /// No visible description.
+    #[error("the skill has no description, so the model could not know when to use it: add one")]
+    DescriptionMissing,
+    /// The number of characters.
+    #[error("the description has {0} characters, over the specification's 1024")]
+    DescriptionTooLong(usize),
+    /// The key as written.
+    #[error("`{0}` was read as `allowed-tools`: spell it that way")]
+    AllowedToolsSpelling(String),
+    /// A key without a value.
+    #[error(
+        "`allowed-tools` has no value and restricts nothing: list tools, write `\"\"` to allow \
+         none, or remove the key"
+    )]
+    NullAllowedTools,
+    /// The key.
+    #[error(
+        "the frontmatter could not be read, so `{0}` was taken from its line, and the skill is \
+         restricted by that"
+    )]
+    AllowedToolsSalvaged(String),
+    /// Different lists.
+    #[error("`allowed-tools` stands there more than once, so nothing is allowed: keep one")]
+    AllowedToolsTwice,
+    /// The key.
+    #[error(
+        "`{0}` is not run: write `hooks: {{pre: scripts/a.sh, post: scripts/b.sh}}`, each a script \
+         or a list of at most {max} scripts",
+        max = HOOK_SCRIPTS
+    )]
+    HooksUnclear(String),
+    /// The events.
+    #[error("`hooks` has events of another client ({0}), whose commands are never run here")]
+    ForeignHooks(String),
+    /// The number of tokens.
+    #[error(
+        "the instructions are approx. {} tokens, over {}: move parts into files that are read when \
+         they are needed",
+        shown(*.0),
+        shown(limits::MANY_TOKENS)
+    )]
+    ManyTokens(usize),
+    /// Commands that another client would run.
+    #[error("commands written as !`…` are never run here, which the model is told")]
+    CommandsNotRun,
+    /// The names.
+    #[error("it requires what is not installed, or not offered: {0}")]
+    RequiresMissing(String),
+    /// The names, in order.
+    #[error("its requirements run in a circle: {0}")]
+    RequiresCircle(String),
+    /// The number of skills, and how many can be active.
+    #[error(
+        "it and the skills that it requires are {0}, and at most {1} can be active (`max_active`)"
+    )]
+    RequiresTooMany(usize, usize),
+    /// The directory of the other skill.
+    #[error("`{0}` has a skill of the same name and is offered instead: rename or remove one")]
+    DuplicateName(String),
+    /// The directory of the other skill, the reason, and the qualified name of this one.
+    #[error(
+        "`{0}` has a skill of the same name and stands in its place, because {1}: this one is `{2}`"
+    )]
+    Shadowed(String, String, String),
+    /// The directory of the administrator's skill.
+    #[error(
+        "`{0}` is the administrator's skill of this name, and no other can be used in its place"
+    )]
+    HiddenEnterprise(String),
+    /// Why it is not trusted, and the directory to trust.
+    #[error("{0}: look at it, then run `agent-skills trust {1}`")]
+    HiddenUntrusted(String, String),
+    /// What the policy says.
+    #[error("{0}")]
+    HiddenPolicy(String),
+    /// What needs an approval, and the skill.
+    #[error("{0}: look at it, then run `agent-skills approve {1}`")]
+    HiddenUnapproved(String, String),
+    /// What its author names, as a list, and what this is.
+    #[error("its scope is the {0} {1}, and this {2} is none of them")]
+    HiddenScope(String, String, String),
+    /// The context.
+    #[error("the configuration's `catalog` leaves it out of the context `{0}`")]
+    HiddenCatalog(String),
+    /// The skill.
+    #[error("it is switched off: `agent-skills enable {0}` switches it on")]
+    HiddenOff(String),
+    /// Who keeps it from the model.
+    #[error("{0}")]
+    HiddenFromModel(String),
+    /// The error.
+    #[error("the configuration cannot be read, so no skill is offered: {0}")]
+    HiddenConfiguration(String),
+    /// The prompt has room for a part of it.
+    #[error("{}", no_room("the beginning of its description"))]
+    DescriptionShortened,
+    /// The prompt has room for its name.
+    #[error("{}", no_room("its name"))]
+    DescriptionOmitted,
+    /// The prompt has no room.
+    #[error("{}", no_room("nothing, but it finds it by searching"))]
+    NameOmitted,
+    /// Its files are not those installed.
+    #[error("its files have changed since it was installed: `verify` names them")]
+    ChangedSince,
 }
 
 impl Diagnostic {
-    /// See [`Level::Note`].
-    pub fn note(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.to_owned(),
-            level: Level::Note,
-            message: message.into(),
-        }
+    /// Its code: lowercase, hyphenated.
+    pub fn code(&self) -> String {
+        let written = serde_json::to_value(self).unwrap_or_default();
+        written["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// See [`Level::Warning`].
-    pub fn warning(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.to_owned(),
-            level: Level::Warning,
-            message: message.into(),
-        }
+    /// Its severity.
+    pub fn level(&self) -> Level {
+        rules::level(&self.code())
     }
+}
 
-    /// See [`Level::Error`].
-    pub fn error(code: &str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.to_owned(),
-            level: Level::Error,
-            message: message.into(),
-        }
-    }
+fn no_room(told: &str) -> String {
+    format!(
+        "the prompt has no room for it, so the model is told {told}: shorten descriptions, disable \
+         skills, or raise `prompt_chars`"
+    )
 }

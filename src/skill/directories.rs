@@ -33,9 +33,8 @@ pub fn list(root: &Path) -> Listing {
         .map(|metadata| Stamp::from_metadata(&metadata));
     let mut names = Vec::new();
     // A link's target may become a directory without changing the root.
-    let mut vouched = true;
     let entries = fs::read_dir(root);
-    vouched &= entries.is_ok();
+    let mut vouched = entries.is_ok();
     for entry in entries.into_iter().flatten().take(limits::CATALOG_ENTRIES) {
         let Ok(entry) = entry else {
             vouched = false;

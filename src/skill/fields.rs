@@ -55,11 +55,10 @@ impl Fields {
     /// null or blank.
     pub fn text(&self, key: &str) -> Option<String> {
         let text = match self.0.get(key)? {
-            Value::Array(items) => items
-                .iter()
-                .filter_map(scalar)
-                .collect::<Vec<_>>()
-                .join(", "),
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().filter_map(scalar).collect();
+                items.join(", ")
+            }
             value => scalar(value)?,
         };
         let text = text.trim();
@@ -68,11 +67,13 @@ impl Fields {
 
     /// The author's version: `metadata.version`, or `version` at the top level.
     pub fn version(&self) -> Option<String> {
-        let below = match self.value("metadata") {
-            Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("version"),
-            _ => None,
-        };
-        below.or_else(|| self.text("version"))
+        self.in_metadata("version").or_else(|| self.text("version"))
+    }
+
+    /// As [`Fields::text`], of a field in `metadata`.
+    pub(super) fn in_metadata(&self, key: &str) -> Option<String> {
+        let metadata = self.value("metadata")?.as_object()?;
+        Self::from(metadata.clone()).text(key)
     }
 
     /// The value of `allowed-tools` in any of its spellings.
@@ -91,28 +92,21 @@ impl Fields {
 
     /// The entries of `disallowed-tools` in all its spellings; empty if there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
-        let spellings = self
-            .0
-            .iter()
-            .filter(|(key, _)| folds_to(key, "disallowedtools"));
+        let all = self.0.iter();
+        let spellings = all.filter(|(key, _)| folds_to(key, "disallowedtools"));
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
     /// Diagnostics on the spelling of the tool lists.
-    pub fn tool_list_diagnostics(&self) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        if let Some((key, value)) = self.allowed_key() {
-            if key != "allowed-tools" {
-                let text = format!("`{key}` was read as `allowed-tools`: spell it that way");
-                found.push(Diagnostic::warning("allowed-tools-spelling", text));
-            }
-            if value.is_null() {
-                let text = "`allowed-tools` has no value and restricts nothing: list tools, write \
-                            `\"\"` to allow none, or remove the key";
-                found.push(Diagnostic::warning("null-allowed-tools", text));
-            }
-        }
-        found
+    pub fn tool_list_diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
+        let (key, is_null) = match self.allowed_key() {
+            Some((key, value)) => (key, value.is_null()),
+            None => ("allowed-tools", false),
+        };
+        let misspelt = || Diagnostic::AllowedToolsSpelling(key.to_owned());
+        let misspelt = (key != "allowed-tools").then(misspelt);
+        let null = is_null.then_some(Diagnostic::NullAllowedTools);
+        misspelt.into_iter().chain(null)
     }
 
     /// Sets a tool list that was read although the frontmatter's mapping could not be.
@@ -136,7 +130,7 @@ impl Fields {
 }
 
 /// Whether a key equals `folded`, ignoring case, hyphens of any kind, underscores and spaces.
-pub(super) fn folds_to(key: &str, folded: &str) -> bool {
+pub fn folds_to(key: &str, folded: &str) -> bool {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
     letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
 }
@@ -154,11 +148,10 @@ fn scalar(value: &Value) -> Option<String> {
 fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(entries).collect(),
-        Value::Object(map) => map
-            .iter()
-            .flat_map(|(name, body)| map_entry(name, body))
-            .collect(),
-        Value::Null => Vec::new(),
+        Value::Object(map) => {
+            let entries = map.iter().flat_map(|(name, body)| map_entry(name, body));
+            entries.collect()
+        }
         value => scalar(value).into_iter().collect(),
     }
 }
@@ -170,16 +163,16 @@ fn map_entry(name: &str, body: &Value) -> Vec<String> {
         return vec![format!("{name}:{}", scalar(body).unwrap_or_default())];
     }
     match body {
-        Value::Array(items) => items
-            .iter()
-            .flat_map(|item| map_entry(name, item))
-            .collect(),
+        Value::Array(items) => {
+            let entries = items.iter().flat_map(|item| map_entry(name, item));
+            entries.collect()
+        }
         Value::Null | Value::Bool(true) => vec![name.to_owned()],
         Value::Bool(false) => Vec::new(),
-        value => scalar(value)
-            .map(|body| format!("{name}({body})"))
-            .into_iter()
-            .collect(),
+        value => {
+            let body = scalar(value).into_iter();
+            body.map(|body| format!("{name}({body})")).collect()
+        }
     }
 }
 

@@ -20,10 +20,7 @@ pub fn split(text: &str) -> Split<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = unwrap_code_fence(text, &mut diagnostics);
     let Some(start) = opening(text, &mut diagnostics) else {
-        diagnostics.push(Diagnostic::error(
-            "no-frontmatter",
-            "SKILL.md has no frontmatter: put `---`, name and description, `---` at its top",
-        ));
+        diagnostics.push(Diagnostic::NoFrontmatter);
         return Split {
             yaml: None,
             body: text,
@@ -69,10 +66,7 @@ fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'
     if ticks < 3 || !inner.lines().next().is_some_and(is_fence) {
         return text;
     }
-    diagnostics.push(Diagnostic::note(
-        "wrapped-in-fence",
-        "the whole of SKILL.md stands in a code fence: remove its first and last line",
-    ));
+    diagnostics.push(Diagnostic::WrappedInFence);
     let end = inner.trim_end();
     end.strip_suffix(&trimmed[..ticks]).unwrap_or(end)
 }
@@ -85,24 +79,17 @@ fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
         return Some(after_line(text, skipped));
     }
     if first.starts_with("name:") || first.starts_with("description:") {
-        diagnostics.push(Diagnostic::warning(
-            "no-opening-fence",
-            "the frontmatter has no `---` line before it: add one",
-        ));
+        diagnostics.push(Diagnostic::NoOpeningFence);
         return Some(skipped);
     }
     // A heading or a banner may precede the block; a block further down is an example in the body.
-    let mut before = lines(text)
-        .take_while(|(at, _)| *at < 400)
-        .collect::<Vec<_>>()
-        .into_iter();
-    let (fence, _) = before
-        .find(|(at, line)| is_fence(line) && text[after_line(text, *at)..].starts_with("name:"))?;
-    diagnostics.push(Diagnostic::warning(
-        "text-before-frontmatter",
-        "text stands before the frontmatter: move `---` to the first line",
-    ));
-    Some(after_line(text, fence))
+    let fences = lines(text).take_while(|(at, _)| *at < 400);
+    let mut starts = fences
+        .filter(|(_, line)| is_fence(line))
+        .map(|(at, _)| after_line(text, at));
+    let start = starts.find(|start| text[*start..].starts_with("name:"))?;
+    diagnostics.push(Diagnostic::TextBeforeFrontmatter);
+    Some(start)
 }
 
 fn skip_blank_and_comments(text: &str) -> usize {
@@ -121,47 +108,34 @@ fn skip_blank_and_comments(text: &str) -> usize {
 
 /// Where the YAML ends and where the body begins, both as offsets in `block`.
 fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
-    let whole = lines(block)
-        .find(|(_, line)| is_fence(line))
-        .map(|(at, _)| at);
-    let glued = lines(block)
-        .find(|(_, line)| line.starts_with("---"))
-        .map(|(at, _)| at);
-    match (whole, glued) {
-        (Some(whole), Some(glued)) if glued < whole && glued_is_right(block, glued, whole) => {
-            glued_fence(block, glued, diagnostics)
-        }
-        (Some(whole), _) => (whole, after_line(block, whole)),
-        (None, Some(glued)) => glued_fence(block, glued, diagnostics),
-        (None, None) => {
-            diagnostics.push(Diagnostic::warning(
-                "unclosed-frontmatter",
-                "the frontmatter has no closing `---` line: add one before the first heading",
-            ));
-            let blank_or_heading =
-                |line: &str| line.starts_with("# ") || (line.is_empty() && !block.contains("\n# "));
-            let end = lines(block).find(|(_, line)| blank_or_heading(line));
-            let end = end.map_or(block.len(), |(at, _)| at);
-            (end, end)
-        }
+    let first = |is_it: &dyn Fn(&str) -> bool| {
+        let found = lines(block).find(|(_, line)| is_it(line));
+        found.map(|(at, _)| at)
+    };
+    let whole = first(&is_fence);
+    let glued = first(&|line| line.starts_with("---"));
+    let glued = glued.filter(|glued| whole.is_none_or(|whole| ends_at(block, *glued, whole)));
+    if let Some(at) = glued {
+        diagnostics.push(Diagnostic::GluedFence);
+        let behind = block[at..].trim_start_matches('-');
+        return (at, block.len() - behind.len());
     }
+    if let Some(at) = whole {
+        return (at, after_line(block, at));
+    }
+    diagnostics.push(Diagnostic::UnclosedFrontmatter);
+    let has_heading = block.contains("\n# ");
+    let end = first(&|line| line.starts_with("# ") || (line.is_empty() && !has_heading));
+    let end = end.unwrap_or(block.len());
+    (end, end)
 }
 
 /// Whether the YAML ends at the fence glued to its text. The whole-line fence that follows is then
 /// a rule in the body, and only the text before the glued fence is YAML.
-fn glued_is_right(block: &str, glued: usize, whole: usize) -> bool {
-    mapping::strict(&block[..whole]).is_none() && mapping::strict(&block[..glued]).is_some()
-}
-
-fn glued_fence(block: &str, at: usize, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
-    diagnostics.push(Diagnostic::note(
-        "glued-fence",
-        "the closing `---` is on one line with other text: give it a line of its own",
-    ));
-    (
-        at,
-        at + (block[at..].len() - block[at..].trim_start_matches('-').len()),
-    )
+fn ends_at(block: &str, glued: usize, whole: usize) -> bool {
+    glued < whole
+        && mapping::strict(&block[..whole]).is_none()
+        && mapping::strict(&block[..glued]).is_some()
 }
 
 #[cfg(test)]
@@ -170,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn codes(split: &Split<'_>) -> Vec<String> {
-        split.diagnostics.iter().map(|d| d.code.clone()).collect()
+        split.diagnostics.iter().map(Diagnostic::code).collect()
     }
 
     #[test]

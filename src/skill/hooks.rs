@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::{Diagnostic, Fields, one_line};
 
 /// Scripts of one hook of a skill. Nobody needs more.
-const HOOK_SCRIPTS: usize = 8;
+pub(super) const HOOK_SCRIPTS: usize = 8;
+
+const KEYS: [&str; 2] = ["pre", "post"];
 
 /// The scripts as written, relative to the skill's directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,34 +37,20 @@ impl Hooks {
 
     /// Diagnostics on hooks that will not run.
     pub fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
-        let unclear = |what: &str| {
-            let text = format!(
-                "`{what}` is not run: write `hooks: {{pre: scripts/a.sh, post: scripts/b.sh}}`, each a \
-                 script or a list of at most {HOOK_SCRIPTS} scripts"
-            );
-            Diagnostic::warning("hooks-unclear", text)
-        };
+        let unclear = |what: &str| Diagnostic::HooksUnclear(what.to_owned());
         let map = match fields.value("hooks") {
             None | Some(Value::Null) => return Vec::new(),
             Some(Value::Object(map)) => map,
             Some(_) => return vec![unclear("hooks")],
         };
-        let mut found = Vec::new();
-        for key in ["pre", "post"] {
-            if of_key(fields, key).is_some_and(|value| scripts(value).is_none()) {
-                found.push(unclear(&format!("hooks.{key}")));
-            }
-        }
-        let foreign = map
-            .keys()
-            .filter(|key| !["pre", "post"].contains(&key.as_str()));
+        let is_unclear =
+            |key: &&str| of_key(fields, key).is_some_and(|value| scripts(value).is_none());
+        let own = KEYS.into_iter().filter(is_unclear);
+        let mut found: Vec<_> = own.map(|key| unclear(&format!("hooks.{key}"))).collect();
+        let foreign = map.keys().filter(|key| !KEYS.contains(&key.as_str()));
         let foreign: Vec<String> = foreign.take(5).map(|key| one_line(key)).collect();
         if !foreign.is_empty() {
-            let text = format!(
-                "`hooks` has events of another client ({}), whose commands are never run here",
-                foreign.join(", ")
-            );
-            found.push(Diagnostic::note("foreign-hooks", text));
+            found.push(Diagnostic::ForeignHooks(foreign.join(", ")));
         }
         found
     }
@@ -97,7 +85,7 @@ mod tests {
 
     fn codes(yaml: &str) -> Vec<String> {
         let found = Hooks::diagnostics(&fields(yaml));
-        found.into_iter().map(|found| found.code).collect()
+        found.iter().map(Diagnostic::code).collect()
     }
 
     #[test]

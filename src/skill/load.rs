@@ -4,6 +4,7 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,11 +59,8 @@ impl Skill {
     }
 
     fn find(dir: &Path) -> Result<Self, Diagnostic> {
-        let file = find_skill_file(dir).ok_or_else(|| {
-            let text = format!("`{}` has no SKILL.md", dir.display());
-            Diagnostic::error("no-skill-file", text)
-        })?;
-        let (file, bytes) = read(dir, file)?;
+        let missing = || Diagnostic::NoSkillFile(dir.display().to_string());
+        let (file, bytes) = read(dir, find_skill_file(dir).ok_or_else(missing)?)?;
         Self::parse(dir, file, &bytes)
     }
 
@@ -77,22 +75,20 @@ impl Skill {
         let valid = std::str::from_utf8(bytes).map(Cow::Borrowed);
         let text = valid.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
         if let Cow::Owned(_) = text {
-            let message =
-                "SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8";
-            diagnostics.push(Diagnostic::warning("not-utf8", message));
+            diagnostics.push(Diagnostic::NotUtf8);
         }
         let split = frontmatter::split(&text);
-        let odd = [
-            "glued-fence",
-            "unclosed-frontmatter",
-            "text-before-frontmatter",
-        ];
-        let is_odd = |found: &Diagnostic| odd.contains(&found.code.as_str());
-        let doubtful_fences = split.diagnostics.iter().any(is_odd);
+        let doubtful_fences = split.diagnostics.iter().any(|found| {
+            use Diagnostic::{GluedFence, TextBeforeFrontmatter, UnclosedFrontmatter};
+            matches!(
+                found,
+                GluedFence | UnclosedFrontmatter | TextBeforeFrontmatter
+            )
+        });
         diagnostics.extend(split.diagnostics);
         let read = split.yaml.map(mapping::read).unwrap_or_default();
-        let repaired = split.yaml.is_none() || !read.diagnostics.is_empty();
-        diagnostics.extend(read.diagnostics);
+        let repaired = split.yaml.is_none() || read.diagnostic.is_some();
+        diagnostics.extend(read.diagnostic);
         let mut fields = Fields::from(read.values);
         let yaml = split.yaml.unwrap_or(&text);
         // A merge key could bring a list from elsewhere, so it is not followed. With odd fences the
@@ -107,9 +103,13 @@ impl Skill {
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
         let description = description(&fields);
-        check_description(description.as_deref(), &mut diagnostics);
-        let body = split.body.trim_start_matches(['\n', '\r']).trim_end();
-        diagnostics.extend(body::diagnostics(body));
+        diagnostics.extend(
+            match description.as_ref().map(|text| text.chars().count()) {
+                None => Some(Diagnostic::DescriptionMissing),
+                Some(length) => (length > 1024).then_some(Diagnostic::DescriptionTooLong(length)),
+            },
+        );
+        diagnostics.extend(body::diagnostics(trim_body(split.body)));
         Ok(Self {
             name,
             description,
@@ -129,18 +129,20 @@ impl Skill {
     pub fn body(&self) -> Result<String, Diagnostic> {
         let (_, bytes) = read(&self.dir, self.file.clone())?;
         if digest(&bytes) != self.digest {
-            let text = format!("`{}` changed just now: call again", self.file.display());
-            return Err(Diagnostic::error("changed", text));
+            return Err(Diagnostic::Changed(self.file.display().to_string()));
         }
         let text = String::from_utf8_lossy(&bytes);
-        let body = frontmatter::split(&text).body;
-        Ok(body.trim_start_matches(['\n', '\r']).trim_end().to_owned())
+        Ok(trim_body(frontmatter::split(&text).body).to_owned())
     }
 
     /// Whether the model may be told about it. A skill without a description cannot be chosen.
     pub fn is_offered(&self) -> bool {
         self.description.is_some()
     }
+}
+
+fn trim_body(body: &str) -> &str {
+    body.trim_start_matches(['\n', '\r']).trim_end()
 }
 
 /// The description; `None` if it has no visible character.
@@ -171,40 +173,28 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
 /// The file and its bytes. A file that contains only the path of another `SKILL.md` is a link that
 /// was checked out as text. It is followed once, inside the directory that contains the skill.
 fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
-    let unreadable = |file: &Path, reason: &dyn std::fmt::Display| {
-        let text = format!("could not read `{}`: {reason}", file.display());
-        Diagnostic::error("unreadable", text)
-    };
     let read_inside = |path: &Path| {
+        let unreadable =
+            |why: &dyn Display| Diagnostic::Unreadable(path.display().to_string(), why.to_string());
         // A regular file directly in the directory cannot lie elsewhere.
-        let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|file| file.is_file());
-        if path.parent() == Some(dir) && is_plain(path) {
-            return files::read_capped(path, limits::SKILL_FILE)
-                .map_err(|error| unreadable(path, &error));
+        let is_plain = path.symlink_metadata().is_ok_and(|file| file.is_file());
+        let mut real = path.to_owned();
+        if path.parent() != Some(dir) || !is_plain {
+            let root = dir.canonicalize().map_err(|error| unreadable(&error))?;
+            real = path.canonicalize().map_err(|error| unreadable(&error))?;
+            if !real.starts_with(root.parent().unwrap_or(&root)) {
+                return Err(unreadable(&"it is a link that leaves the skills directory"));
+            }
         }
-        let root = dir.canonicalize();
-        let root = root.map_err(|error| unreadable(dir, &error))?;
-        let root = root.parent().unwrap_or(&root);
-        let inside = path
-            .canonicalize()
-            .map_err(|error| unreadable(path, &error))?;
-        if !inside.starts_with(root) {
-            return Err(unreadable(
-                path,
-                &"it is a link that leaves the skills directory",
-            ));
-        }
-        files::read_capped(&inside, limits::SKILL_FILE).map_err(|error| unreadable(path, &error))
+        files::read_capped(&real, limits::SKILL_FILE).map_err(|error| unreadable(&error))
     };
     let bytes = read_inside(&file)?;
-    match text_link(&bytes) {
-        Some(target) => {
-            let target = dir.join(target);
-            let bytes = read_inside(&target)?;
-            Ok((target, bytes))
-        }
-        None => Ok((file, bytes)),
-    }
+    let Some(target) = text_link(&bytes) else {
+        return Ok((file, bytes));
+    };
+    let target = dir.join(target);
+    let bytes = read_inside(&target)?;
+    Ok((target, bytes))
 }
 
 fn text_link(bytes: &[u8]) -> Option<&str> {
@@ -220,53 +210,23 @@ fn name(
     dir: &Path,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<SkillName, Diagnostic> {
-    let directory = dir
-        .file_name()
-        .map(|name| name.to_string_lossy())
-        .unwrap_or_default();
+    let directory = dir.file_name().unwrap_or_default().to_string_lossy();
     let from_directory = SkillName::from_written(&directory);
-    let written = fields.text("name");
-    let Some(name) = written.as_deref().and_then(SkillName::from_written) else {
-        let text =
-            format!("the name was taken from the directory `{directory}`: add the field `name`");
-        diagnostics.push(Diagnostic::note("name-missing", text));
-        return from_directory.ok_or_else(|| {
-            let text =
-                format!("neither `name` nor the directory `{directory}` has a letter or digit");
-            Diagnostic::error("name-unusable", text)
-        });
+    let written = fields.text("name").unwrap_or_default();
+    let Some(name) = SkillName::from_written(&written) else {
+        diagnostics.push(Diagnostic::NameMissing(directory.to_string()));
+        return from_directory.ok_or_else(|| Diagnostic::NameUnusable(directory.into_owned()));
     };
-    let written = written.unwrap_or_default();
     if written.chars().count() > SkillName::MAX {
-        let text = format!(
-            "the name is longer than {} characters and was cut",
-            SkillName::MAX
-        );
-        diagnostics.push(Diagnostic::warning("name-too-long", text));
+        diagnostics.push(Diagnostic::NameTooLong);
     } else if written != name.as_str() {
-        let text = format!(
-            "the name `{written}` is used as `{name}`: use lowercase letters, digits and single hyphens"
-        );
-        diagnostics.push(Diagnostic::note("name-altered", text));
+        diagnostics.push(Diagnostic::NameAltered(written, name.to_string()));
     }
     if from_directory.as_ref() != Some(&name) {
-        let text = format!("the name `{name}` differs from its directory `{directory}`");
-        diagnostics.push(Diagnostic::note("name-mismatch", text));
+        diagnostics.push(Diagnostic::NameMismatch(
+            name.to_string(),
+            directory.into_owned(),
+        ));
     }
     Ok(name)
-}
-
-fn check_description(description: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(description) = description else {
-        let text =
-            "the skill has no description, so the model could not know when to use it: add one";
-        diagnostics.push(Diagnostic::error("description-missing", text));
-        return;
-    };
-    let length = description.chars().count();
-    if length > 1024 {
-        let text =
-            format!("the description has {length} characters, over the specification's 1024");
-        diagnostics.push(Diagnostic::note("description-too-long", text));
-    }
 }

@@ -12,42 +12,25 @@ pub struct Mapping {
     /// Key to value, in the order written. Scalars that YAML reads as strings are strings.
     pub values: Map<String, Value>,
     /// What had to be repaired.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostic: Option<Diagnostic>,
 }
 
 /// Reads a frontmatter. Text that is not a mapping gives an empty one.
 pub fn read(yaml: &str) -> Mapping {
-    if let Some(reason) = over_limits(yaml) {
-        let message = format!("the frontmatter {reason}, so only its plain lines were read");
-        return by_key(
-            yaml,
-            false,
-            Diagnostic::warning("frontmatter-too-large", message),
-        );
-    }
-    match plain::read(yaml).or_else(|| parse(yaml)) {
-        Some(values) => Mapping {
-            values,
-            diagnostics: Vec::new(),
-        },
-        None => by_key(
-            yaml,
-            true,
-            Diagnostic::warning(
-                "yaml-repaired",
-                "the frontmatter is not valid YAML, so its keys were read one by one: quote \
-                 values that contain `: ` or begin with `*`, `@` or a backtick",
-            ),
-        ),
-    }
+    let (values, diagnostic) = if let Some(reason) = over_limits(yaml) {
+        let too_large = Diagnostic::FrontmatterTooLarge(reason);
+        (by_key(yaml, false), Some(too_large))
+    } else if let Some(values) = plain::read(yaml).or_else(|| parse(yaml)) {
+        (values, None)
+    } else {
+        (by_key(yaml, true), Some(Diagnostic::YamlRepaired))
+    };
+    Mapping { values, diagnostic }
 }
 
 /// The mapping, if the text is YAML within the limits. Of a duplicate key, the last value counts.
 pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
-    match over_limits(yaml) {
-        None => parse(yaml),
-        Some(_) => None,
-    }
+    over_limits(yaml).is_none().then(|| parse(yaml)).flatten()
 }
 
 fn parse(yaml: &str) -> Option<Map<String, Value>> {
@@ -65,77 +48,70 @@ pub fn over_limits(yaml: &str) -> Option<String> {
     }
     let opened = yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{'));
     let opened = opened.count();
-    if opened > limits::FRONTMATTER_BRACKETS {
-        return Some(format!(
-            "opens more than {} brackets",
-            limits::FRONTMATTER_BRACKETS
-        ));
+    let most = limits::FRONTMATTER_BRACKETS;
+    if opened > most {
+        return Some(format!("opens more than {most} brackets"));
     }
-    let mut depth = 0_usize;
-    let mut deepest = 0;
-    for line in yaml.lines() {
-        // Indentation opens block nesting, and so does `- ` or `? ` before the first word.
-        let indicators = line
-            .bytes()
-            .take_while(|b| matches!(b, b' ' | b'-' | b'?' | b'\t'));
-        let marks = indicators.filter(|b| matches!(b, b'-' | b'?'));
-        deepest = deepest.max(marks.count());
-        if opened == 0 {
-            continue;
+    // Indentation opens block nesting, and so does `- ` or `? ` before the first word.
+    let marks = |line: &str| {
+        let before = line.trim_start_matches([' ', '-', '?', '\t']);
+        let before = &line.as_bytes()[..line.len() - before.len()];
+        before.iter().filter(|b| matches!(b, b'-' | b'?')).count()
+    };
+    let brackets = if opened == 0 {
+        0
+    } else {
+        deepest_bracket(yaml)
+    };
+    let deepest = yaml.lines().map(marks).fold(brackets, usize::max);
+    let most = limits::FRONTMATTER_DEPTH;
+    (deepest > most).then(|| format!("nests deeper than {most}"))
+}
+
+/// How many brackets are open at once, at most.
+pub fn deepest_bracket(yaml: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in yaml.bytes() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        for byte in line.bytes() {
-            match byte {
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            deepest = deepest.max(depth);
-        }
+        deepest = deepest.max(depth);
     }
-    (deepest > limits::FRONTMATTER_DEPTH)
-        .then(|| format!("nests deeper than {}", limits::FRONTMATTER_DEPTH))
+    deepest
 }
 
 /// Parses each top-level key as a document of its own, or keeps its raw text if that fails too. Of
 /// a duplicate key, the first value counts.
-fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
+fn by_key(yaml: &str, parse: bool) -> Map<String, Value> {
     let mut values = Map::new();
     for chunk in chunks(yaml) {
         let Some((key, raw)) = chunk.split_once(':') else {
             continue;
         };
         let key = unquoted(key);
-        if values.contains_key(key) {
-            continue;
-        }
-        let strictly = parse.then(|| strict(chunk)).flatten();
-        let value = strictly
-            .and_then(|mut map| map.remove(key))
-            .unwrap_or_else(|| raw_value(raw));
-        values.insert(key.to_owned(), value);
+        values.entry(key).or_insert_with(|| {
+            let map = parse.then(|| strict(chunk)).flatten();
+            let value = map.and_then(|mut map| map.remove(key));
+            value.unwrap_or_else(|| raw_value(raw))
+        });
     }
-    Mapping {
-        values,
-        diagnostics: vec![diagnostic],
-    }
+    values
 }
 
 /// Splits the text before every line that begins with a key.
 fn chunks(yaml: &str) -> Vec<&str> {
-    let mut starts = Vec::new();
-    let mut at = 0;
+    let mut chunks = Vec::new();
+    let (mut start, mut at) = (None, 0);
     for line in yaml.split_inclusive('\n') {
         if begins_with_key(line) {
-            starts.push(at);
+            chunks.extend(start.replace(at).map(|start| &yaml[start..at]));
         }
         at += line.len();
     }
-    let ends = starts.iter().skip(1).copied().chain([yaml.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, end)| &yaml[start..end])
-        .collect()
+    chunks.extend(start.map(|start| &yaml[start..]));
+    chunks
 }
 
 fn begins_with_key(line: &str) -> bool {
@@ -152,15 +128,10 @@ fn begins_with_key(line: &str) -> bool {
 /// The text after the colon on one line, without surrounding quotes or block indicator.
 fn raw_value(raw: &str) -> Value {
     let raw = raw.trim();
-    let unblocked = raw
-        .strip_prefix(['|', '>'])
-        .map(|rest| rest.trim_start_matches(['-', '+']));
-    let text = unblocked
-        .unwrap_or(raw)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    Value::String(unquoted(&text).to_owned())
+    let block = raw.strip_prefix(['|', '>']);
+    let text = block.map_or(raw, |rest| rest.trim_start_matches(['-', '+']));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    unquoted(&words.join(" ")).into()
 }
 
 /// The text without surrounding quotes, if it has any.
@@ -209,7 +180,7 @@ mod tests {
         assert_eq!(mapping.values["name"], "x");
         assert_eq!(mapping.values["description"], "d");
         assert_eq!(mapping.values["argument-hint"], "[a] [b]");
-        assert_eq!(mapping.diagnostics[0].code, "yaml-repaired");
+        assert_eq!(mapping.diagnostic, Some(Diagnostic::YamlRepaired));
     }
 
     #[test]
@@ -230,7 +201,7 @@ mod tests {
             ),
             (&json!("b"), &json!("2"))
         );
-        assert!(mapping.diagnostics.is_empty());
+        assert_eq!(mapping.diagnostic, None);
     }
 
     #[test]

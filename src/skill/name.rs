@@ -52,8 +52,10 @@ impl SkillName {
 
 fn is_plain(written: &str) -> bool {
     let is_word = |word: &[u8]| {
-        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
-        !word.is_empty() && word.iter().all(is_plain)
+        !word.is_empty()
+            && word
+                .iter()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'))
     };
     written.len() <= SkillName::MAX && written.as_bytes().split(|byte| *byte == b'-').all(is_word)
 }

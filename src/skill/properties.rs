@@ -1,6 +1,6 @@
 //! The fields that the specification defines, with a skill's values.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::Skill;
 
@@ -8,16 +8,13 @@ impl Skill {
     /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
     /// they are set (docs/spec/skills.md#strict-validation).
     pub fn properties(&self) -> Value {
-        let mut properties = Map::new();
-        properties.insert("name".to_owned(), self.name.as_str().into());
-        let description = self.description.clone();
-        properties.insert("description".to_owned(), description.into());
+        let mut properties = json!({"name": self.name, "description": self.description});
         for key in ["license", "compatibility", "allowed-tools", "metadata"] {
             if let Some(value) = self.fields.value(key).filter(|value| !value.is_null()) {
-                properties.insert(key.to_owned(), value.clone());
+                properties[key] = value.clone();
             }
         }
-        Value::Object(properties)
+        properties
     }
 }
 

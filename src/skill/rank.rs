@@ -27,31 +27,29 @@ pub fn rank<T>(
     words: &[String],
     searchable: impl Fn(&T) -> Searchable<'_>,
 ) -> Vec<T> {
-    let words: Vec<String> = words.iter().flat_map(|word| terms(word)).collect();
+    let words = words.iter().flat_map(|word| words_of(word));
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
     let whole = words.join("-");
-    let documents: Vec<Document> = skills
+    let each = skills
         .iter()
-        .map(|skill| Document::of(&searchable(skill), &words))
-        .collect();
+        .map(|skill| Document::new(&searchable(skill), &words));
+    let documents: Vec<Document> = each.collect();
     let count = number(documents.len());
     let average = documents.iter().map(|d| d.length).sum::<f32>() / count.max(1.0);
-    let rarity: Vec<f32> = (0..words.len())
-        .map(|word| {
-            let having = documents.iter().filter(|d| d.counts[word] > 0.0);
-            let having = number(having.count());
-            (1.0 + (count - having + 0.5) / (having + 0.5)).ln()
-        })
-        .collect();
+    let rarity = |word: usize| {
+        let having = documents.iter().filter(|d| d.counts[word] > 0.0);
+        let having = number(having.count());
+        (1.0 + (count - having + 0.5) / (having + 0.5)).ln()
+    };
+    let rarity: Vec<f32> = (0..words.len()).map(rarity).collect();
     let most = documents.iter().map(Document::matched).max().unwrap_or(0);
-    let mut scored: Vec<(bool, f32, T)> = skills
-        .into_iter()
-        .zip(documents)
-        .filter_map(|(skill, document)| {
-            let exact = searchable(&skill).name == whole;
-            let fits = exact || most > 0 && document.matched() == most;
-            fits.then(|| (exact, document.score(&rarity, average), skill))
-        })
-        .collect();
+    let score = |(skill, document): (T, Document)| {
+        let exact = searchable(&skill).name == whole;
+        let fits = exact || most > 0 && document.matched() == most;
+        fits.then(|| (exact, document.score(&rarity, average), skill))
+    };
+    let scored = skills.into_iter().zip(documents).filter_map(score);
+    let mut scored: Vec<(bool, f32, T)> = scored.collect();
     scored.sort_by(|a, b| {
         let by_score = b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
         by_score.then_with(|| searchable(&a.2).name.cmp(searchable(&b.2).name))
@@ -66,16 +64,14 @@ struct Document {
 }
 
 impl Document {
-    fn of(skill: &Searchable, words: &[String]) -> Self {
+    fn new(skill: &Searchable, words: &[String]) -> Self {
         let mut document = Self {
             counts: vec![0.0; words.len()],
             length: 0.0,
         };
         let tags = skill.tags.join(" ");
-        for (text, weight) in [skill.name, &tags, skill.description]
-            .into_iter()
-            .zip(WEIGHTS)
-        {
+        let texts = [skill.name, &tags, skill.description];
+        for (text, weight) in texts.into_iter().zip(WEIGHTS) {
             for term in words_of(text) {
                 document.length += weight;
                 for (count, word) in document.counts.iter_mut().zip(words) {
@@ -106,31 +102,24 @@ fn number(count: usize) -> f32 {
 /// How well a term matches a lowercase word: fully, as a prefix, or not at all. Allocates nothing
 /// for ASCII, since a catalog has half a million terms.
 fn likeness(term: &str, word: &str) -> f32 {
-    if !term.is_ascii() {
+    let (begins, length) = if term.is_ascii() {
+        let start = term.get(..word.len());
+        let begins = start.is_some_and(|start| start.eq_ignore_ascii_case(word));
+        (begins, term.len())
+    } else {
         let term = term.to_lowercase();
-        return part(term == word, term.starts_with(word), word);
-    }
-    let begins = term
-        .get(..word.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(word));
-    part(begins && term.len() == word.len(), begins, word)
-}
-
-fn part(is: bool, begins: bool, word: &str) -> f32 {
-    match (is, begins && word.len() >= PREFIX.1) {
-        (true, _) => 1.0,
-        (false, true) => PREFIX.0,
-        (false, false) => 0.0,
+        (term.starts_with(word), term.len())
+    };
+    match begins {
+        true if length == word.len() => 1.0,
+        true if word.len() >= PREFIX.1 => PREFIX.0,
+        _ => 0.0,
     }
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|term| !term.is_empty())
-}
-
-fn terms(text: &str) -> Vec<String> {
-    words_of(text).map(str::to_lowercase).collect()
+    let terms = text.split(|c: char| !c.is_alphanumeric());
+    terms.filter(|term| !term.is_empty())
 }
 
 #[cfg(test)]

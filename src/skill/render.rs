@@ -50,10 +50,8 @@ impl Activation<'_> {
 
     /// The instructions in their wrapper.
     pub fn render_in(&self, wrapper: Wrapper) -> String {
-        wrapper.around(
-            self.skill.name.as_str(),
-            self.inside().trim_end_matches('\n'),
-        )
+        let inside = self.inside();
+        wrapper.around(self.skill.name.as_str(), inside.trim_end_matches('\n'))
     }
 
     fn inside(&self) -> String {
@@ -108,10 +106,7 @@ impl Activation<'_> {
         text.push_str("</skill_resources>\n");
         let more = self.listing.total - self.listing.resources.len();
         if more > 0 {
-            let _ = writeln!(
-                text,
-                "{more} more files are in the skill directory and not listed."
-            );
+            *text += &format!("{more} more files are in the skill directory and not listed.\n");
         }
     }
 }
@@ -119,45 +114,31 @@ impl Activation<'_> {
 /// Replaces the placeholders that real skills use for their own directory
 /// (docs/spec/skills.md#bodies).
 fn place(body: &str, dir: &str) -> String {
-    ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"]
-        .iter()
-        .fold(body.to_owned(), |text, placeholder| {
-            text.replace(placeholder, dir)
-        })
+    let placeholders = ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"];
+    let fill = |text: String, placeholder| text.replace(placeholder, dir);
+    placeholders.into_iter().fold(body.to_owned(), fill)
 }
 
 /// Escapes the closing tags of our elements.
 pub fn guarded(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("</") {
-        let (before, tag) = rest.split_at(at);
-        kept.push_str(before);
-        let name = tag[2..].trim_start();
-        let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
+    let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
+    let mut parts = text.split("</");
+    let mut guarded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
         // `</skills>` and `</skill-name>` are not closing tags of ours.
-        let name = name.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
-        let name = name.into_iter().next().unwrap_or_default();
-        let closes = |ours: &&str| name.eq_ignore_ascii_case(ours);
-        kept.push_str(if ours.iter().any(closes) {
-            "&lt;/"
-        } else {
-            "</"
-        });
-        rest = &tag[2..];
+        let of_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
+        let name = part.trim_start().split(|c: char| !of_name(c)).next();
+        let closes = name.is_some_and(|name| ours.iter().any(|tag| name.eq_ignore_ascii_case(tag)));
+        guarded += if closes { "&lt;/" } else { "</" };
+        guarded += part;
     }
-    kept + rest
+    guarded
 }
 
 fn escape(path: &Path) -> String {
-    let text = path.display().to_string();
-    let text = text
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    let text = path.display().to_string().replace(char::is_control, " ");
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A size in decimal units, for a person.

@@ -68,27 +68,15 @@ impl SkillPath {
         }
         let path = Path::new(written);
         let canonical = dir.canonicalize().unwrap_or_default();
-        let inside = path
-            .strip_prefix(dir)
-            .or_else(|_| path.strip_prefix(&canonical));
-        let path = if path.is_absolute() {
-            inside.map_err(|_| outside("is outside the skill's directory"))?
-        } else {
-            path
-        };
-        let mut kept = PathBuf::new();
-        for component in path.components() {
-            match component {
-                Component::Normal(part) => kept.push(part),
-                Component::CurDir => {}
-                Component::ParentDir if kept.pop() => {}
-                _ => return Err(outside("is outside the skill's directory")),
-            }
+        let inside = path.strip_prefix(dir);
+        let inside = inside.or_else(|_| path.strip_prefix(&canonical));
+        // An absolute path that is not inside has a root, which is refused below.
+        let path = inside.ok().filter(|_| path.is_absolute()).unwrap_or(path);
+        match normal(path) {
+            None => Err(outside("is outside the skill's directory")),
+            Some(path) if path.as_os_str().is_empty() => Err(outside("names no file")),
+            Some(path) => Ok(Self(path)),
         }
-        if kept.as_os_str().is_empty() {
-            return Err(outside("names no file"));
-        }
-        Ok(Self(kept))
     }
 
     /// The real path of the regular file that this path names in `dir`.
@@ -117,30 +105,17 @@ impl SkillPath {
     /// As [`SkillPath::resolve`].
     pub fn find(&self, dir: &Path) -> Result<Found> {
         let shown = self.0.display();
-        let missing = || {
-            Error::new(format!("there is no file `{shown}` in the skill")).hint(what_is_there(dir))
-        };
-        let root = dir.canonicalize().map_err(|_| missing())?;
-        let real = root.join(&self.0).canonicalize().map_err(|_| missing())?;
-        if !real.starts_with(&root) {
-            let text = format!("`{shown}` is a link that leads outside the skill's directory");
-            return Err(Error::new(text).hint("read a file that is part of the skill"));
-        }
-        let kind = fs::metadata(&real).map_err(|_| missing())?;
-        if kind.is_dir() {
+        let (root, path) = self.canonical(dir, "file", || what_is_there(dir))?;
+        if path.is_dir() {
             let listing = what_is_there(dir);
             return Err(Error::new(format!("`{shown}` is a directory")).hint(listing));
         }
-        let below = real.strip_prefix(&root).ok().and_then(EntryPath::parse);
-        match below.filter(|_| kind.is_file()) {
-            Some(below) => Ok(Found {
-                path: real,
-                root,
-                below,
-            }),
-            None => Err(Error::new(format!("`{shown}` is not a regular file"))
-                .hint("only regular files of a skill can be used")),
-        }
+        let below = path.strip_prefix(&root).ok().and_then(EntryPath::parse);
+        let below = below.filter(|_| path.is_file()).ok_or_else(|| {
+            Error::new(format!("`{shown}` is not a regular file"))
+                .hint("only regular files of a skill can be used")
+        })?;
+        Ok(Found { path, root, below })
     }
 
     /// The real path of the directory that this path names in `dir`.
@@ -148,26 +123,53 @@ impl SkillPath {
     /// # Errors
     /// When there is no such directory, or a link leads out of `dir`.
     pub fn resolve_dir(&self, dir: &Path) -> Result<PathBuf> {
-        let shown = self.0.display();
-        let hint = "give a directory of the skill, relative to it";
-        let missing =
-            || Error::new(format!("there is no directory `{shown}` in the skill")).hint(hint);
-        let root = dir.canonicalize().map_err(|_| missing())?;
-        let real = root.join(&self.0).canonicalize().map_err(|_| missing())?;
-        if !real.starts_with(&root) {
-            let text = format!("`{shown}` is a link that leads outside the skill's directory");
-            return Err(Error::new(text).hint(hint));
-        }
+        let hint = || "give a directory of the skill, relative to it".to_owned();
+        let (_, real) = self.canonical(dir, "directory", hint)?;
         if !real.is_dir() {
-            return Err(Error::new(format!("`{shown}` is not a directory")).hint(hint));
+            let text = format!("`{}` is not a directory", self.0.display());
+            return Err(Error::new(text).hint(hint()));
         }
         Ok(real)
+    }
+
+    /// `dir` and this path in it, both without links. `what` should be there; otherwise `hint` says
+    /// what is.
+    fn canonical(
+        &self,
+        dir: &Path,
+        what: &str,
+        hint: impl Fn() -> String,
+    ) -> Result<(PathBuf, PathBuf)> {
+        let shown = self.0.display();
+        let missing =
+            |_| Error::new(format!("there is no {what} `{shown}` in the skill")).hint(hint());
+        let root = dir.canonicalize().map_err(missing)?;
+        let real = root.join(&self.0).canonicalize().map_err(missing)?;
+        if !real.starts_with(&root) {
+            let text = format!("`{shown}` is a link that leads outside the skill's directory");
+            return Err(Error::new(text).hint(format!("use a {what} that is part of the skill")));
+        }
+        Ok((root, real))
     }
 
     /// The path relative to the skill's directory.
     pub fn as_path(&self) -> &Path {
         &self.0
     }
+}
+
+/// The path without `.` and `..`; `None` if it leaves its directory.
+pub fn normal(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => normal.push(part),
+            Component::CurDir => {}
+            Component::ParentDir if normal.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(normal)
 }
 
 impl Listing {
@@ -199,11 +201,9 @@ fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Resource>) {
             continue;
         };
         if kind.is_dir() {
-            let skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
-            if !skipped
-                && depth < limits::WALK_DEPTH
-                && find_skill_file(&root.join(&path)).is_none()
-            {
+            let is_skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
+            let is_entered = !is_skipped && depth < limits::WALK_DEPTH;
+            if is_entered && find_skill_file(&root.join(&path)).is_none() {
                 walk(root, &path, depth + 1, found);
             }
             continue;
@@ -212,13 +212,10 @@ fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Resource>) {
         if is_skill_file || (kind.is_symlink() && !leads_inside(root, &path)) {
             continue;
         }
-        if let Ok(metadata) = fs::metadata(root.join(&path))
-            && metadata.is_file()
-        {
-            found.push(Resource {
-                path,
-                size: metadata.len(),
-            });
+        let metadata = fs::metadata(root.join(&path)).ok();
+        if let Some(metadata) = metadata.filter(Metadata::is_file) {
+            let size = metadata.len();
+            found.push(Resource { path, size });
         }
     }
 }
@@ -238,16 +235,11 @@ fn what_is_there(dir: &Path) -> String {
         .resources
         .iter()
         .map(|r| r.path.display().to_string());
-    let more = listing.total - listing.resources.len();
-    let more = if more == 0 {
-        String::new()
-    } else {
-        format!(" and {more} more")
-    };
-    format!(
-        "the skill has {}{more}",
-        names.collect::<Vec<_>>().join(", ")
-    )
+    let names = names.collect::<Vec<_>>().join(", ");
+    match listing.total - listing.resources.len() {
+        0 => format!("the skill has {names}"),
+        more => format!("the skill has {names} and {more} more"),
+    }
 }
 
 #[cfg(test)]

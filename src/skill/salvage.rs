@@ -7,22 +7,16 @@ use super::{Diagnostic, ToolList};
 
 /// Adds the tool lists that `fields` lacks from their lines in `text`, with a diagnostic for each.
 pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
+    let has_allowed = fields.allowed_tools() != ToolList::Absent;
+    let has_denied = !fields.disallowed_tools().is_empty();
     let mut diagnostics = Vec::new();
-    for key in ["allowed-tools", "disallowed-tools"] {
-        let is_there = match key {
-            "allowed-tools" => fields.allowed_tools() != ToolList::Absent,
-            _ => !fields.disallowed_tools().is_empty(),
-        };
-        if is_there {
-            continue;
-        }
-        if let Some(entries) = entries(text, key) {
+    for (key, is_there) in [
+        ("allowed-tools", has_allowed),
+        ("disallowed-tools", has_denied),
+    ] {
+        if !is_there && let Some(entries) = entries(text, key) {
             fields.restrict(key, entries);
-            let message = format!(
-                "the frontmatter could not be read, so `{key}` was taken from its line, and the \
-                 skill is restricted by that"
-            );
-            diagnostics.push(Diagnostic::warning("allowed-tools-salvaged", message));
+            diagnostics.push(Diagnostic::AllowedToolsSalvaged(key.to_owned()));
         }
     }
     diagnostics
@@ -34,29 +28,20 @@ pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
     let mut lists: Vec<Vec<&str>> = Vec::new();
     let mut inside = false;
     for line in yaml.lines() {
-        let key = line.split_once(':').map(|(key, _)| key);
-        let begins_key = key.is_some() && !line.starts_with([' ', '\t', '-', '#']);
-        if begins_key {
-            inside = key.is_some_and(|key| folds_to(key, "allowedtools"));
-            if inside {
-                lists.push(Vec::new());
-            }
-        }
-        if inside && let Some(list) = lists.last_mut() {
-            let value = if begins_key {
-                line.split_once(':').map_or("", |(_, v)| v)
-            } else {
-                line
-            };
-            list.push(value.trim());
+        let top = line.split_once(':');
+        let top = top.filter(|_| !line.starts_with([' ', '\t', '-', '#']));
+        if let Some((key, value)) = top {
+            inside = folds_to(key, "allowedtools");
+            lists.extend(inside.then(|| vec![value.trim()]));
+        } else if inside && let Some(list) = lists.last_mut() {
+            list.push(line.trim());
         }
     }
     if lists.windows(2).all(|pair| pair[0] == pair[1]) {
         return None;
     }
     fields.restrict("allowed-tools", Vec::new());
-    let message = "`allowed-tools` stands there more than once, so nothing is allowed: keep one";
-    Some(Diagnostic::warning("allowed-tools-twice", message))
+    Some(Diagnostic::AllowedToolsTwice)
 }
 
 /// The text after a key on its line, else the list items on the lines below it.

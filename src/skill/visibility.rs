@@ -19,9 +19,8 @@ pub struct SkillScope {
 impl Fields {
     /// `priority`: 0 unless it is a whole number.
     pub fn priority(&self) -> i64 {
-        self.text("priority")
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0)
+        let text = self.text("priority");
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
     /// Whether the model must not call it: `disable-model-invocation` in any spelling.
@@ -44,15 +43,16 @@ impl Fields {
         let scope = Self::from(scope.clone());
         let list = |keys: [&str; 3]| {
             let found = keys.iter().find_map(|key| scope.spelled(key));
-            let (key, _) = found?;
-            let text = scope.text(key)?;
+            let text = found
+                .and_then(|(key, _)| scope.text(key))
+                .unwrap_or_default();
             let words = text.split([',', ' ']).filter(|word| !word.is_empty());
-            Some(words.map(str::to_owned).collect())
+            words.map(str::to_owned).collect()
         };
         SkillScope {
-            agents: list(["agents", "agent", "contexts"]).unwrap_or_default(),
-            tenants: list(["tenants", "tenant", "tenantids"]).unwrap_or_default(),
-            environments: list(["environments", "environment", "envs"]).unwrap_or_default(),
+            agents: list(["agents", "agent", "contexts"]),
+            tenants: list(["tenants", "tenant", "tenantids"]),
+            environments: list(["environments", "environment", "envs"]),
         }
     }
 

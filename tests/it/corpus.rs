@@ -111,7 +111,9 @@ fn each_is_offered_or_reported_with_a_reason() {
             Some(Offered { tool, .. }) => {
                 assert!(names.iter().any(|name| name == tool), "{dir}");
                 let errors = entry.diagnostics();
-                let errors = errors.iter().filter(|remark| remark.level == Level::Error);
+                let errors = errors
+                    .iter()
+                    .filter(|remark| remark.level() == Level::Error);
                 assert_eq!(errors.count(), 0, "{dir}");
             }
             None => assert!(

@@ -23,7 +23,7 @@ fn offered(host: &Host) -> (String, String) {
 pub fn codes(host: &Host) -> Vec<String> {
     let catalog = host.catalog();
     let remarks = catalog.entries().iter().flat_map(Entry::diagnostics);
-    remarks.map(|remark| remark.code).collect()
+    remarks.map(|remark| remark.code()).collect()
 }
 
 /// The body as the model gets it.

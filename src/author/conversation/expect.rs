@@ -10,9 +10,9 @@ use crate::skill::one_line;
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// Texts that the answer or refusal must contain.
-    contains: Parts,
+    contains: Option<Parts>,
     /// Texts that it must not contain.
-    lacks: Parts,
+    lacks: Option<Parts>,
     /// The whole answer, apart from white space at its ends.
     equals: Option<String>,
     blocked: Option<bool>,
@@ -21,7 +21,7 @@ pub struct Expect {
     /// The arguments that the tool finally receives.
     arguments: Option<Value>,
     /// Tools that the model is offered.
-    tools: Parts,
+    tools: Option<Parts>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -31,18 +31,11 @@ enum Parts {
     Several(Vec<String>),
 }
 
-impl Default for Parts {
-    fn default() -> Self {
-        Self::Several(Vec::new())
-    }
-}
-
-impl Parts {
-    fn each(&self) -> &[String] {
-        match self {
-            Self::One(text) => std::slice::from_ref(text),
-            Self::Several(texts) => texts,
-        }
+fn each(parts: Option<&Parts>) -> std::slice::Iter<'_, String> {
+    match parts {
+        None => [].iter(),
+        Some(Parts::One(text)) => std::slice::from_ref(text).iter(),
+        Some(Parts::Several(texts)) => texts.iter(),
     }
 }
 
@@ -58,61 +51,44 @@ pub struct Outcome {
 impl Expect {
     /// Each difference between the outcome and the expectation.
     pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
-        let mut failures = Vec::new();
         let answer = &outcome.answer;
-        if let Some(blocked) = self.blocked
-            && blocked != outcome.blocked
-        {
-            failures.push(if blocked {
-                "the call was to be refused, and it was allowed".to_owned()
-            } else {
-                "the call was to be allowed, and it was refused".to_owned()
-            });
-        }
-        for part in self
-            .contains
-            .each()
+        let is_said = |part: &&String| answer.contains(part.as_str());
+        let is_offered = |tool: &&String| outcome.tools.contains(tool);
+        let differs = |expected: Option<bool>, actual: bool, [no, yes]: [&'static str; 2]| {
+            let differs = expected.is_some_and(|expected| expected != actual);
+            differs.then_some(if actual { yes } else { no })
+        };
+        let blocked = [
+            "the call was to be refused, and it was allowed",
+            "the call was to be allowed, and it was refused",
+        ];
+        let error = [
+            "the tool was to answer an error, and it did not",
+            "the tool answered an error",
+        ];
+        let blocked = differs(self.blocked, outcome.blocked, blocked).map(str::to_owned);
+        let missing = each(self.contains.as_ref()).filter(|part| !is_said(part));
+        let missing = missing.map(|part| format!("the answer lacks `{}`", one_line(part)));
+        let unwanted = each(self.lacks.as_ref()).filter(is_said);
+        let unwanted = unwanted.map(|part| format!("the answer has `{}`", one_line(part)));
+        let other = self
+            .equals
             .iter()
-            .filter(|part| !answer.contains(part.as_str()))
-        {
-            failures.push(format!("the answer lacks `{}`", one_line(part)));
-        }
-        for part in self
-            .lacks
-            .each()
+            .filter(|text| text.trim() != answer.trim());
+        let other = other.map(|text| format!("the answer is not `{}`", one_line(text)));
+        let error = differs(self.error, answer.starts_with("Error: "), error).map(str::to_owned);
+        let arguments = self
+            .arguments
             .iter()
-            .filter(|part| answer.contains(part.as_str()))
-        {
-            failures.push(format!("the answer has `{}`", one_line(part)));
-        }
-        if let Some(text) = &self.equals
-            && text.trim() != answer.trim()
-        {
-            failures.push(format!("the answer is not `{}`", one_line(text)));
-        }
-        let is_error = answer.starts_with("Error: ");
-        if let Some(error) = self.error
-            && error != is_error
-        {
-            failures.push(if error {
-                "the tool was to answer an error, and it did not".to_owned()
-            } else {
-                "the tool answered an error".to_owned()
-            });
-        }
-        if let Some(arguments) = &self.arguments
-            && *arguments != outcome.arguments
-        {
-            failures.push(format!("the arguments became {}", outcome.arguments));
-        }
-        for tool in self
-            .tools
-            .each()
-            .iter()
-            .filter(|tool| !outcome.tools.contains(tool))
-        {
-            failures.push(format!("the model is not offered `{}`", one_line(tool)));
-        }
-        failures
+            .filter(|given| **given != outcome.arguments);
+        let arguments = arguments.map(|_| format!("the arguments became {}", outcome.arguments));
+        let tools = each(self.tools.as_ref()).filter(|tool| !is_offered(tool));
+        let tools = tools.map(|tool| format!("the model is not offered `{}`", one_line(tool)));
+        let answers = blocked
+            .into_iter()
+            .chain(missing)
+            .chain(unwanted)
+            .chain(other);
+        answers.chain(error).chain(arguments).chain(tools).collect()
     }
 }

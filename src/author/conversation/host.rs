@@ -1,11 +1,12 @@
 //! Simulates the host: one new process of this program for each hook and tool call, with the data
 //! where that generation puts it (docs/spec/hosts.md#generations), in a temporary home.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -74,15 +75,8 @@ impl<'a> Host<'a> {
                     .hint("`skills` lists directories relative to the conversation's file"));
             }
             for dir in dirs {
-                let real = dir
-                    .canonicalize()
-                    .map_err(|error| Error::io("open directory", &dir, &error))?;
-                let failed = |error| Error::io("copy", &real, &error);
-                let name = real.file_name().and_then(EntryName::parse);
-                let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-                let to = stage.make(&format!("{PLUGIN}/skills"))?.make_dir(&name);
-                let copied = Dir::anchor(&real).and_then(|from| copy(&from, &to?, 0));
-                copied.map_err(failed)?;
+                let to = stage.make(&format!("{PLUGIN}/skills"))?;
+                copy_skill(&dir, &to).map_err(|error| Error::io("copy", &dir, &error))?;
             }
         }
         for (path, text) in &script.files {
@@ -94,11 +88,8 @@ impl<'a> Host<'a> {
         }
         let plugin = stage.make(PLUGIN)?;
         if !script.config.is_empty() {
-            write(
-                &plugin,
-                &EntryName::of("config.toml").into(),
-                script.config.as_bytes(),
-            )?;
+            let config = EntryName::of("config.toml");
+            write(&plugin, &config.into(), script.config.as_bytes())?;
         }
         // The program's place in an installation; skills may look for it there.
         let program = EntryName::of("agent-skills");
@@ -141,14 +132,12 @@ impl<'a> Host<'a> {
     /// Arguments as an author writes them, with paths in the project relative to it.
     pub fn as_written(&self, arguments: &Value) -> Value {
         let project = self.stage.project();
-        let relative = |value: &Value| {
-            let below = Path::new(value.as_str()?).strip_prefix(&project).ok()?;
-            below.to_str().map(Value::from)
-        };
         let mut written = arguments.clone();
         for (_, value) in written.as_object_mut().into_iter().flatten() {
-            if let Some(below) = relative(value) {
-                *value = below;
+            let path = value.as_str().map(Path::new);
+            let below = path.and_then(|path| path.strip_prefix(&project).ok()?.to_str());
+            if let Some(below) = below {
+                *value = below.into();
             }
         }
         written
@@ -180,22 +169,19 @@ impl<'a> Host<'a> {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.exe);
-        let is_ours = |name: &str| {
-            let starts = ["CHIBI_", "AGENT_SKILLS_", "XDG_"];
-            starts.iter().any(|start| name.starts_with(start))
-        };
+        let ours = ["CHIBI_", "AGENT_SKILLS_", "XDG_"];
         // An administrator's policy also applies here.
         let policy = ["AGENT_SKILLS_POLICY", "AGENT_SKILLS_ENTERPRISE_DIR"];
-        let left_out = |name: &str| is_ours(name) && !policy.contains(&name);
-        command.env_clear();
-        command.envs(
-            self.env
-                .vars()
-                .filter(|(name, _)| !left_out(&name.to_string_lossy())),
-        );
+        let passes = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            policy.contains(&&*name) || !ours.iter().any(|start| name.starts_with(start))
+        };
+        let stage = self.stage.dir.path();
         command
-            .env("HOME", self.stage.home())
-            .env("AGENT_SKILLS_HOME", self.stage.plugin())
+            .env_clear()
+            .envs(self.env.vars().filter(|(name, _)| passes(name)))
+            .env("HOME", stage.join("home"))
+            .env("AGENT_SKILLS_HOME", stage.join(PLUGIN))
             .env("AGENT_SKILLS_SESSION", "simulate")
             .current_dir(self.stage.project());
         if self.generation == Generation::Stdin {
@@ -207,44 +193,42 @@ impl<'a> Host<'a> {
     /// Runs one call to its end. It uses files instead of pipes, so a call that writes much never
     /// blocks.
     fn run(&self, mut command: Command, input: &[u8]) -> Result<String> {
-        let failed = |error: std::io::Error| Error::io("run", self.exe, &error);
-        let scratch = || self.stage.dir.create_unseen().map_err(failed);
-        let (mut given, mut told, mut remarks) = (scratch()?, scratch()?, scratch()?);
-        given
-            .write_all(input)
-            .and_then(|()| given.rewind())
-            .map_err(failed)?;
-        let streams = (|| Ok((told.try_clone()?, remarks.try_clone()?)))();
-        let (stdout, stderr) = streams.map_err(failed)?;
-        command
-            .stdin(Stdio::from(given))
-            .stdout(stdout)
-            .stderr(stderr);
-        let mut child = process::in_own_group(&mut command)
-            .spawn()
-            .map_err(failed)?;
+        let failed = |error: io::Error| Error::io("run", self.exe, &error);
+        let started = (|| {
+            let scratch = || self.stage.dir.create_unseen();
+            let (mut given, told, remarks) = (scratch()?, scratch()?, scratch()?);
+            given.write_all(input)?;
+            given.rewind()?;
+            command.stdin(given);
+            command
+                .stdout(told.try_clone()?)
+                .stderr(remarks.try_clone()?);
+            let child = process::in_own_group(&mut command).spawn()?;
+            Ok((child, told, remarks))
+        })();
+        let (mut child, told, remarks) = started.map_err(failed)?;
         let ended = child.wait_timeout(SIMULATED_CALL);
         // Also after a normal exit: a host's call must leave no process behind.
         process::kill_group(child.id());
         let Some(status) = ended.map_err(failed)? else {
             let _ = child.wait();
-            let text = format!("a call did not end within {} s", SIMULATED_CALL.as_secs());
-            return Err(Error::new(text)
+            let most = SIMULATED_CALL.as_secs();
+            return Err(Error::new(format!("a call did not end within {most} s"))
                 .hint("give the script a timeout_secs, or run it in the background"));
         };
-        let read = |file: &mut File| {
+        let read = |mut file: File| {
             file.rewind()?;
-            let bytes = files::read_all_capped(&mut *file, SIMULATED_ANSWER)?;
+            let bytes = files::read_all_capped(&mut file, SIMULATED_ANSWER)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         if !status.success() {
-            let remarks = read(&mut remarks).unwrap_or_default();
+            let remarks = read(remarks).unwrap_or_default();
+            let text = format!("a call ended with {status}: {}", remarks.trim());
             return Err(
-                Error::new(format!("a call ended with {status}: {}", remarks.trim()))
-                    .hint("this is a bug: please report it, with the conversation"),
+                Error::new(text).hint("this is a bug: please report it, with the conversation")
             );
         }
-        read(&mut told).map_err(failed)
+        read(told).map_err(failed)
     }
 }
 
@@ -283,14 +267,6 @@ impl Stage {
         made.map_err(|error| Error::io("create directory", &self.dir.path().join(path), &error))
     }
 
-    fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
-    }
-
-    fn plugin(&self) -> PathBuf {
-        self.dir.path().join(PLUGIN)
-    }
-
     fn project(&self) -> PathBuf {
         self.dir.path().join(PROJECT)
     }
@@ -306,6 +282,14 @@ fn write(dir: &Dir, path: &EntryPath, bytes: &[u8]) -> Result<()> {
     let file = dir.create_below(path, 0o644);
     let written = file.and_then(|mut file| file.write_all(bytes));
     written.map_err(|error| Error::io("write a file in", dir.path(), &error))
+}
+
+/// Copies the skill in `dir` below `to`, with the name that its directory really has.
+fn copy_skill(dir: &Path, to: &Dir) -> io::Result<()> {
+    let real = dir.canonicalize()?;
+    let name = real.file_name().and_then(EntryName::parse);
+    let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
+    copy(&Dir::anchor(&real)?, &to.make_dir(&name)?, 0)
 }
 
 /// Copies a skill's regular files; links are not followed.

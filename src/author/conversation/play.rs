@@ -56,9 +56,8 @@ impl Conversation {
             Hosts::Stdin => &[Generation::Stdin],
             Hosts::Environment => &[Generation::Environment],
         };
-        let each = generations.iter();
-        each.map(|generation| self.play_on(exe, env, *generation, compare))
-            .collect()
+        let play = |generation: &Generation| self.play_on(exe, env, *generation, compare);
+        generations.iter().map(play).collect()
     }
 
     fn play_on(
@@ -81,10 +80,8 @@ impl Conversation {
             let mut outcome = model.step(step).map_err(of_step)?;
             outcome.answer = host.settled(&outcome.answer);
             let mut failures = step.expect.failures(&outcome);
-            if compare
-                && let Some(recorded) = recorded(step, generation)
-                && recorded.trim() != outcome.answer.trim()
-            {
+            let recorded = recorded(step, generation).filter(|_| compare);
+            if recorded.is_some_and(|recorded| recorded.trim() != outcome.answer.trim()) {
                 failures.push("the answer is not the recorded one".to_owned());
             }
             steps.push(PlayedStep {
@@ -138,10 +135,9 @@ impl Model<'_> {
     /// Each prompt is a separate run of the host.
     fn prompt(&mut self, context: Option<&str>) -> Result<Outcome> {
         let schema = self.host.schema()?;
-        let names = schema.as_array().into_iter().flatten();
-        let names: Vec<String> = names
-            .filter_map(|tool| Some(tool["name"].as_str()?.to_owned()))
-            .collect();
+        let tools = schema.as_array().into_iter().flatten();
+        let names = tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned()));
+        let names: Vec<String> = names.collect();
         self.host.hook("on_start", &json!({}))?;
         let context = json!({"context_name": context.unwrap_or("default")});
         self.host.hook("pre_system_prompt", &context)?;
@@ -152,13 +148,14 @@ impl Model<'_> {
             let own = HOST_TOOLS
                 .iter()
                 .map(|own| tool(own.name, kind_of(own.effect)));
-            let all: Vec<Value> = own
-                .chain(names.iter().map(|name| tool(name, "plugin")))
-                .collect();
-            let data = json!({"context_name": context["context_name"], "tools": all});
+            let all = own.chain(names.iter().map(|name| tool(name, "plugin")));
+            let data = json!({
+                "context_name": context["context_name"],
+                "tools": all.collect::<Vec<_>>(),
+            });
             let answer = self.host.hook("pre_api_tools", &data)?;
-            let excluded = answer["exclude"].as_array().cloned().unwrap_or_default();
-            offered.retain(|name| !excluded.contains(&json!(name)));
+            let excluded = answer["exclude"].as_array();
+            offered.retain(|name| !excluded.is_some_and(|some| some.contains(&json!(name))));
         }
         self.tools = names;
         Ok(Outcome {
@@ -222,27 +219,22 @@ impl Model<'_> {
     /// The hook that sees the arguments last, for tools that have one.
     fn last_look(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
         let known = find(tool)?;
-        let key = |meaning: Argument| {
-            known
-                .keys(&[meaning])
-                .next()
-                .map(|key| arguments[key].clone())
-        };
+        let argument = |meaning| Some(&arguments[known.keys(&[meaning]).next()?]);
         match known.effect {
-            Effect::Execute => Some((
-                "pre_shell_exec",
-                json!({"command": key(Argument::Command)?, "tool_name": tool}),
-            )),
-            Effect::Change if ["write_file", "file_edit"].contains(&tool) => Some((
-                "pre_file_write",
-                json!({"content": arguments["content"], "path": arguments["path"], "tool_name": tool}),
-            )),
+            Effect::Execute => {
+                let command = argument(Argument::Command)?;
+                let data = json!({"command": command, "tool_name": tool});
+                Some(("pre_shell_exec", data))
+            }
+            Effect::Change if ["write_file", "file_edit"].contains(&tool) => {
+                let (path, content) = (&arguments["path"], &arguments["content"]);
+                let data = json!({"content": content, "path": path, "tool_name": tool});
+                Some(("pre_file_write", data))
+            }
             Effect::Read => {
-                let path = key(Argument::Path)?;
-                let outside = path
-                    .as_str()
-                    .is_some_and(|path| !self.host.is_in_project(path));
-                outside.then(|| ("pre_file_read", json!({"path": path, "tool_name": tool})))
+                let path = argument(Argument::Path)?;
+                let is_outside = !self.host.is_in_project(path.as_str()?);
+                is_outside.then(|| ("pre_file_read", json!({"path": path, "tool_name": tool})))
             }
             _ => None,
         }

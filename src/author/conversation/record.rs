@@ -13,9 +13,8 @@ impl Conversation {
     /// # Errors
     /// When answers cannot be inserted into the file as it is written.
     pub fn recorded(&self, played: &[Played]) -> Result<String> {
-        let answers: Vec<Value> = (0..self.script.steps.len())
-            .map(|at| answer(played, at))
-            .collect();
+        let steps = 0..self.script.steps.len();
+        let answers: Vec<Value> = steps.map(|at| answer(played, at)).collect();
         let wrong = || {
             let text = format!("answers cannot be written into `{}`", self.file.display());
             Error::new(text).hint("write `steps:` on a line of its own, and each step as a block that begins with `- `")
@@ -23,39 +22,27 @@ impl Conversation {
         if is_json(&self.file) {
             let mut value: Value = serde_json::from_str(&self.text).map_err(|_| wrong())?;
             put(&mut value, &answers);
-            return serde_json::to_string_pretty(&value)
-                .map(|json| json + "\n")
-                .map_err(|_| wrong());
+            return Ok(format!("{value:#}\n"));
         }
         let text = in_yaml(&self.text, &answers).ok_or_else(wrong)?;
-        let (before, after) = (
-            serde_yaml::from_str::<Value>(&self.text),
-            serde_yaml::from_str::<Value>(&text),
-        );
-        let mut expected = before.map_err(|_| wrong())?;
+        let mut expected: Value = serde_yaml::from_str(&self.text).map_err(|_| wrong())?;
         put(&mut expected, &answers);
         // Only the answers may have changed.
-        if after.is_ok_and(|after| after == expected) {
-            Ok(text)
-        } else {
-            Err(wrong())
-        }
+        let written = serde_yaml::from_str::<Value>(&text);
+        let is_right = written.is_ok_and(|written| written == expected);
+        is_right.then_some(text).ok_or_else(wrong)
     }
 }
 
 /// A step's answer: one text if the generations agree.
 fn answer(played: &[Played], at: usize) -> Value {
-    let texts: Vec<&str> = played
-        .iter()
-        .map(|play| play.steps[at].answer.as_str())
-        .collect();
-    if texts.windows(2).all(|pair| pair[0] == pair[1]) {
-        return json!(texts.first());
+    let text = |play: &Played| json!(play.steps[at].answer);
+    let first = played.first().map(text).unwrap_or_default();
+    if played.iter().all(|play| text(play) == first) {
+        return first;
     }
-    let by_host = played
-        .iter()
-        .map(|play| (play.host.to_owned(), json!(play.steps[at].answer)));
-    Value::Object(by_host.collect())
+    let by_host = played.iter().map(|play| (play.host.to_owned(), text(play)));
+    by_host.collect()
 }
 
 fn put(value: &mut Value, answers: &[Value]) {
@@ -67,43 +54,27 @@ fn put(value: &mut Value, answers: &[Value]) {
 
 fn in_yaml(text: &str, answers: &[Value]) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let steps = lines.iter().position(|line| line.trim_end() == "steps:")?;
-    let first = steps
-        + 1
-        + lines[steps + 1..]
-            .iter()
-            .position(|line| line.trim_start().starts_with("- "))?;
+    let begins_item = |line: &&str| line.trim_start().starts_with("- ");
+    let steps = lines.iter().position(|line| line.trim_end() == "steps:")? + 1;
+    let first = steps + lines[steps..].iter().position(begins_item)?;
     let column = indent(lines[first]);
-    let is_item = |line: &str| indent(line) == column && line.trim_start().starts_with("- ");
-    let is_over = |line: &str| {
+    let is_item = |line: &&str| indent(line) == column && begins_item(line);
+    let is_over = |line: &&str| {
         let text = line.trim_start();
         !text.is_empty() && !text.starts_with('#') && indent(line) <= column && !is_item(line)
     };
-    let end = first
-        + lines[first..]
-            .iter()
-            .position(|line| is_over(line))
-            .unwrap_or(lines.len() - first);
-    let mut written: Vec<String> = lines[..first]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect();
-    let mut answers = answers.iter();
-    let mut at = first;
-    while at < end {
-        let next = at
-            + 1
-            + lines[at + 1..end]
-                .iter()
-                .position(|line| is_item(line))
-                .unwrap_or(end - at - 1);
-        let item = lines[at];
-        let keys = column + 1 + indent(&item[column + 1..]);
-        written.extend(step(&lines[at..next], keys, answers.next()?));
-        at = next;
+    let end = lines[first..].iter().position(is_over);
+    let end = end.map_or(lines.len(), |length| first + length);
+    let mut bounds: Vec<usize> = (first..end).filter(|at| is_item(&lines[*at])).collect();
+    bounds.push(end);
+    let mut written: Vec<String> = lines[..first].iter().map(ToString::to_string).collect();
+    for (bounds, answer) in bounds.windows(2).zip(answers) {
+        let lines = &lines[bounds[0]..bounds[1]];
+        let keys = column + 1 + indent(&lines[0][column + 1..]);
+        written.extend(step(lines, keys, answer));
     }
-    written.extend(lines[end..].iter().map(|line| (*line).to_owned()));
-    Some(written.join("\n") + "\n")
+    written.extend(lines[end..].iter().map(ToString::to_string));
+    (bounds.len() <= answers.len() + 1).then(|| written.join("\n") + "\n")
 }
 
 /// The lines of one step with its `answer` added or replaced.
@@ -124,18 +95,13 @@ fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
             blanks.clear();
         }
         kept.append(&mut blanks);
-        if !dropping {
-            kept.push((*line).to_owned());
-        }
+        kept.extend((!dropping).then(|| (*line).to_owned()));
     }
     kept.append(&mut blanks);
     // Lines between two steps belong to the next one.
     let belongs = |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let body = kept
-        .iter()
-        .rposition(belongs)
-        .map_or(kept.len(), |last| last + 1);
-    let tail = kept.split_off(body);
+    let last = kept.iter().rposition(belongs);
+    let tail = kept.split_off(last.map_or(kept.len(), |last| last + 1));
     match answer {
         Value::Object(by_host) => {
             kept.push(format!("{:keys$}answer:", ""));
@@ -159,17 +125,11 @@ fn scalar(key: &str, text: &str, column: usize) -> Vec<String> {
     if odd || !content.contains('\n') {
         return vec![format!("{:column$}{key}: {}", "", json!(text))];
     }
-    let mark = if content.len() == text.len() {
-        "|-"
-    } else {
-        "|"
-    };
-    let line = |line: &str| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!("{:1$}{line}", "", column + 2)
-        }
+    let is_whole = content.len() == text.len();
+    let mark = if is_whole { "|-" } else { "|" };
+    let line = |line: &str| match line {
+        "" => String::new(),
+        line => format!("{:1$}{line}", "", column + 2),
     };
     let mut lines = vec![format!("{:column$}{key}: {mark}", "")];
     lines.extend(content.split('\n').map(line));

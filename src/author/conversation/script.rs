@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::expect::Expect;
 use crate::error::{Error, Result};
+use crate::skill::deepest_bracket;
 use crate::sys::{files, limits};
 
 /// A conversation as its author wrote it.
@@ -68,19 +69,6 @@ pub struct Step {
     pub answer: Option<Value>,
 }
 
-/// Nesting is limited because the YAML parser's time is quadratic in it.
-fn is_too_deep(yaml: &str) -> bool {
-    let mut depth = 0_usize;
-    yaml.bytes().any(|byte| {
-        match byte {
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > limits::FRONTMATTER_BRACKETS
-    })
-}
-
 impl Conversation {
     /// Reads a file; `.json` is JSON, everything else YAML.
     ///
@@ -97,25 +85,24 @@ impl Conversation {
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
+        let most = limits::FRONTMATTER_BRACKETS;
         // Both formats are parsed to a plain value first, so that the fields are read in one way.
         let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?
-        } else if is_too_deep(&text) {
+        } else if deepest_bracket(&text) > most {
+            // The YAML parser's time is quadratic in the nesting.
             return Err(wrong(&format!(
-                "more than {} brackets are open at once",
-                limits::FRONTMATTER_BRACKETS
+                "more than {most} brackets are open at once"
             )));
         } else {
             serde_yaml::from_str(&text).map_err(|error| wrong(&error))?
         };
         let script: Script = serde_json::from_value(value).map_err(|error| wrong(&error))?;
-        for (at, step) in script.steps.iter().enumerate() {
-            if step.prompt.is_some() == step.call.is_some() {
-                return Err(wrong(&format!(
-                    "step {} has neither or both of `prompt` and `call`",
-                    at + 1
-                )));
-            }
+        let is_unclear = |step: &Step| step.prompt.is_some() == step.call.is_some();
+        if let Some(at) = script.steps.iter().position(is_unclear) {
+            let step = at + 1;
+            let why = format!("step {step} has neither or both of `prompt` and `call`");
+            return Err(wrong(&why));
         }
         if script.steps.is_empty() || script.skills.is_empty() {
             return Err(wrong(&"it has no steps, or no skills"));

@@ -11,8 +11,7 @@ pub fn render(findings: &Findings) -> String {
     for found in &findings.findings {
         let command = match found.level {
             Level::Note => "notice",
-            Level::Warning => "warning",
-            Level::Error => "error",
+            level => level.as_str(),
         };
         let _ = writeln!(
             text,

@@ -37,12 +37,3 @@ pub fn render(findings: &Findings, format: Format) -> Result<String> {
         Format::Sarif => json(serde_json::to_string_pretty(&sarif::log(findings))),
     }
 }
-
-/// The name of a level in all formats.
-fn word(level: crate::skill::Level) -> &'static str {
-    match level {
-        crate::skill::Level::Note => "note",
-        crate::skill::Level::Warning => "warning",
-        crate::skill::Level::Error => "error",
-    }
-}

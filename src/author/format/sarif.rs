@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
-use super::word;
-use crate::author::{Finding, Findings, rules};
+use crate::author::{Finding, Findings};
+use crate::skill::rules;
 use crate::sys::URI_PATH;
 
 /// The log of one run.
@@ -22,14 +22,14 @@ pub fn log(findings: &Findings) -> Value {
             "id": code,
             "shortDescription": {"text": code.replace('-', " ")},
             "help": {"text": rules::remedy(code)},
-            "defaultConfiguration": {"level": word(rules::level(code))},
+            "defaultConfiguration": {"level": rules::level(code).as_str()},
         })
     };
     let result = |found: &Finding| {
         json!({
             "ruleId": found.code,
             "ruleIndex": codes.binary_search(&found.code.as_str()).unwrap_or_default(),
-            "level": word(found.level),
+            "level": found.level.as_str(),
             "message": {"text": format!("{}. {}", found.message, found.remedy)},
             "locations": [{"physicalLocation": {
                 "artifactLocation": {"uri": uri(&found.file)},

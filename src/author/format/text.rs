@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::word;
 use crate::author::Findings;
 use crate::skill::{Level, one_line};
 use crate::sys::text::count;
@@ -17,14 +16,14 @@ pub fn render(findings: &Findings) -> String {
             one_line(&found.file),
             found.line,
             found.column,
-            word(found.level),
+            found.level.as_str(),
             one_line(&found.message),
             found.code,
             one_line(&found.remedy)
         );
     }
     let levels = [Level::Error, Level::Warning, Level::Note];
-    let counts = levels.map(|level| count(findings.count(level), word(level)));
+    let counts = levels.map(|level| count(findings.count(level), level.as_str()));
     let _ = writeln!(
         text,
         "{}: {}",

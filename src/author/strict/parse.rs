@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::yaml::{self, Node};
+use super::yaml;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
@@ -23,12 +23,17 @@ pub struct Problem {
 /// The place of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
-    /// The whole file.
-    File,
     /// A key of the frontmatter.
     Key(String),
     /// An offset in the text, in bytes.
     Offset(usize),
+}
+
+impl Problem {
+    pub(super) fn new(code: &'static str, at: At, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, message, at }
+    }
 }
 
 /// The properties that a skill declares.
@@ -38,7 +43,7 @@ pub struct Properties {
     pub name: String,
     /// Trimmed, otherwise as written.
     pub description: String,
-    fields: Vec<(String, Node)>,
+    fields: Map<String, Value>,
 }
 
 /// Whether a path is a skill's file, in any letter case; it then means its directory.
@@ -58,19 +63,12 @@ pub fn find_skill_md(dir: &Path) -> Option<PathBuf> {
 /// # Errors
 /// When it is not UTF-8 or cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
-    let bad = |code, message| Problem {
-        code,
-        message,
-        at: At::File,
-    };
     let bytes = files::read_capped(path, limits::SKILL_FILE).map_err(|error| {
-        bad(
-            "spec-unreadable",
-            format!("SKILL.md cannot be read: {error}"),
-        )
+        let message = format!("SKILL.md cannot be read: {error}");
+        Problem::new("spec-unreadable", At::Offset(0), message)
     })?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| bad("spec-encoding", "SKILL.md is not UTF-8".to_owned()))?;
+    let encoding = |_| Problem::new("spec-encoding", At::Offset(0), "SKILL.md is not UTF-8");
+    let text = String::from_utf8(bytes).map_err(encoding)?;
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
@@ -78,30 +76,25 @@ pub fn read_text(path: &Path) -> Result<String, Problem> {
 ///
 /// # Errors
 /// When the reference finds no mapping.
-pub fn parse_frontmatter(text: &str) -> Result<Vec<(String, Node)>, Problem> {
-    let bad = |code, message: &str, at| Problem {
-        code,
-        message: message.to_owned(),
-        at,
-    };
+pub fn parse_frontmatter(text: &str) -> Result<Map<String, Value>, Problem> {
+    let bad = |code, at, message: &str| Err(Problem::new(code, At::Offset(at), message));
     let Some(rest) = text.strip_prefix("---") else {
         let message = "SKILL.md must start with YAML frontmatter (---)";
-        return Err(bad("spec-no-frontmatter", message, At::Offset(0)));
+        return bad("spec-no-frontmatter", 0, message);
     };
     let Some((yaml, _)) = rest.split_once("---") else {
         let message = "SKILL.md frontmatter not properly closed with ---";
-        return Err(bad("spec-unclosed", message, At::Offset(0)));
+        return bad("spec-unclosed", 0, message);
     };
     match yaml::parse(yaml) {
-        Ok(Node::Map(fields)) => Ok(fields),
+        Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => {
             let message = "SKILL.md frontmatter must be a YAML mapping";
-            Err(bad("spec-not-a-mapping", message, At::Offset(3)))
+            bad("spec-not-a-mapping", 3, message)
         }
         Err((why, at)) => {
             let message = format!("Invalid YAML in frontmatter: {why}");
-            let at = At::Offset(3 + at.unwrap_or(0).min(yaml.len()));
-            Err(bad("spec-yaml", &message, at))
+            bad("spec-yaml", 3 + at.unwrap_or(0).min(yaml.len()), &message)
         }
     }
 }
@@ -111,21 +104,20 @@ pub fn parse_frontmatter(text: &str) -> Result<Vec<(String, Node)>, Problem> {
 /// # Errors
 /// When the reference cannot read them.
 pub fn read_properties(dir: &Path) -> Result<Properties> {
+    let shown = dir.display();
     let failed = |message: String| {
-        Error::new(format!("{}: {message}", dir.display()))
+        Error::new(format!("{shown}: {message}"))
             .hint("`agent-skills validate --strict` says where and what to do")
     };
-    let file = find_skill_md(dir)
-        .ok_or_else(|| failed(format!("SKILL.md not found in {}", dir.display())))?;
+    let missing = || failed(format!("SKILL.md not found in {shown}"));
+    let file = find_skill_md(dir).ok_or_else(missing)?;
     let fields = read_text(&file)
         .and_then(|text| parse_frontmatter(&text))
         .map_err(|problem| failed(problem.message))?;
-    let text = |key: &str| match fields.iter().find(|(name, _)| name == key) {
-        None => Err(failed(format!(
-            "Missing required field in frontmatter: {key}"
-        ))),
-        Some((_, Node::Text(text))) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
-        Some(_) => Err(failed(format!("Field '{key}' must be a non-empty string"))),
+    let text = |key: &str| match fields.get(key) {
+        None => Err(failed(missing_field(key))),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
+        Some(_) => Err(failed(empty_field(key))),
     };
     let (name, description) = (text("name")?, text("description")?);
     Ok(Properties {
@@ -135,76 +127,62 @@ pub fn read_properties(dir: &Path) -> Result<Properties> {
     })
 }
 
+pub(super) fn missing_field(key: &str) -> String {
+    format!("Missing required field in frontmatter: {key}")
+}
+
+pub(super) fn empty_field(key: &str) -> String {
+    format!("Field '{key}' must be a non-empty string")
+}
+
 impl Properties {
     /// The reference's JSON: indented by two spaces, with non-ASCII characters escaped.
     pub fn to_json(&self) -> String {
-        let mut json = Map::new();
-        json.insert("name".to_owned(), Value::from(self.name.as_str()));
-        json.insert(
-            "description".to_owned(),
-            Value::from(self.description.as_str()),
-        );
+        let mut json = json!({"name": self.name, "description": self.description});
         for key in ["license", "compatibility", "allowed-tools", "metadata"] {
-            let Some((_, node)) = self.fields.iter().find(|(name, _)| name == key) else {
-                continue;
-            };
-            match node {
-                Node::Map(entries) if key == "metadata" => {
-                    let text =
-                        |(key, node): &(String, Node)| (key.clone(), Value::from(shown(node)));
-                    json.insert(key.to_owned(), entries.iter().map(text).collect());
+            match self.fields.get(key) {
+                Some(Value::Object(entries)) if key == "metadata" => {
+                    let text = |(key, value): (&String, &Value)| (key.clone(), shown(value));
+                    json[key] = entries.iter().map(text).collect();
                 }
-                Node::Text(text) if key == "metadata" && text.is_empty() => {}
-                node => {
-                    json.insert(key.to_owned(), value(node));
-                }
+                Some(Value::String(text)) if key == "metadata" && text.is_empty() => {}
+                Some(value) => json[key] = value.clone(),
+                None => {}
             }
         }
-        let pretty = serde_json::to_string_pretty(&Value::Object(json)).unwrap_or_default();
-        pretty.chars().map(ascii).collect()
-    }
-}
-
-fn value(node: &Node) -> Value {
-    match node {
-        Node::Text(text) => Value::from(text.as_str()),
-        Node::List(items) => items.iter().map(value).collect(),
-        Node::Map(entries) => {
-            let entries = entries.iter().map(|(key, node)| (key.clone(), value(node)));
-            Value::Object(entries.collect())
-        }
+        format!("{json:#}").chars().map(ascii).collect()
     }
 }
 
 /// A value as printed by Python's `str`.
-fn shown(node: &Node) -> String {
-    match node {
-        Node::Text(text) => text.clone(),
-        node => repr(node),
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => repr(value),
     }
 }
 
-fn repr(node: &Node) -> String {
-    match node {
-        Node::Text(text) if text.contains('\'') && !text.contains('"') => format!("\"{text}\""),
-        Node::Text(text) => {
-            let text = text.replace('\\', "\\\\").replace('\n', "\\n");
-            format!("'{}'", text.replace('\'', "\\'"))
+fn repr(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(repr).collect();
+            format!("[{}]", items.join(", "))
         }
-        Node::List(items) => {
-            format!(
-                "[{}]",
-                items.iter().map(repr).collect::<Vec<_>>().join(", ")
-            )
+        Value::Object(entries) => {
+            let entries = entries.iter();
+            let entries = entries.map(|(key, value)| format!("{}: {}", quoted(key), repr(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        Node::Map(entries) => {
-            let entry = |(key, node): &(String, Node)| {
-                format!("{}: {}", repr(&Node::Text(key.clone())), repr(node))
-            };
-            let entries: Vec<String> = entries.iter().map(entry).collect();
-            format!("{{{}}}", entries.join(", "))
-        }
+        value => quoted(value.as_str().unwrap_or_default()),
     }
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains('\'') && !text.contains('"') {
+        return format!("\"{text}\"");
+    }
+    let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+    format!("'{}'", text.replace('\'', "\\'"))
 }
 
 fn ascii(c: char) -> String {

@@ -1,8 +1,8 @@
 //! YAML features that strictyaml forbids: flow style, anchors, aliases, tags, tabs before a value,
-//! and sibling mappings with different indentation. One pass over text that a YAML parser has
-//! accepted; values are not interpreted.
+//! and sibling mappings with different indentation. One pass over any text; it finds what is
+//! forbidden in valid YAML, and values are not interpreted.
 
-/// The reason, and the offset in bytes.
+/// What is forbidden, and the offset in bytes.
 pub type Forbidden = (&'static str, usize);
 
 /// Checks `yaml` for forbidden features.
@@ -59,15 +59,12 @@ impl Walk<'_> {
                 return Ok(());
             };
             match first {
-                '\r' | '\n' | '#' => {
-                    self.next_line();
-                    return Ok(());
-                }
-                '\t' => return Err(("a tab where spaces are wanted", self.at)),
+                '\r' | '\n' | '#' => break,
+                '\t' => return Err(("tab where spaces are wanted", self.at)),
                 '[' | '{' => return Err(("flow style (`[…]`, `{…}`)", self.at)),
-                '&' => return Err(("an anchor (`&`)", self.at)),
-                '*' => return Err(("an alias (`*`)", self.at)),
-                '!' => return Err(("a tag (`!`)", self.at)),
+                '&' => return Err(("anchor (`&`)", self.at)),
+                '*' => return Err(("alias (`*`)", self.at)),
+                '!' => return Err(("tag (`!`)", self.at)),
                 '-' | '?' | ':' if is_space(rest[1..].chars().next()) => {
                     if first == '-' {
                         self.enter(column, true)?;
@@ -84,8 +81,7 @@ impl Walk<'_> {
                     let end = self.at + quoted(rest);
                     if !self.key(end, column)? {
                         self.at = end;
-                        self.next_line();
-                        return Ok(());
+                        break;
                     }
                 }
                 _ => {
@@ -99,15 +95,15 @@ impl Walk<'_> {
                 }
             }
         }
+        self.next_line();
+        Ok(())
     }
 
     /// Treats the text up to `end` as a key if a colon follows, and moves to its value.
     fn key(&mut self, end: usize, column: usize) -> Result<bool, Forbidden> {
         let after = self.yaml[end..].trim_start_matches(' ');
-        let colon = after
-            .strip_prefix(':')
-            .filter(|value| is_space(value.chars().next()));
-        let Some(value) = colon else {
+        let value = after.strip_prefix(':');
+        let Some(value) = value.filter(|value| is_space(value.chars().next())) else {
             return Ok(false);
         };
         self.enter(column, false)?;
@@ -158,13 +154,10 @@ impl Walk<'_> {
     fn skip_deeper(&mut self, block: bool) {
         while self.at < self.yaml.len() {
             let rest = self.rest();
-            let inside = match self.open.last() {
-                Some(open) => indent(rest) > open.column,
-                None => true,
-            };
-            let blank = rest
-                .trim_start_matches([' ', '\t'])
-                .starts_with(['\n', '\r']);
+            let open = self.open.last();
+            let inside = open.is_none_or(|open| indent(rest) > open.column);
+            let text = rest.trim_start_matches([' ', '\t']);
+            let blank = text.starts_with(['\n', '\r']);
             let comment = !block && rest.trim_start().starts_with('#');
             if !blank && (!inside || comment) {
                 return;
@@ -187,21 +180,16 @@ fn is_blank_or_comment(rest: &str) -> bool {
 }
 
 fn quoted(text: &str) -> usize {
-    let quote = text.as_bytes()[0];
     let bytes = text.as_bytes();
+    let quote = bytes[0];
     let mut at = 1;
     while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if quote == b'"' => at += 1,
-            b if b == quote => {
-                // Two single quotes are an escaped one.
-                if quote == b'\'' && bytes.get(at + 1) == Some(&b'\'') {
-                    at += 1;
-                } else {
-                    return at + 1;
-                }
-            }
-            _ => {}
+        // Two single quotes are an escaped one.
+        let doubled = quote == b'\'' && bytes[at..].starts_with(b"\'\'");
+        if doubled || (quote == b'"' && bytes[at] == b'\\') {
+            at += 1;
+        } else if bytes[at] == quote {
+            return at + 1;
         }
         at += 1;
     }

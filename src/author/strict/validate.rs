@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::parse::{At, Problem, find_skill_md, parse_frontmatter, read_text};
-use super::yaml::Node;
+use super::parse::{
+    At, Problem, empty_field, find_skill_md, missing_field, parse_frontmatter, read_text,
+};
 
 const NAME: usize = 64;
 const DESCRIPTION: usize = 1024;
@@ -23,44 +25,30 @@ const FIELDS: [&str; 6] = [
 
 /// The reference's problems with the skill in `dir`; empty if it is valid.
 pub fn validate(dir: &Path) -> Vec<Problem> {
-    let whole = |code, message: String| {
-        vec![Problem {
-            code,
-            message,
-            at: At::File,
-        }]
-    };
+    let shown = dir.display();
+    let whole = |code, message: &str| vec![Problem::new(code, At::Offset(0), message)];
     if !dir.exists() {
-        return whole(
-            "spec-no-path",
-            format!("Path does not exist: {}", dir.display()),
-        );
+        return whole("spec-no-path", &format!("Path does not exist: {shown}"));
     }
     if !dir.is_dir() {
-        return whole(
-            "spec-not-a-directory",
-            format!("Not a directory: {}", dir.display()),
-        );
+        return whole("spec-not-a-directory", &format!("Not a directory: {shown}"));
     }
     let Some(file) = find_skill_md(dir) else {
-        return whole(
-            "spec-no-skill-file",
-            "Missing required file: SKILL.md".to_owned(),
-        );
+        return whole("spec-no-skill-file", "Missing required file: SKILL.md");
     };
     match read_text(&file).and_then(|text| parse_frontmatter(&text)) {
-        Ok(fields) => Validator::of(&fields, dir),
+        Ok(fields) => Validator::problems(&fields, dir),
         Err(problem) => vec![problem],
     }
 }
 
 struct Validator<'a> {
-    fields: &'a [(String, Node)],
+    fields: &'a Map<String, Value>,
     found: Vec<Problem>,
 }
 
 impl<'a> Validator<'a> {
-    fn of(fields: &'a [(String, Node)], dir: &Path) -> Vec<Problem> {
+    fn problems(fields: &'a Map<String, Value>, dir: &Path) -> Vec<Problem> {
         let found = Vec::new();
         let mut validator = Validator { fields, found };
         validator.fields();
@@ -70,98 +58,74 @@ impl<'a> Validator<'a> {
         validator.found
     }
 
-    fn say(&mut self, code: &'static str, key: &str, message: String) {
+    fn say(&mut self, code: &'static str, key: &str, message: impl Into<String>) {
         let at = At::Key(key.to_owned());
-        self.found.push(Problem { code, message, at });
+        self.found.push(Problem::new(code, at, message));
     }
 
-    fn get(&self, key: &str) -> Option<&'a Node> {
-        let found = self.fields.iter().find(|(name, _)| name == key);
-        found.map(|(_, node)| node)
+    /// Reports a text that is too long; `what` begins the message.
+    fn limit(&mut self, code: &'static str, key: &str, what: &str, text: &str, most: usize) {
+        let length = text.chars().count();
+        if length > most {
+            let message = format!("{what} exceeds {most} character limit ({length} chars)");
+            self.say(code, key, message);
+        }
     }
 
     fn fields(&mut self) {
-        let names = self.fields.iter().map(|(name, _)| name.as_str());
+        let names = self.fields.keys().map(String::as_str);
         let mut extra: Vec<&str> = names.filter(|name| !FIELDS.contains(name)).collect();
         let Some(first) = extra.first().copied() else {
             return;
         };
         extra.sort_unstable();
-        let allowed = FIELDS.map(|name| format!("'{name}'")).join(", ");
-        let message = format!(
-            "Unexpected fields in frontmatter: {}. Only [{allowed}] are allowed.",
-            extra.join(", ")
-        );
+        let (extra, allowed) = (extra.join(", "), FIELDS.join("', '"));
+        let message =
+            format!("Unexpected fields in frontmatter: {extra}. Only ['{allowed}'] are allowed.");
         self.say("spec-unexpected-field", first, message);
     }
 
-    /// The text of a field that must not be empty.
-    fn required(
-        &mut self,
-        key: &str,
-        missing: &'static str,
-        empty: &'static str,
-    ) -> Option<&'a str> {
-        match self.get(key) {
-            None => {
-                let message = format!("Missing required field in frontmatter: {key}");
-                self.say(missing, "", message);
-                None
-            }
-            Some(Node::Text(text)) if !text.trim().is_empty() => Some(text),
-            Some(_) => {
-                self.say(
-                    empty,
-                    key,
-                    format!("Field '{key}' must be a non-empty string"),
-                );
-                None
-            }
+    /// The text of a field that must not be empty; the codes say that it is missing or empty.
+    fn required(&mut self, key: &str, [missing, empty]: [&'static str; 2]) -> Option<&'a str> {
+        match self.fields.get(key) {
+            None => self.say(missing, "", missing_field(key)),
+            Some(Value::String(text)) if !text.trim().is_empty() => return Some(text),
+            Some(_) => self.say(empty, key, empty_field(key)),
         }
+        None
     }
 
     fn name(&mut self, dir: &Path) {
-        let Some(written) = self.required("name", "spec-name-missing", "spec-name-empty") else {
+        let Some(written) = self.required("name", ["spec-name-missing", "spec-name-empty"]) else {
             return;
         };
         let name: String = written.trim().nfkc().collect();
-        let length = name.chars().count();
-        if length > NAME {
-            let message =
-                format!("Skill name '{name}' exceeds {NAME} character limit ({length} chars)");
-            self.say("spec-name-length", "name", message);
-        }
+        let what = format!("Skill name '{name}'");
+        self.limit("spec-name-length", "name", &what, &name, NAME);
         if name != name.to_lowercase() {
-            let message = format!("Skill name '{name}' must be lowercase");
+            let message = format!("{what} must be lowercase");
             self.say("spec-name-case", "name", message);
         }
         if name.starts_with('-') || name.ends_with('-') {
-            let message = "Skill name cannot start or end with a hyphen".to_owned();
+            let message = "Skill name cannot start or end with a hyphen";
             self.say("spec-name-hyphen", "name", message);
         }
         if name.contains("--") {
-            let message = "Skill name cannot contain consecutive hyphens".to_owned();
+            let message = "Skill name cannot contain consecutive hyphens";
             self.say("spec-name-hyphens", "name", message);
         }
         if !name.chars().all(|c| is_alnum(c) || c == '-') {
             let message = format!(
-                "Skill name '{name}' contains invalid characters. Only letters, digits, and \
-                 hyphens are allowed."
+                "{what} contains invalid characters. Only letters, digits, and hyphens are allowed."
             );
             self.say("spec-name-characters", "name", message);
         }
         // `.` has no file name.
-        let real = dir
-            .file_name()
-            .is_none()
-            .then(|| dir.canonicalize().ok())
-            .flatten();
-        let directory = real
-            .as_deref()
-            .unwrap_or(dir)
-            .file_name()
-            .unwrap_or_default();
-        let directory = directory.to_string_lossy();
+        let real = match dir.file_name() {
+            Some(_) => dir.to_owned(),
+            None => dir.canonicalize().unwrap_or_default(),
+        };
+        let directory = real.file_name().unwrap_or_default().to_string_lossy();
         if directory.nfkc().collect::<String>() != name {
             let message = format!("Directory name '{directory}' must match skill name '{name}'");
             self.say("spec-name-directory", "name", message);
@@ -169,33 +133,30 @@ impl<'a> Validator<'a> {
     }
 
     fn description(&mut self) {
-        let (missing, empty) = ("spec-description-missing", "spec-description-empty");
-        let Some(text) = self.required("description", missing, empty) else {
-            return;
-        };
-        let length = text.chars().count();
-        if length > DESCRIPTION {
-            let message =
-                format!("Description exceeds {DESCRIPTION} character limit ({length} chars)");
-            self.say("spec-description-length", "description", message);
+        let (key, codes) = (
+            "description",
+            ["spec-description-missing", "spec-description-empty"],
+        );
+        if let Some(text) = self.required(key, codes) {
+            self.limit(
+                "spec-description-length",
+                key,
+                "Description",
+                text,
+                DESCRIPTION,
+            );
         }
     }
 
     fn compatibility(&mut self) {
-        let key = "compatibility";
-        match self.get(key) {
+        let (key, code) = ("compatibility", "spec-compatibility-length");
+        match self.fields.get(key) {
             None => {}
-            Some(Node::Text(text)) => {
-                let length = text.chars().count();
-                if length > COMPATIBILITY {
-                    let message = format!(
-                        "Compatibility exceeds {COMPATIBILITY} character limit ({length} chars)"
-                    );
-                    self.say("spec-compatibility-length", key, message);
-                }
+            Some(Value::String(text)) => {
+                self.limit(code, key, "Compatibility", text, COMPATIBILITY);
             }
             Some(_) => {
-                let message = "Field 'compatibility' must be a string".to_owned();
+                let message = "Field 'compatibility' must be a string";
                 self.say("spec-compatibility-type", key, message);
             }
         }

@@ -1,23 +1,13 @@
-//! YAML as strictyaml reads it: block style only, every scalar a string, no duplicate keys.
+//! YAML as strictyaml reads it: block style only, every scalar a string, no duplicate keys. A value
+//! is a string, an array or an object.
 
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::style;
 use crate::skill::over_yaml_limits;
-
-/// A value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
-    /// Any scalar, as written.
-    Text(String),
-    /// A list.
-    List(Vec<Node>),
-    /// A mapping in the order written.
-    Map(Vec<(String, Node)>),
-}
 
 /// Why a text is not strict YAML, and the offset in bytes if known.
 pub type Invalid = (String, Option<usize>);
@@ -26,47 +16,24 @@ pub type Invalid = (String, Option<usize>);
 ///
 /// # Errors
 /// When it is not YAML, or uses what strictyaml forbids.
-pub fn parse(yaml: &str) -> Result<Node, Invalid> {
+pub fn parse(yaml: &str) -> Result<Value, Invalid> {
     if let Some(reason) = over_yaml_limits(yaml) {
         return Err((format!("it {reason}"), None));
     }
     let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if yaml.lines().all(is_empty) {
-        return Ok(Node::Text(yaml.to_owned()));
+        return Ok(yaml.into());
     }
-    let shape: Value = match serde_yaml::from_str(yaml) {
-        Ok(shape) => shape,
-        Err(error) => {
-            // An alias may have caused the parser's error; our message is better then.
-            let at = error.location().map(|place| place.index());
-            return Err(match style::check(yaml) {
-                Err((what, at)) => forbidden(what, at),
-                Ok(()) => (error.to_string(), at),
-            });
-        }
+    // Before the parser's errors: an alias may have caused one, and our message is better then.
+    let forbidden = |(what, at)| (format!("strict YAML has no {what}"), Some(at));
+    style::check(yaml).map_err(forbidden)?;
+    let invalid = |error: serde_yaml::Error| {
+        let at = error.location().map(|place| place.index());
+        (error.to_string(), at)
     };
-    if let Err((what, at)) = style::check(yaml) {
-        return Err(forbidden(what, at));
-    }
+    let shape: Value = serde_yaml::from_str(yaml).map_err(invalid)?;
     let shaped = Shaped(&shape).deserialize(serde_yaml::Deserializer::from_str(yaml));
-    shaped.map_err(|error| {
-        (
-            error.to_string(),
-            error.location().map(|place| place.index()),
-        )
-    })
-}
-
-fn forbidden(what: &str, at: usize) -> Invalid {
-    (
-        format!(
-            "strict YAML has no {}",
-            what.strip_prefix("a ")
-                .or(what.strip_prefix("an "))
-                .unwrap_or(what)
-        ),
-        Some(at),
-    )
+    shaped.map_err(invalid)
 }
 
 /// Reads scalars as text at every position where a first pass found a scalar: when asked for text,
@@ -74,50 +41,49 @@ fn forbidden(what: &str, at: usize) -> Invalid {
 struct Shaped<'a>(&'a Value);
 
 impl<'de> DeserializeSeed<'de> for Shaped<'_> {
-    type Value = Node;
+    type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         match self.0 {
             Value::Object(_) => deserializer.deserialize_map(self),
             Value::Array(_) => deserializer.deserialize_seq(self),
-            _ => String::deserialize(deserializer).map(Node::Text),
+            _ => String::deserialize(deserializer).map(Value::String),
         }
     }
 }
 
 impl<'de> serde::de::Visitor<'de> for Shaped<'_> {
-    type Value = Node;
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("what the first reading found")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        let mut entries: Vec<(String, Node)> = Vec::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut entries = Map::new();
         while let Some(key) = access.next_key::<String>()? {
             // If a mapping has a key twice, the first pass knows only the shape of the last value.
-            let twice = entries.iter().any(|(other, _)| *other == key);
             let shape = self.0.get(&key).unwrap_or(&Value::Null);
-            if twice || key == "<<" && !shape.is_object() {
+            if entries.contains_key(&key) || key == "<<" && !shape.is_object() {
                 return Err(A::Error::custom(format!("the key `{key}` appears twice")));
             }
-            entries.push((key, access.next_value_seed(Shaped(shape))?));
+            let value = access.next_value_seed(Shaped(shape))?;
+            entries.insert(key, value);
         }
-        Ok(Node::Map(entries))
+        Ok(entries.into())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         let shapes = self.0.as_array().into_iter().flatten();
         for shape in shapes {
             items.extend(access.next_element_seed(Shaped(shape))?);
         }
-        Ok(Node::List(items))
+        Ok(Value::Array(items))
     }
 }
 
 /// Whether a document is a mapping in which `key` has this text.
 pub fn reads_as(yaml: &str, key: &str, text: &str) -> bool {
-    let node = (key.to_owned(), Node::Text(text.to_owned()));
-    parse(yaml) == Ok(Node::Map(vec![node]))
+    parse(yaml) == Ok(json!({key: text}))
 }

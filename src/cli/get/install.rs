@@ -143,7 +143,7 @@ fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
     let mut text = String::new();
     for skill in &skills {
         for found in unmet(ctx, &catalog, skill) {
-            let _ = writeln!(text, "  note: `{}`: {}", skill.name, found.message);
+            let _ = writeln!(text, "  note: `{}`: {found}", skill.name);
         }
     }
     text

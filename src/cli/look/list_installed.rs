@@ -10,7 +10,7 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, one_line};
+use crate::skill::one_line;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
@@ -133,7 +133,7 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
 
 /// The codes of the diagnostics, the worst first.
 fn problems(report: &Report) -> Cell {
-    let mut found: Vec<&Diagnostic> = report.diagnostics.iter().collect();
+    let mut found: Vec<_> = report.diagnostics.iter().collect();
     found.sort_by_key(|found| Reverse(found.level));
     let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
     let codes = codes.join(", ");

@@ -61,7 +61,7 @@ fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
     let unmet = unmet_but(ctx, installed, &source.skill, &is_beside).into_iter();
     let place = source.key("requires");
     unmet
-        .map(|unmet| (unmet.code, place, unmet.message))
+        .map(|unmet| (unmet.code(), place, unmet.to_string()))
         .collect()
 }
 

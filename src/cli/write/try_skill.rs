@@ -78,7 +78,7 @@ pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
         let dir = dir.canonicalize().unwrap_or(dir);
         return Skill::load(&dir).map_err(|diagnostic| {
             let hint = format!("`agent-skills validate {}` says more", dir.display());
-            Error::new(diagnostic.message).hint(hint)
+            Error::new(diagnostic.to_string()).hint(hint)
         });
     }
     let (catalog, shown) = (ctx.catalog_naming(written), quoted(written));

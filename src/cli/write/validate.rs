@@ -61,7 +61,7 @@ impl Validate {
                 }
                 report.skills += 1;
                 report.findings.extend(if self.strict {
-                    author::judge_strictly(&dir)
+                    author::lint_strictly(&dir)
                 } else {
                     findings::lint(ctx, &dir, &installed)
                 });
@@ -74,7 +74,7 @@ impl Validate {
 
 fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
     if strictly {
-        return author::judge_strictly(path);
+        return author::lint_strictly(path);
     }
     let shown = path.display();
     let (code, message) = if path.is_dir() {

@@ -26,7 +26,7 @@ impl Market<'_> {
         let holder = "give the directory that holds SKILL.md";
         let dir = real(&dir.to_string_lossy(), self.env).map_err(|error| error.hint(holder))?;
         let skill = Skill::load(&dir);
-        let skill = skill.map_err(|diagnostic| Error::new(diagnostic.message).hint(holder))?;
+        let skill = skill.map_err(|diagnostic| Error::new(diagnostic.to_string()).hint(holder))?;
         let source = dir.to_str().ok_or_else(|| {
             Error::new(format!("`{}` is not UTF-8", dir.display())).hint("rename the directory")
         })?;

@@ -145,7 +145,7 @@ pub fn look(
     dropped: Vec<String>,
 ) -> Result<(Skill, Digest, Planned)> {
     let skill = Skill::load(dir).map_err(|diagnostic| {
-        let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
+        let text = format!("skill `{name}` cannot be installed: {diagnostic}");
         Error::new(text).hint("tell its author")
     })?;
     let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
@@ -162,7 +162,7 @@ pub fn look(
         allowed_tools: allowed_tools(&skill),
         disallowed_tools: skill.fields.disallowed_tools(),
         dropped,
-        warnings: warnings.map(|d| d.message.clone()).collect(),
+        warnings: warnings.map(ToString::to_string).collect(),
         findings: scan::scan(dir),
     };
     Ok((skill, digest, planned))

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 const FILE: &str = "---\nname: pdf\n---\nOne.\nTwo.\nThree.\n\nOne.\nFour.\n";
 
-fn parse(diff: &str) -> Result<Patch> {
-    Patch::parse(diff, Path::new("/skills/pdf"))
+fn parse(diff: &str) -> Result<Vec<FilePatch>> {
+    parse_diff(diff, Path::new("/skills/pdf"))
 }
 
 fn apply(diff: &str, file: &str) -> Result<Applied> {
-    parse(diff)?.files()[0].apply(file, true)
+    parse(diff)?[0].apply(file, true)
 }
 
 fn applied(diff: &str) -> String {
@@ -105,7 +105,7 @@ fn a_place_is_never_guessed() {
         applied(&numbered),
         FILE.replace("\nOne.\nFour", "\n1.\nFour")
     );
-    let stale = parse(&numbered).unwrap().files()[0].apply(FILE, false);
+    let stale = parse(&numbered).unwrap()[0].apply(FILE, false);
     assert!(stale.unwrap_err().to_string().contains("2 times"));
     assert!(refusal(&twice.replace("@@\n", "@@ -7 +7 @@\n")).contains("2 times"));
     assert!(refusal(&twice.replace("-One.", "-None.")).contains("no line `None.`"));
@@ -191,7 +191,7 @@ proptest! {
     #[test]
     fn any_text_is_answered(text in "(--- |\\+\\+\\+ |@@|a|/|\\.\\.|SKILL|[ +-]|\n|\r|\\\\|```|\u{0}){0,60}") {
         if let Ok(patch) = parse(&text) {
-            for file in patch.files() {
+            for file in patch {
                 let _ = file.apply(FILE, true);
             }
         }

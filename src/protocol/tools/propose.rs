@@ -128,9 +128,13 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     }
     let dir = std::path::Path::new(name.as_str());
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes())
-        .map_err(|diagnostic| wrong(&diagnostic.message))?;
-    if let Some(odd) = skill.diagnostics.iter().find(|odd| odd.level > Level::Note) {
-        return Err(wrong(&odd.message));
+        .map_err(|diagnostic| wrong(&diagnostic.to_string()))?;
+    if let Some(odd) = skill
+        .diagnostics
+        .iter()
+        .find(|odd| odd.level() > Level::Note)
+    {
+        return Err(wrong(&odd.to_string()));
     }
     let listed = match skill.fields.allowed_tools() {
         ToolList::Listed(entries) => Some(entries),

@@ -19,7 +19,7 @@ fn loaded(text: &str) -> Skill {
 }
 
 fn has(skill: &Skill, code: &str) -> bool {
-    skill.diagnostics.iter().any(|d| d.code == code)
+    skill.diagnostics.iter().any(|d| d.code() == code)
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
     assert_eq!(linked.body().unwrap(), "B");
     fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
     assert_eq!(
-        Skill::load(&root.path().join("x")).unwrap_err().code,
+        Skill::load(&root.path().join("x")).unwrap_err().code(),
         "unreadable"
     );
 }
@@ -125,7 +125,7 @@ fn a_skill_file_linked_from_outside_is_not_read() {
     let dir = root.path().join("x");
     fs::create_dir(&dir).unwrap();
     std::os::unix::fs::symlink(outside.path().join("secret"), dir.join("SKILL.md")).unwrap();
-    assert_eq!(Skill::load(&dir).unwrap_err().code, "unreadable");
+    assert_eq!(Skill::load(&dir).unwrap_err().code(), "unreadable");
 }
 
 #[test]
@@ -139,10 +139,13 @@ fn a_fifo_or_an_oversized_file_is_unreadable_and_does_not_hang() {
             .unwrap()
             .success()
     );
-    assert_eq!(Skill::load(root.path()).unwrap_err().code, "no-skill-file");
+    assert_eq!(
+        Skill::load(root.path()).unwrap_err().code(),
+        "no-skill-file"
+    );
     let big = vec![b'x'; usize::try_from(limits::SKILL_FILE).unwrap() + 1];
     assert_eq!(
-        skill("x", "SKILL.md", big).1.unwrap_err().code,
+        skill("x", "SKILL.md", big).1.unwrap_err().code(),
         "unreadable"
     );
 }

@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Withheld};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::run_context::RunContext;
-use crate::skill::{Level, one_line};
+use crate::skill::{Diagnostic, Level, one_line};
 use crate::sys::limits;
 
 /// The checks of this area.
@@ -119,7 +119,7 @@ fn too_long(entry: &Entry) -> Option<Check> {
 
 /// The prompt had no room for the author's whole description.
 fn cut(cut: &Cut) -> Check {
-    let text = format!("`{}`: {}", cut.name, cut.diagnostic().message);
+    let text = format!("`{}`: {}", cut.name, cut.diagnostic());
     let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
     Check::warn("prompt-full", text, remedy)
 }
