@@ -26,7 +26,7 @@ const HOOK_OUTPUT_CHARS: usize = 4000;
 /// # Errors
 /// If a script cannot run or fails. The skill is then no longer active, unless it was so before.
 pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
-    let hooks = Hooks::of(&skill.fields);
+    let hooks = Hooks::parse(&skill.fields);
     if hooks.is_empty() {
         return Ok(None);
     }
@@ -118,7 +118,7 @@ fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
     if ctx.approved_hooks(&skill).ok().as_ref() != Some(&record.digest) {
         return Err(changed());
     }
-    let post = Hooks::of(&skill.fields).post;
+    let post = Hooks::parse(&skill.fields).post;
     let until = Instant::now() + POST_HOOKS;
     run_all(ctx, &skill, "post", &post, until).map(|_| ())
 }
@@ -202,7 +202,7 @@ fn cut(text: &str) -> String {
 /// What an activation will say about its hooks, without running them: a message for the model, or a
 /// placeholder for their output.
 pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
-    let hooks = Hooks::of(&skill.fields);
+    let hooks = Hooks::parse(&skill.fields);
     if hooks.is_empty() {
         return None;
     }
@@ -218,7 +218,7 @@ pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
 
 /// The note about a skill that became active without a call of its tool.
 pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
-    let has_hooks = !Hooks::of(&skill.fields).is_empty();
+    let has_hooks = !Hooks::parse(&skill.fields).is_empty();
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
 }
 
@@ -262,7 +262,7 @@ impl RunContext {
 fn with_post_hooks(catalog: &Catalog) -> impl Iterator<Item = &Skill> {
     let offered = catalog.offered().into_iter();
     let skills = offered.map(|offered| offered.skill);
-    skills.filter(|skill| !Hooks::of(&skill.fields).post.is_empty())
+    skills.filter(|skill| !Hooks::parse(&skill.fields).post.is_empty())
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
             );
         }
     };
-    let source = Source::of(skill);
+    let source = Source::read(skill);
     let diagnostics = source.skill.diagnostics.iter();
     let finding = |d| Finding::of_diagnostic(d, source.file(), place_of(&source, d));
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();

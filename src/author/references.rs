@@ -37,9 +37,8 @@ pub fn lint(source: &Source) -> Vec<Finding> {
         within: Path::new(""),
         file: source.file(),
         whole: &source.text,
-        body_at: source.body,
     };
-    let mut found = own.lint(true);
+    let mut found = own.lint(&Markdown::parse(source.body_text()), true);
     let mut left = limits::INSTALL_BYTES;
     for resource in Listing::of(dir, limits::WALKED_FILES).resources {
         let extension = resource.path.extension();
@@ -51,14 +50,14 @@ pub fn lint(source: &Source) -> Vec<Finding> {
             continue;
         };
         left -= bytes.len() as u64;
+        let text = &String::from_utf8_lossy(&bytes);
         let other = Text {
             dir,
             within: resource.path.parent().unwrap_or(Path::new("")),
             file: path.display().to_string(),
-            whole: &String::from_utf8_lossy(&bytes),
-            body_at: 0,
+            whole: text,
         };
-        found.extend(other.lint(false));
+        found.extend(other.lint(&Markdown::parse(text), false));
     }
     found
 }
@@ -69,13 +68,11 @@ struct Text<'a> {
     within: &'a Path,
     file: String,
     whole: &'a str,
-    body_at: usize,
 }
 
 impl Text<'_> {
     /// Findings about the links in the body, and about the files that its code names.
-    fn lint(&self, code: bool) -> Vec<Finding> {
-        let markdown = Markdown::parse(&self.whole[self.body_at..]);
+    fn lint(&self, markdown: &Markdown, code: bool) -> Vec<Finding> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut say = |(rule, why): (&str, &str), written: &str, target: &str| {
             if seen.len() < EACH && seen.insert(target.to_owned()) {
@@ -84,7 +81,7 @@ impl Text<'_> {
                 found.push(Finding::new(rule, self.file.clone(), place, &message));
             }
         };
-        for written in markdown.links {
+        for written in &markdown.links {
             let Some(target) = link_target(written) else {
                 continue;
             };
@@ -98,7 +95,7 @@ impl Text<'_> {
             }
         }
         let blocks = markdown.blocks.iter().map(|block| block.text);
-        let parts = markdown.spans.into_iter().chain(blocks);
+        let parts = markdown.spans.iter().copied().chain(blocks);
         for text in parts.filter(|_| code) {
             let words = text.split(|c: char| c.is_whitespace() || "'\"`()=,;|".contains(c));
             for word in words {

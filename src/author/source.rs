@@ -24,7 +24,7 @@ pub struct Source {
 
 impl Source {
     /// The source of a loaded skill.
-    pub fn of(skill: Skill) -> Self {
+    pub fn read(skill: Skill) -> Self {
         let bytes = files::read_capped(&skill.file, limits::SKILL_FILE).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let split = split_frontmatter(&text);

@@ -10,3 +10,13 @@ pub enum Protocol {
     #[value(help = "chibi up to 0.6")]
     Environment,
 }
+
+impl Protocol {
+    /// The generation as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Environment => "environment",
+            Self::Stdin => "stdin",
+        }
+    }
+}

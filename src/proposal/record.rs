@@ -67,7 +67,7 @@ pub struct Comment {
 
 impl ProposalId {
     /// The id of a proposal to do `change` with `skill`.
-    pub fn of(skill: &str, change: &Change) -> Self {
+    pub fn new(skill: &str, change: &Change) -> Self {
         let (kind, about, text) = match change {
             Change::Update { dir, diff, .. } => ("update", dir.as_str(), diff),
             Change::Create { text } => ("create", "", text),

@@ -73,7 +73,7 @@ impl Proposals {
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
         // The content decides the id, so the user decides about exactly what was shown under it.
         let is_it = |proposal: &Proposal| {
-            proposal.id == *id && *id == ProposalId::of(&proposal.skill, &proposal.change)
+            proposal.id == *id && *id == ProposalId::new(&proposal.skill, &proposal.change)
         };
         read.filter(is_it).ok_or_else(|| {
             let text = format!(

@@ -22,7 +22,7 @@ pub struct Hooks {
 
 impl Hooks {
     /// Parses the field. Anything not understood is not a hook.
-    pub fn of(fields: &Fields) -> Self {
+    pub fn parse(fields: &Fields) -> Self {
         let scripts = |key| of_key(fields, key).and_then(scripts).unwrap_or_default();
         Self {
             pre: scripts("pre"),
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_script_or_a_list_of_them() {
-        let hooks = Hooks::of(&fields("hooks: {pre: a.sh, post: [b.sh, ' c.sh ']}"));
+        let hooks = Hooks::parse(&fields("hooks: {pre: a.sh, post: [b.sh, ' c.sh ']}"));
         assert_eq!(hooks.pre, ["a.sh"]);
         assert_eq!(hooks.post, ["b.sh", "c.sh"]);
         assert_eq!(codes("hooks:\n  pre: a.sh\n  post:"), [""; 0]);
@@ -102,7 +102,7 @@ mod tests {
             "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: evil",
             "hooks:\n  Stop: evil.sh\n  Pre: evil.sh",
         ] {
-            assert!(Hooks::of(&fields(yaml)).is_empty(), "{yaml}");
+            assert!(Hooks::parse(&fields(yaml)).is_empty(), "{yaml}");
             assert_eq!(codes(yaml), ["foreign-hooks"], "{yaml}");
         }
     }
@@ -118,7 +118,7 @@ mod tests {
             "hooks: {post: true}",
             "hooks: {pre: [a, a, a, a, a, a, a, a, a]}",
         ] {
-            assert!(Hooks::of(&fields(yaml)).is_empty(), "{yaml}");
+            assert!(Hooks::parse(&fields(yaml)).is_empty(), "{yaml}");
             assert_eq!(codes(yaml), ["hooks-unclear"], "{yaml}");
         }
     }
@@ -127,7 +127,7 @@ mod tests {
         #[test]
         fn anything_is_read(yaml in "hooks: [\\[\\]{}a-z:, \n'\"]{0,60}") {
             let fields = fields(&yaml);
-            let hooks = Hooks::of(&fields);
+            let hooks = Hooks::parse(&fields);
             prop_assert!(hooks.pre.len() <= HOOK_SCRIPTS);
             Hooks::diagnostics(&fields);
         }

@@ -106,7 +106,10 @@ impl Activation<'_> {
         text.push_str("</skill_resources>\n");
         let more = self.listing.total - self.listing.resources.len();
         if more > 0 {
-            *text += &format!("{more} more files are in the skill directory and not listed.\n");
+            let _ = writeln!(
+                text,
+                "{more} more files are in the skill directory and not listed."
+            );
         }
     }
 }

@@ -71,16 +71,12 @@ impl Expect {
         let missing = missing.map(|part| format!("the answer lacks `{}`", one_line(part)));
         let unwanted = each(self.lacks.as_ref()).filter(is_said);
         let unwanted = unwanted.map(|part| format!("the answer has `{}`", one_line(part)));
-        let other = self
-            .equals
-            .iter()
-            .filter(|text| text.trim() != answer.trim());
+        let other = self.equals.iter();
+        let other = other.filter(|text| text.trim() != answer.trim());
         let other = other.map(|text| format!("the answer is not `{}`", one_line(text)));
         let error = differs(self.error, answer.starts_with("Error: "), error).map(str::to_owned);
-        let arguments = self
-            .arguments
-            .iter()
-            .filter(|given| **given != outcome.arguments);
+        let arguments = self.arguments.iter();
+        let arguments = arguments.filter(|given| **given != outcome.arguments);
         let arguments = arguments.map(|_| format!("the arguments became {}", outcome.arguments));
         let tools = each(self.tools.as_ref()).filter(|tool| !is_offered(tool));
         let tools = tools.map(|tool| format!("the model is not offered `{}`", one_line(tool)));

@@ -13,9 +13,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wait_timeout::ChildExt;
 
-use super::script::Script;
+use super::script::Conversation;
 use crate::author::skills_at;
 use crate::error::{Error, Result};
+use crate::host::Protocol;
 use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, files, limits, process};
 
 /// One call by a simulated host: longer than any script may run.
@@ -29,28 +30,9 @@ const PROJECT: &str = "project";
 /// Not copied with a skill.
 const GIT: EntryName = EntryName::of(".git");
 
-/// A generation of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Generation {
-    /// Up to 0.6: data in environment variables.
-    Environment,
-    /// From 0.7: data on standard input.
-    Stdin,
-}
-
-impl Generation {
-    /// The generation as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Environment => "environment",
-            Self::Stdin => "stdin",
-        }
-    }
-}
-
 /// A host with its own temporary directory.
 pub struct Host<'a> {
-    pub generation: Generation,
+    pub generation: Protocol,
     env: &'a Env,
     exe: &'a Path,
     stage: Stage,
@@ -59,15 +41,15 @@ pub struct Host<'a> {
 impl<'a> Host<'a> {
     /// Prepares the skills, the project's files and the configuration.
     pub fn new(
-        env: &'a Env,
+        played: &Conversation,
         exe: &'a Path,
-        generation: Generation,
-        script: &Script,
-        beside: &Path,
+        env: &'a Env,
+        generation: Protocol,
     ) -> Result<Self> {
+        let script = &played.script;
         let stage = Stage::new()?;
         for written in &script.skills {
-            let path = beside.join(written);
+            let path = env.cwd.join(&played.file).with_file_name(written);
             let dirs = skills_at(&path);
             if dirs.is_empty() {
                 let text = format!("`{}` has no skill", path.display());
@@ -159,11 +141,11 @@ impl<'a> Host<'a> {
         command.env(name_variable, name);
         let data = data.to_string();
         match self.generation {
-            Generation::Environment => {
+            Protocol::Environment => {
                 command.env(data_variable, &data);
                 self.run(command, b"")
             }
-            Generation::Stdin => self.run(command, data.as_bytes()),
+            Protocol::Stdin => self.run(command, data.as_bytes()),
         }
     }
 
@@ -184,7 +166,7 @@ impl<'a> Host<'a> {
             .env("AGENT_SKILLS_HOME", stage.join(PLUGIN))
             .env("AGENT_SKILLS_SESSION", "simulate")
             .current_dir(self.stage.project());
-        if self.generation == Generation::Stdin {
+        if self.generation == Protocol::Stdin {
             command.env("CHIBI_PROJECT_ROOT", self.stage.project());
         }
         command

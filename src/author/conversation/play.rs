@@ -7,9 +7,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::expect::Outcome;
-use super::host::{Generation, Host};
+use super::host::Host;
 use super::script::{Conversation, Hosts, Step};
 use crate::error::{Error, Result};
+use crate::host::Protocol;
 use crate::host::tools::{
     Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
 };
@@ -51,32 +52,25 @@ impl Conversation {
     /// # Errors
     /// When the temporary home cannot be prepared, or a call gives no answer.
     pub fn play(&self, exe: &Path, env: &Env, compare: bool) -> Result<Vec<Played>> {
-        let generations: &[Generation] = match self.script.host {
-            Hosts::Both => &[Generation::Stdin, Generation::Environment],
-            Hosts::Stdin => &[Generation::Stdin],
-            Hosts::Environment => &[Generation::Environment],
+        let generations: &[Protocol] = match self.script.host {
+            Hosts::Both => &[Protocol::Stdin, Protocol::Environment],
+            Hosts::Stdin => &[Protocol::Stdin],
+            Hosts::Environment => &[Protocol::Environment],
         };
-        let play = |generation: &Generation| self.play_on(exe, env, *generation, compare);
+        let play = |generation: &Protocol| {
+            let host = Host::new(self, exe, env, *generation)?;
+            self.play_on(&host, compare)
+        };
         generations.iter().map(play).collect()
     }
 
-    fn play_on(
-        &self,
-        exe: &Path,
-        env: &Env,
-        generation: Generation,
-        compare: bool,
-    ) -> Result<Played> {
-        let beside = self.file.parent().unwrap_or(Path::new(""));
-        let host = Host::new(env, exe, generation, &self.script, &env.cwd.join(beside))?;
-        let mut model = Model {
-            host: &host,
-            tools: Vec::new(),
-        };
+    fn play_on(&self, host: &Host, compare: bool) -> Result<Played> {
+        let generation = host.generation.as_str();
+        let tools = Vec::new();
+        let mut model = Model { host, tools };
         let mut steps = Vec::new();
-        for (at, step) in self.script.steps.iter().enumerate() {
-            let of_step =
-                |error: Error| error.context(format!("step {} ({})", at + 1, generation.as_str()));
+        for (number, step) in (1..).zip(&self.script.steps) {
+            let of_step = |error: Error| error.context(format!("step {number} ({generation})"));
             let mut outcome = model.step(step).map_err(of_step)?;
             outcome.answer = host.settled(&outcome.answer);
             let mut failures = step.expect.failures(&outcome);
@@ -92,7 +86,7 @@ impl Conversation {
             });
         }
         Ok(Played {
-            host: generation.as_str(),
+            host: generation,
             steps,
         })
     }
@@ -105,11 +99,9 @@ fn what(step: &Step) -> String {
     }
 }
 
-fn recorded(step: &Step, generation: Generation) -> Option<&str> {
+fn recorded<'s>(step: &'s Step, generation: &str) -> Option<&'s str> {
     let answer = step.answer.as_ref()?;
-    answer
-        .as_str()
-        .or_else(|| answer.get(generation.as_str())?.as_str())
+    answer.get(generation).unwrap_or(answer).as_str()
 }
 
 /// The model's side of the host: the tools it is offered, and its calls.
@@ -143,7 +135,7 @@ impl Model<'_> {
         self.host.hook("pre_system_prompt", &context)?;
         let answer = self.host.hook("post_system_prompt", &context)?;
         let mut offered = names.clone();
-        if self.host.generation == Generation::Stdin {
+        if self.host.generation == Protocol::Stdin {
             let tool = |name: &str, kind: &str| json!({"name": name, "type": kind});
             let own = HOST_TOOLS
                 .iter()
@@ -187,7 +179,7 @@ impl Model<'_> {
         if answer["block"] == json!(true) {
             return Ok(refused(&answer["message"], "Tool call blocked by hook"));
         }
-        let newer = self.host.generation == Generation::Stdin;
+        let newer = self.host.generation == Protocol::Stdin;
         if newer && let Some((hook, data)) = self.last_look(tool, &arguments) {
             let answer = self.host.hook(hook, &data)?;
             if answer["denied"] == json!(true) {

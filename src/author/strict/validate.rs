@@ -133,18 +133,10 @@ impl<'a> Validator<'a> {
     }
 
     fn description(&mut self) {
-        let (key, codes) = (
-            "description",
-            ["spec-description-missing", "spec-description-empty"],
-        );
-        if let Some(text) = self.required(key, codes) {
-            self.limit(
-                "spec-description-length",
-                key,
-                "Description",
-                text,
-                DESCRIPTION,
-            );
+        let codes = ["spec-description-missing", "spec-description-empty"];
+        if let Some(text) = self.required("description", codes) {
+            let code = "spec-description-length";
+            self.limit(code, "description", "Description", text, DESCRIPTION);
         }
     }
 

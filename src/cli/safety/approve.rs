@@ -49,7 +49,7 @@ fn hooks(entry: &Entry) -> String {
     let Some(skill) = entry.disclosed() else {
         return String::new();
     };
-    let Hooks { pre, post } = Hooks::of(&skill.fields);
+    let Hooks { pre, post } = Hooks::parse(&skill.fields);
     let line = |scripts: Vec<String>, when: &str| match scripts.join(", ") {
         scripts if scripts.is_empty() => String::new(),
         scripts => format!("  runs {when}: {}\n", one_line(&scripts)),

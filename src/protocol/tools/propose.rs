@@ -161,7 +161,7 @@ fn hand_in(
         Change::Create { .. } => format!("to make the skill `{skill}`"),
     };
     let proposal = Proposal {
-        id: ProposalId::of(skill, &change),
+        id: ProposalId::new(skill, &change),
         skill: skill.to_owned(),
         change,
         justification: justification.to_owned(),
