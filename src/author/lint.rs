@@ -10,6 +10,8 @@ use crate::skill::{Diagnostic, Skill, folds_to, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
+/// Lines of a body above which `validate` advises to move details to files (specification).
+const BODY_LINES: usize = 500;
 
 /// Fields of the specification and those read by widely used clients (docs/spec/skills.md#fields).
 /// Other fields get a note.
@@ -162,10 +164,7 @@ fn text(source: &Source) -> Vec<Finding> {
         let message = "the file has Windows line ends, which other clients stumble over";
         say("line-ends", at, message);
     }
-    let (lines, most) = (
-        source.body_text().trim().lines().count(),
-        limits::BODY_LINES,
-    );
+    let (lines, most) = (source.body_text().trim().lines().count(), BODY_LINES);
     if lines == 0 {
         say("body-empty", source.body, "there are no instructions");
     } else if lines > most {

@@ -217,9 +217,8 @@ impl<'a> Rules<'a> {
 /// The user's choice, or else the author's.
 fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
     let name = &skill.name;
-    let for_people = |why: String| {
-        Standing::Withheld(Withheld::ForPeople, Diagnostic::HiddenFromModel(why))
-    };
+    let for_people =
+        |why: String| Standing::Withheld(Withheld::ForPeople, Diagnostic::HiddenFromModel(why));
     match config.and_then(|config| config.visibility.get(name.as_str())) {
         Some(Visibility::NameOnly) => Standing::Offered { name_only: true },
         Some(Visibility::User) => {

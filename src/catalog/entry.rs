@@ -202,6 +202,11 @@ impl Entry {
             Standing::Withheld(..) => {}
             Standing::Unusable => found.retain(|found| found.level() == Level::Error),
         }
-        Some(found.pop().map(|found| found.to_string()).unwrap_or_default())
+        Some(
+            found
+                .pop()
+                .map(|found| found.to_string())
+                .unwrap_or_default(),
+        )
     }
 }

@@ -63,7 +63,7 @@ impl Market<'_> {
         let entry = lockfile.get(name);
         let installed = self.dir(name);
         let before = Skill::load(&installed)
-            .map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))?;
+            .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
         let now = Digest::read(&installed)?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;

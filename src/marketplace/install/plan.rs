@@ -149,7 +149,7 @@ pub fn look(
         Error::new(text).hint("tell its author")
     })?;
     let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
-    let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
+    let warnings = skill.diagnostics.iter().filter(|d| d.level() > Level::Note);
     let planned = Planned {
         name: name.to_owned(),
         provenance: None,

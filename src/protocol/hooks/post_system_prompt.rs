@@ -12,7 +12,7 @@ use crate::protocol::Response;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::{always_on, cut};
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, one_line};
+use crate::skill::one_line;
 use crate::sys::warn;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.

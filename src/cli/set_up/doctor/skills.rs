@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Withheld};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, Level, one_line};
+use crate::skill::{Level, one_line};
 use crate::sys::limits;
 
 /// The checks of this area.
