@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hooks::HOOK_SCRIPTS;
 use super::tokens::shown;
 use super::{Level, SkillName, rules};
 use crate::sys::limits;
+
+/// Scripts of one hook of a skill. Nobody needs more.
+pub(super) const HOOK_SCRIPTS: usize = 8;
 
 /// One diagnostic. Its text is one sentence for a person: what is wrong, why, and what to do. The
 /// name of its variant is its code, which is stable across releases; [`rules`] has its level.

@@ -4,10 +4,8 @@
 
 use serde_json::Value;
 
+use super::diagnostic::HOOK_SCRIPTS;
 use super::{Diagnostic, Fields, one_line};
-
-/// Scripts of one hook of a skill. Nobody needs more.
-pub(super) const HOOK_SCRIPTS: usize = 8;
 
 const KEYS: [&str; 2] = ["pre", "post"];
 
