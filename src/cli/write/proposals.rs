@@ -28,7 +28,7 @@ use crate::sys::{Dir, Moment, limits, warn};
 pub enum Proposals {
     /// List the proposals that wait for a decision
     List {
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
