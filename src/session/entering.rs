@@ -6,7 +6,6 @@ use super::Store;
 use super::active::Ended;
 use super::key::SessionKey;
 use super::state::State;
-use super::store::left_mark;
 use crate::error::Result;
 use crate::sys::{Durable, files};
 
@@ -29,7 +28,7 @@ impl Store {
             }
             None => !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key),
         };
-        let mark = left_mark(self.record.path(), key);
+        let mark = key.left_mark(self.record.path());
         // The record still names the old conversation, whose restrictions do not apply here. If the
         // mark cannot be written either, nothing more can be done.
         let leave = || {

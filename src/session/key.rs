@@ -1,6 +1,10 @@
 //! Identifies the session. One run of the host is one process, the parent of every call in that run
 //! (docs/spec/hosts.md#sessions), so the session is identified by that process.
 
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
 
@@ -75,6 +79,17 @@ impl SessionKey {
         process.is_some_and(|process| !process.is_alive())
     }
 
+    /// The file beside the state that marks that the session has left the conversation in it, but
+    /// its new one could not be recorded.
+    pub fn left_mark(&self, state: &Path) -> PathBuf {
+        let name = match self.process {
+            Some(_) => self.text.clone(),
+            // A name is any text.
+            None => format!("{:x}", Sha256::digest(&self.text))[..32].to_owned(),
+        };
+        state.with_file_name(format!("left-{name}"))
+    }
+
     /// Whether the session may have begun before the process with these start ticks, as a named
     /// session always may.
     pub fn is_older_than(&self, ticks: u64) -> bool {
@@ -90,7 +105,6 @@ pub(super) fn realm() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn a_name_overrides_the_parent_and_an_empty_one_does_not() {

@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use sha2::{Digest, Sha256};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
 use super::contexts::Contexts;
@@ -73,7 +70,7 @@ impl Store {
             };
         };
         match &session.context {
-            _ if restrict && left_mark(self.record.path(), key).exists() => {
+            _ if restrict && key.left_mark(self.record.path()).exists() => {
                 Err(Unreadable::NotEntered)
             }
             Some(context) if session.kept && state.contexts.is_doubted(context) => {
@@ -116,7 +113,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
-        let _ = files::remove(&left_mark(self.record.path(), key));
+        let _ = files::remove(&key.left_mark(self.record.path()));
         let realm = key::realm();
         self.change(|state, unreadable| {
             if unreadable.is_some() {
@@ -284,7 +281,7 @@ impl Store {
     ) -> Result<T> {
         self.change_wherever(key, |session, contexts| {
             // They would otherwise be kept for the conversation that the session has left.
-            if contexts.restrict() && left_mark(self.record.path(), key).exists() {
+            if contexts.restrict() && key.left_mark(self.record.path()).exists() {
                 return Err(Unreadable::NotEntered.into());
             }
             edit(session, contexts)
@@ -383,19 +380,6 @@ fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
-}
-
-/// The file that marks that the session has left the conversation in the state, but its new one
-/// could not be recorded.
-pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
-    let key = key.as_str();
-    let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-    // A process's key, the usual case, is a valid file name.
-    if key.len() <= 64 && key.contains('-') && key.bytes().all(is_plain) {
-        return file.with_file_name(format!("left-{key}"));
-    }
-    let name = format!("{:x}", Sha256::digest(key));
-    file.with_file_name(format!("left-{}", &name[..32]))
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::catalog::eligibility::Rules;
 use crate::catalog::index_file::{CATALOG_INDEXES, Rendered};
-use crate::catalog::testing::context;
-use crate::catalog::{Catalog, Layer};
+use crate::catalog::{Catalog, Layer, testing::context};
 
 struct World {
     dir: tempfile::TempDir,
 }
 
-/// Longer than the clock's tick, so that earlier writes are settled.
+/// Longer than the clock's tick: earlier writes are settled.
 const SETTLED: Duration = Duration::from_millis(40);
 
 impl World {
@@ -42,17 +41,14 @@ impl World {
     }
 
     fn roots(&self) -> Vec<Root> {
-        let root = |name| Root {
-            layer: Layer::Plugin,
-            dir: self.at(name),
-        };
-        vec![root("one"), root("two")]
+        let dirs = [self.at("one"), self.at("two")];
+        let layer = Layer::Plugin;
+        dirs.map(|dir| Root { layer, dir }).into()
     }
 
     fn file(&self) -> PathBuf {
         self.at("index/x")
     }
-
     fn index(&self) -> Index {
         Index::open(self.file(), b"key".to_vec())
     }
@@ -293,10 +289,11 @@ fn remove(path: &Path) {
 /// Many edits fail, such as writing into a non-directory; then nothing changes.
 fn apply(world: &World, edit: &Edit) {
     let place = |at: &usize| world.at(PLACES[*at]);
+    let text =
+        |name: &usize, n: &u8| format!("---\nname: {}\ndescription: d{n:03}\n---\n", NAMES[*name]);
     let write = |at: &usize, name: &usize, n: &u8| {
-        let text = format!("---\nname: {}\ndescription: d{n:03}\n---\n", NAMES[*name]);
         let _ = fs::create_dir(place(at));
-        fs::write(place(at).join("SKILL.md"), text)
+        fs::write(place(at).join("SKILL.md"), text(name, n))
     };
     let file = |at: &usize| place(at).join("SKILL.md");
     let _ = match edit {
@@ -310,8 +307,7 @@ fn apply(world: &World, edit: &Edit) {
         }
         Edit::Replace(at, name, n) => {
             let aside = place(at).join("new");
-            let text = format!("---\nname: {}\ndescription: d{n:03}\n---\n", NAMES[*name]);
-            fs::write(&aside, text).and_then(|()| fs::rename(aside, file(at)))
+            fs::write(&aside, text(name, n)).and_then(|()| fs::rename(aside, file(at)))
         }
         Edit::Rename(from, to) => {
             if from != to {
