@@ -103,9 +103,9 @@ pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
 
 /// Whether a host runs above this process; yes if the record is unreadable. The host itself is the
 /// direct parent of its calls: a call with a host further up was made by a process below it that
-/// only imitates the host.
+/// only imitates the host. So is a command that is only marked as one for the host.
 pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
-    if caller == Caller::Host {
+    if caller == Caller::Host && ctx.env.os(ours::BY_HOST).is_none() {
         return ctx.store().is_below_a_host(true).unwrap_or(true);
     }
     let in_a_call = OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some());

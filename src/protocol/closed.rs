@@ -79,7 +79,10 @@ impl Kind<'_> {
     /// has its own limit, which may be hours.
     fn deadline(self) -> Option<Duration> {
         match self {
-            Self::Hook(b"on_start" | b"on_end" | b"post_system_prompt" | b"pre_api_tools")
+            // Scripts of skills run in the first four.
+            Self::Hook(
+                b"on_start" | b"on_end" | b"pre_message" | b"post_system_prompt" | b"pre_api_tools",
+            )
             | Self::Tool(Protocol::Stdin)
             | Self::Schema => Some(limits::CALL_DEADLINE),
             Self::Hook(_) => Some(limits::DECISION_DEADLINE),
@@ -172,5 +175,12 @@ mod tests {
         assert!(limits::HOOK_LOCK < limits::DECISION_DEADLINE);
         assert!(limits::STDIN_TOTAL < limits::CALL_DEADLINE);
         assert!(Duration::from_secs(limits::HOST_CALL_SECONDS) < limits::CALL_DEADLINE);
+        for scripts in [&b"on_start"[..], b"on_end", b"pre_message"] {
+            assert_eq!(Kind::Hook(scripts).deadline(), Some(limits::CALL_DEADLINE));
+        }
+        assert_eq!(
+            Kind::Hook(b"pre_tool").deadline(),
+            Some(limits::DECISION_DEADLINE)
+        );
     }
 }

@@ -32,8 +32,9 @@ impl Seen {
         if known.chunks_exact(HASH).any(|earlier| earlier == new) {
             return true;
         }
-        if known.len() as u64 + HASH as u64 > limits::SEEN_FILE {
-            // Most of them are old, and starting over is simpler than sorting them out.
+        let is_full = known.len() as u64 + HASH as u64 > limits::SEEN_FILE;
+        if is_full || !known.len().is_multiple_of(HASH) {
+            // Most of them are old, or it is not ours: starting over is simpler than sorting it out.
             let _ = files::remove(&path);
         }
         let file = Dir::make_anchor(&self.dir).and_then(|dir| dir.append(&self.file, 0o600));
@@ -56,7 +57,10 @@ mod tests {
         assert!(!seen.before("x"));
         assert!(seen.before("x"));
         assert!(!seen.before("y"));
-        assert!(!Seen::at(dir.path(), EntryName::of("told")).before("x"));
+        let other = Seen::at(dir.path(), EntryName::of("told"));
+        fs::write(dir.path().join("told"), "lines of an earlier version\n").unwrap();
+        assert!(!other.before("x"));
+        assert!(other.before("x"));
     }
 
     #[test]

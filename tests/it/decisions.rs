@@ -163,6 +163,29 @@ fn nothing_is_decided_below_a_host() {
     }
 }
 
+/// A model's shell can set the mark of a command that runs for the host.
+#[test]
+fn a_command_marked_as_the_hosts_decides_no_more() {
+    for host in Host::both() {
+        let host = strict(host);
+        let other = host.project().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(
+            other.join("SKILL.md"),
+            "---\nname: other\ndescription: d\n---\nb\n",
+        )
+        .unwrap();
+        for words in ["install ./other", "remove pdf"] {
+            let script = format!("{IN_A_HOST} AGENT_SKILLS_BY_HOST=1 \"$A\" {words}; echo");
+            let ran: Ran = finish(&mut shell(&host, &script), b"");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains("only a person"), "{words}: {ran:?}");
+        }
+        assert!(!host.plugin_dir().join("skills/other").exists());
+        assert!(host.plugin_dir().join("skills/pdf").exists());
+    }
+}
+
 /// The parent of a process that has left its shell says nothing of the host.
 #[test]
 fn a_process_that_has_left_the_shell_of_a_host_decides_nothing() {

@@ -113,7 +113,10 @@ impl Reach<'_> {
         let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
             return Ok(());
         };
-        let after_letter = text.strip_prefix('-').and_then(|text| text.get(1..));
+        // A value may stand behind any letter of clustered options: `-so.claude/x`.
+        let cluster = text.strip_prefix('-').unwrap_or_default();
+        let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
+        let values = (1..=letters.count().max(1)).filter_map(|at| cluster.get(at..));
         // Without a separator it would be the whole text again.
         let splits = text
             .split(['=', ':', ',', '@'])
@@ -122,7 +125,7 @@ impl Reach<'_> {
             .match_indices(['=', ':'])
             .map(|(at, _)| &text[at + 1..]);
         let mut parts = std::iter::once(text.as_str())
-            .chain(after_letter)
+            .chain(values)
             .chain(splits)
             .chain(after)
             .filter(|part| !part.is_empty() && !part.starts_with('-'));
