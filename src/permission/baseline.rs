@@ -22,9 +22,15 @@ const LOOKING: [&str; 5] = [
     "search_installed",
 ];
 
+/// The canonical name of a marketplace verb that changes nothing.
+pub fn looking(verb: &str) -> Option<&'static str> {
+    let verb = verb.replace('-', "_");
+    LOOKING.into_iter().find(|looking| *looking == verb)
+}
+
 /// Whether a marketplace action changes nothing.
 pub fn only_looks(action: Option<&str>) -> bool {
-    action.is_some_and(|action| LOOKING.contains(&action))
+    action.and_then(looking).is_some()
 }
 
 /// Whether a call is allowed without a rule that grants it.

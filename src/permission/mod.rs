@@ -35,6 +35,7 @@ mod tool_matcher;
 mod work;
 
 pub use absolute::absolute_arguments;
+pub use baseline::looking;
 pub use call::{Call, OurTool};
 pub use decide::{Decision, Outcome, decide, decide_unreadable_state, denied, forbidden_outright};
 pub use evidence::{CALL, CitedRule, Part};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{RunSkillScript, ToolCall, written_skill};
 use crate::host::ours;
-use crate::permission::OurTool;
+use crate::permission::{OurTool, looking};
 
 /// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
 /// tool will parse them; a different reading could bypass the decision. `script_of` is the
@@ -37,17 +37,4 @@ pub fn our_tool<'a>(
         }),
         _ => None,
     }
-}
-
-/// The canonical names of read-only verbs.
-fn looking(verb: &str) -> Option<&'static str> {
-    const LOOKING: [&str; 5] = [
-        "list",
-        "list_installed",
-        "info",
-        "search",
-        "search_installed",
-    ];
-    let verb = verb.replace('-', "_");
-    LOOKING.into_iter().find(|looking| *looking == verb)
 }
