@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// An exclusive lock on a file that exists only for this.
 #[derive(Debug)]
 pub struct FileLock {
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -26,7 +26,7 @@ impl FileLock {
         loop {
             // The trait is named because `File` has a method of that name with another result.
             match fs2::FileExt::try_lock_exclusive(&file) {
-                Ok(()) => return Ok(Self { _file: file }),
+                Ok(()) => return Ok(Self { file }),
                 Err(error)
                     if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
                 Err(error) => return Err(Error::io("lock", path, &error)),
@@ -37,6 +37,14 @@ impl FileLock {
             }
             std::thread::sleep(pause_after(began.elapsed()));
         }
+    }
+}
+
+impl Drop for FileLock {
+    /// Closing our descriptor is not enough: a child that another thread starts right now has a
+    /// copy of it until its exec, and with it the lock.
+    fn drop(&mut self) {
+        let _ = fs2::FileExt::unlock(&self.file);
     }
 }
 
@@ -63,8 +71,9 @@ mod tests {
             error.to_string().contains("locked by another process"),
             "{error}"
         );
+        // As a child that is being started has it.
+        let _copy = held.file.try_clone().unwrap();
         drop(held);
-        // A child that another test starts right now holds it until its exec.
-        FileLock::exclusive(&path, Duration::from_secs(10)).unwrap();
+        FileLock::exclusive(&path, Duration::ZERO).unwrap();
     }
 }
