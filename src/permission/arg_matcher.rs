@@ -93,34 +93,23 @@ impl ArgMatcher {
     /// Parses a pattern for a host tool named directly: `param:glob`. Commands and paths are never
     /// compared as text.
     fn of_host_tool(tool: &HostTool, body: &str, directories: &Directories) -> Result<Self, Flaw> {
-        let of = |meaning: Argument, body: &str| {
+        // The text for an argument of this meaning, with or without the argument's name.
+        let text_for = |meaning: Argument| {
             let meanings = [meaning];
-            let keys: Vec<_> = tool.keys(&meanings).collect();
-            let named = keys.iter().find_map(|key| {
-                let rest = body.strip_prefix(key)?.strip_prefix(':')?;
-                Some(rest.trim().to_owned())
-            });
-            (!keys.is_empty()).then(|| named.unwrap_or_else(|| body.to_owned()))
+            let mut keys = tool.keys(&meanings).peekable();
+            keys.peek()?;
+            let named = |key| Some(body.strip_prefix(key)?.strip_prefix(':')?.trim());
+            Some(keys.find_map(named).unwrap_or(body))
         };
-        let any = |body: &String| body == "*";
-        if let Some(body) = of(Argument::Command, body) {
-            return if any(&body) {
-                Ok(Self::Any)
-            } else {
-                command(&body, directories)
-            };
+        match (text_for(Argument::Command), text_for(Argument::Path)) {
+            (Some("*"), _) | (None, Some("*")) => Ok(Self::Any),
+            (Some(body), _) => command(body, directories),
+            (None, Some(body)) => PathPattern::parse(&directories.fill(body)).map(Self::Path),
+            _ if body.starts_with("domain:") && text_for(Argument::Url).is_some() => {
+                DomainPattern::parse(body).map(Self::Domain)
+            }
+            _ => arguments(body),
         }
-        if let Some(body) = of(Argument::Path, body) {
-            return if any(&body) {
-                Ok(Self::Any)
-            } else {
-                PathPattern::parse(&directories.fill(&body)).map(Self::Path)
-            };
-        }
-        if body.starts_with("domain:") && of(Argument::Url, body).is_some() {
-            return DomainPattern::parse(body).map(Self::Domain);
-        }
-        arguments(body)
     }
 }
 

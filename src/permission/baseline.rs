@@ -40,7 +40,7 @@ pub fn allows(call: &Call, in_force: &InForce) -> bool {
             Some(OurTool::RunSkillScript { skill }) => match in_force.settings.scripts {
                 ScriptScope::Own => skill.is_some_and(|dir| {
                     let mut active = in_force.active.iter();
-                    active.any(|skill| skill.directory() == dir)
+                    active.any(|skill| skill.directory == dir)
                 }),
                 ScriptScope::Listed | ScriptScope::Any => true,
             },

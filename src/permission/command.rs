@@ -66,34 +66,20 @@ impl Canonical {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
     atoms: Vec<Atom>,
-    tail: Tail,
+    /// What may follow them.
+    endings: &'static [&'static [Atom]],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tail {
-    /// Nothing may follow.
-    Nothing,
-    /// Further words may follow (`git:*`).
-    Words,
-    /// As [`Tail::Words`]; `:` may also continue the last word (`npm run test:*` covers `npm run
-    /// test:unit`).
-    WordsOrColon,
-}
-
-impl Tail {
-    /// The endings that may follow the atoms; [`Tail::Nothing`] permits only the empty one.
-    fn endings(self) -> &'static [&'static [Atom]] {
-        match self {
-            Self::Nothing => &[&[]],
-            Self::Words => &[&[], &[Atom::Is(BREAK), Atom::Any]],
-            Self::WordsOrColon => &[
-                &[],
-                &[Atom::Is(BREAK), Atom::Any],
-                &[Atom::Is(':'), Atom::Any],
-            ],
-        }
-    }
-}
+/// Nothing may follow.
+const NOTHING: &[&[Atom]] = &[&[]];
+/// Further words may follow (`git:*`).
+const WORDS: &[&[Atom]] = &[&[], &[Atom::Is(BREAK), Atom::Any]];
+/// As [`WORDS`]; `:` may also continue the last word (`npm run test:*` covers `npm run test:unit`).
+const WORDS_OR_COLON: &[&[Atom]] = &[
+    &[],
+    &[Atom::Is(BREAK), Atom::Any],
+    &[Atom::Is(':'), Atom::Any],
+];
 
 impl CommandPattern {
     /// Parses the text inside `Bash(…)`.
@@ -114,9 +100,6 @@ impl CommandPattern {
         if words.quote.is_some() {
             return Err(("unbalanced", "a quote is not closed"));
         }
-        if atoms.is_empty() {
-            return Err(("empty-pattern", "the pattern names no command"));
-        }
         let (lead, mut atoms) = split_assignments(&atoms);
         if atoms.is_empty() {
             return Err(("empty-pattern", "the pattern names no command"));
@@ -126,24 +109,24 @@ impl CommandPattern {
         let is_path = words
             .next()
             .is_some_and(|last| last.contains(&Atom::Is('/')));
-        let tail = match (open, words.next().is_some(), atoms.last()) {
-            (false, ..) => Tail::Nothing,
-            (true, true, Some(Atom::Is(_))) if !is_path => Tail::WordsOrColon,
+        let endings = match (open, words.next().is_some(), atoms.last()) {
+            (false, ..) => NOTHING,
+            (true, true, Some(Atom::Is(_))) if !is_path => WORDS_OR_COLON,
             (true, ..) => {
                 split_program_at_colons(&mut atoms);
-                Tail::Words
+                WORDS
             }
         };
         let mut atoms = [lead, atoms].concat();
         matching::hold_below(&mut atoms, open);
-        Ok(Self { atoms, tail })
+        Ok(Self { atoms, endings })
     }
 
     /// A pattern for every command that begins with `program`.
     pub fn program(program: &str) -> Self {
         Self {
             atoms: program.chars().map(Atom::Is).collect(),
-            tail: Tail::Words,
+            endings: WORDS,
         }
     }
 
@@ -152,13 +135,13 @@ impl CommandPattern {
         let atom = |c| if c == '*' { Atom::Any } else { Atom::Is(c) };
         Self {
             atoms: glob.chars().map(atom).collect(),
-            tail: Tail::Nothing,
+            endings: NOTHING,
         }
     }
 
     /// Whether the pattern covers a command.
     pub fn matches(&self, command: &Canonical) -> bool {
-        let mut endings = self.tail.endings().iter();
+        let mut endings = self.endings.iter();
         endings.any(|ending| matching::wildcard(&self.atoms, ending, &command.0))
     }
 
@@ -182,7 +165,7 @@ impl CommandPattern {
             let more = ending.first().map(|_| BREAK);
             matching::may_reach_the_end(&atoms, command.0.chars().chain(more))
         };
-        self.tail.endings().iter().any(may_end)
+        self.endings.iter().any(may_end)
     }
 
     /// Whether this is `cmd:*`, a placeholder that one skill generator emits
@@ -251,29 +234,24 @@ impl Words {
     fn written(&mut self, text: &str, atoms: &mut Vec<Atom>) {
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
+            if self.quote.is_none() && c.is_whitespace() {
+                self.between = true;
+                continue;
+            }
+            if self.quote == Some(c) {
+                self.quote = None;
+                continue;
+            }
+            let begins_word = self.between || atoms.is_empty();
+            self.begin(atoms);
             match (self.quote, c) {
-                (Some(open), _) if open == c => self.quote = None,
-                (None, '\'' | '"') => {
-                    self.quote = Some(c);
-                    self.begin(atoms);
-                }
-                (None, _) if c.is_whitespace() => self.between = true,
-                (None, '~') if self.begins_word(atoms) && chars.as_str().starts_with('/') => {
-                    self.begin(atoms);
+                (None, '\'' | '"') => self.quote = Some(c),
+                (None, '~') if begins_word && chars.as_str().starts_with('/') => {
                     atoms.push(Atom::Is(HOME));
                 }
-                (None, '*') => {
-                    self.begin(atoms);
-                    atoms.push(Atom::Any);
-                }
-                (None, '\\') => {
-                    self.begin(atoms);
-                    atoms.extend(chars.next().map(Atom::Is));
-                }
-                _ => {
-                    self.begin(atoms);
-                    atoms.push(Atom::Is(c));
-                }
+                (None, '*') => atoms.push(Atom::Any),
+                (None, '\\') => atoms.extend(chars.next().map(Atom::Is)),
+                _ => atoms.push(Atom::Is(c)),
             }
         }
     }
@@ -281,10 +259,6 @@ impl Words {
     fn literal(&mut self, text: &str, atoms: &mut Vec<Atom>) {
         self.begin(atoms);
         atoms.extend(text.chars().map(Atom::Is));
-    }
-
-    fn begins_word(&self, atoms: &[Atom]) -> bool {
-        self.between || atoms.is_empty()
     }
 
     fn begin(&mut self, atoms: &mut Vec<Atom>) {

@@ -12,7 +12,7 @@ use super::list::Purpose;
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
-use super::refusal::{Reason, Refusal};
+use super::refusal::Refusal;
 use super::rule::Rule;
 use super::shell::{self, Guard, Readings, Touched, Variables};
 use super::stacking::{Denials, Group, InForce};
@@ -75,9 +75,7 @@ impl<'a> CommandLine<'a> {
     /// # Errors
     /// The refusal. If there are denials of commands, an unreadable command is refused too.
     pub fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
-        let refuse = |source: &str, rule: &Rule| {
-            Refusal::new(self.tool.name, Reason::Denied(CitedRule::new(source, rule)))
-        };
+        let refuse = |source: &str, rule: &Rule| Refusal::denied(self.tool.name, source, rule);
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
         if let Some((source, rule, _)) = of_commands.first() {
             let home = self.context.places.home.as_deref().and_then(Path::to_str);
@@ -200,7 +198,7 @@ impl Rules<'_> {
     /// The project and the skills' own directories.
     fn homes(&self) -> impl Iterator<Item = &Path> {
         let project = std::iter::once(self.line.context.places.project_root.as_path());
-        project.chain(self.group.members.iter().map(|one| one.directory()))
+        project.chain(self.group.members.iter().map(|one| one.directory.as_path()))
     }
 }
 

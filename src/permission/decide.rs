@@ -11,7 +11,6 @@ use super::path::Resolve;
 use super::path_context::PathContext;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
-use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::Enforce;
 use super::stacking::{Denials, Group, InForce};
@@ -150,7 +149,13 @@ impl<'a> Case<'a> {
             .host_tool()
             .and_then(|tool| tool.keys(&[Argument::Command]).next());
         let text = command_key.and_then(|key| call.text(key));
-        let own = || in_force.active.iter().map(|one| one.directory()).collect();
+        let own = || {
+            in_force
+                .active
+                .iter()
+                .map(|one| one.directory.as_path())
+                .collect()
+        };
         let command = text.map(|text| CommandLine::new(text, tool, own(), context));
         Self {
             call,
@@ -221,8 +226,7 @@ impl<'a> Case<'a> {
     }
 
     fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
-        let refuse =
-            |source: &str, rule: &Rule| self.refusal(Reason::Denied(CitedRule::new(source, rule)));
+        let refuse = |source, rule| Refusal::denied(self.call.tool, source, rule);
         for (source, rule) in denials.iter() {
             let test = rule.test_of(&self.tool);
             if test.is_some_and(|test| self.context.covers(Purpose::Deny, rule, test, self.call)) {

@@ -15,25 +15,14 @@ pub enum Purpose {
 pub struct Entry {
     /// The whole entry, for messages.
     pub written: String,
-    /// The part before the parenthesis.
+    /// The part before the parenthesis, or what it may have meant.
     pub name: String,
-    /// The text in the parentheses, if there are any.
-    pub body: Option<String>,
+    /// The text in the parentheses, if there are any, or what is wrong with the entry.
+    pub body: Result<Option<String>, Flaw>,
 }
 
 /// A code and a message about an entry that cannot match.
 pub type Flaw = (&'static str, &'static str);
-
-/// Malformed text and the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
-    /// The text.
-    pub written: String,
-    /// The name it may have meant.
-    pub name: String,
-    /// A code for programs and a message for people.
-    pub why: Flaw,
-}
 
 const UNBALANCED: Flaw = ("unbalanced", "a parenthesis or quote is not closed");
 const EMPTY: Flaw = ("empty-pattern", "the parentheses are empty");
@@ -44,7 +33,7 @@ const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis")
 /// Splits a list at whitespace and commas outside parentheses and quotes.
 ///
 /// `Bash (git:*)` is read as `Bash(git:*)`: split in two, it would grant every command.
-pub fn split(list: &str) -> Vec<Result<Entry, Broken>> {
+pub fn split(list: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut rest = list.trim_start_matches(separates);
     while !rest.is_empty() {
@@ -96,21 +85,16 @@ fn unquoted(token: &str) -> Option<&str> {
     (!inside.contains(['\'', '"'])).then_some(inside)
 }
 
-fn entry(written: &str) -> Result<Entry, Broken> {
+fn entry(written: &str) -> Entry {
     let (name, pattern) = match written.find('(') {
         Some(open) => (&written[..open], Some(&written[open..])),
         None => (written, None),
     };
-    let body = well_formed(name, pattern).map_err(|why| Broken {
+    Entry {
         written: written.to_owned(),
         name: name.to_owned(),
-        why,
-    })?;
-    Ok(Entry {
-        written: written.to_owned(),
-        name: name.to_owned(),
-        body: body.map(str::to_owned),
-    })
+        body: well_formed(name, pattern).map(|body| body.map(str::to_owned)),
+    }
 }
 
 fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a str>, Flaw> {
@@ -173,16 +157,10 @@ mod tests {
     fn read(list: &str) -> Vec<String> {
         split(list)
             .into_iter()
-            .map(|entry| match entry {
-                Ok(Entry {
-                    name, body: None, ..
-                }) => name,
-                Ok(Entry {
-                    name,
-                    body: Some(body),
-                    ..
-                }) => format!("{name}<{body}>"),
-                Err(Broken { why, .. }) => format!("!{}", why.0),
+            .map(|Entry { name, body, .. }| match body {
+                Ok(None) => name,
+                Ok(Some(body)) => format!("{name}<{body}>"),
+                Err((code, _)) => format!("!{code}"),
             })
             .collect()
     }

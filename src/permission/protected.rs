@@ -54,18 +54,7 @@ impl<'a> Protection<'a> {
     /// How a path relates to them, as written and with links resolved. [`ANY`] and [`ANYTHING`] in
     /// it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
-        let paths = [Folded::of(&path.lexical), Folded::of(&path.canonical)];
-        self.strongest(&paths)
-    }
-
-    /// Whether a relative path leads into one of them from one of its ancestors.
-    pub fn may_lie_within(&self, relative: &Path) -> bool {
-        let path = Folded::of(relative);
-        let mut places = self.known().iter().chain(self.linked());
-        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path))
-    }
-
-    fn strongest(&self, paths: &[Folded]) -> Relation {
+        let paths = [Folded::new(&path.lexical), Folded::new(&path.canonical)];
         let names = paths.iter().flat_map(|path| &path.0);
         let length: usize = names.map(String::len).sum();
         let among = |places: &[Folded]| {
@@ -81,6 +70,13 @@ impl<'a> Protection<'a> {
             // Checked last: in a directory with many skills this takes a while.
             other => other.max(among(self.linked())),
         }
+    }
+
+    /// Whether a relative path leads into one of them from one of its ancestors.
+    pub fn may_lie_within(&self, relative: &Path) -> bool {
+        let path = Folded::new(relative);
+        let mut places = self.known().iter().chain(self.linked());
+        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path))
     }
 
     fn known(&self) -> &[Folded] {
@@ -102,7 +98,7 @@ impl<'a> Protection<'a> {
         let mut forms = Vec::new();
         for path in paths {
             for form in [normalise(path), self.resolve.canonical(path)] {
-                let form = Folded::of(&form);
+                let form = Folded::new(&form);
                 if !forms.contains(&form) {
                     forms.push(form);
                 }
@@ -118,7 +114,7 @@ impl<'a> Protection<'a> {
 struct Folded(Vec<String>);
 
 impl Folded {
-    fn of(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         let normal = |component| match component {
             Component::Normal(name) => Some(fold(&name.to_string_lossy())),
             _ => None,

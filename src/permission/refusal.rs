@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::evidence::{CitedRule, Part};
+use super::rule::Rule;
 use crate::sys::text::shorten;
 
 /// A block message (docs/spec/restriction.md#block-message).
@@ -71,6 +72,11 @@ impl Refusal {
         }))
     }
 
+    /// A refusal of a call of `tool` that this rule of `source` denies.
+    pub fn denied(tool: &str, source: &str, rule: &Rule) -> Self {
+        Self::new(tool, Reason::Denied(CitedRule::new(source, rule)))
+    }
+
     /// Names the part of the call that was refused, such as ``path `/etc/passwd` ``.
     #[must_use]
     pub fn part(mut self, kind: &'static str, text: &str) -> Self {
@@ -133,38 +139,42 @@ impl Refusal {
             let (skill, why) = (brief(skill, 64), brief(why, 200));
             format!(" while the skill `{skill}` is active: {why}.")
         };
-        let (because, advice): (&str, &str) = match &self.0.reason {
+        match &self.0.reason {
             Reason::NotGranted { skill, why } => {
-                let active = brief(skill, 64);
                 let why = match why.as_str() {
                     "" => String::new(),
                     why => format!(" ({})", brief(why, 120)),
                 };
+                let active = brief(skill, 64);
                 let because = format!(": the active skill `{active}` does not permit it{why}.");
-                return (because, instead(skill));
+                (because, instead(skill))
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
-                let advice = " Do without it, or tell the user that this is denied.";
-                return (because, advice.to_owned());
+                (
+                    because,
+                    " Do without it, or tell the user that this is denied.".into(),
+                )
             }
-            Reason::Protected { skill, why } => return (while_active(skill, why), instead(skill)),
-            Reason::Unclear { skill, why } => {
-                return (while_active(skill, why), SIMPLER.to_owned());
-            }
+            Reason::Protected { skill, why } => (while_active(skill, why), instead(skill)),
+            Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),
             Reason::OurProgram => (
-                ": while a skill or policy restricts, agent-skills is for people at a terminal.",
-                TO_PEOPLE,
+                ": while a skill or policy restricts, agent-skills is for people at a terminal."
+                    .into(),
+                TO_PEOPLE.into(),
             ),
-            Reason::TooMuchWork => (": it takes too much work to judge.", SIMPLER),
-            Reason::ForPeople => (": this tool is for people at a terminal.", TO_PEOPLE),
+            Reason::TooMuchWork => (": it takes too much work to judge.".into(), SIMPLER.into()),
+            Reason::ForPeople => (
+                ": this tool is for people at a terminal.".into(),
+                TO_PEOPLE.into(),
+            ),
             Reason::UnreadableState => (
-                ": the record of active skills cannot be read, so only reading is permitted.",
-                " The user's next prompt resets it, or else `agent-skills deactivate` does.",
+                ": the record of active skills cannot be read, so only reading is permitted."
+                    .into(),
+                " The user's next prompt resets it, or else `agent-skills deactivate` does.".into(),
             ),
-        };
-        (because.to_owned(), advice.to_owned())
+        }
     }
 }
 

@@ -12,8 +12,10 @@ use crate::sys::text::{self, shorten};
 #[derive(Debug, Clone)]
 pub struct Restriction {
     source: String,
-    of_skill: bool,
-    directory: PathBuf,
+    /// Whether it comes from a skill.
+    pub(super) of_skill: bool,
+    /// The skill's directory.
+    pub(super) directory: PathBuf,
     allowed: Option<Vec<Rule>>,
     denied: Vec<Rule>,
     notes: Vec<RuleNote>,
@@ -75,19 +77,9 @@ impl Restriction {
         }
     }
 
-    /// Whether it comes from a skill.
-    pub fn is_of_skill(&self) -> bool {
-        self.of_skill
-    }
-
     /// The skill's name, or the policy's owner.
     pub fn source(&self) -> &str {
         &self.source
-    }
-
-    /// The skill's directory.
-    pub fn directory(&self) -> &Path {
-        &self.directory
     }
 
     /// Whether it restricts anything.

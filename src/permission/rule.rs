@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::arg_matcher::ArgMatcher;
-use super::list::{self, Broken, Entry, Purpose};
+use super::list::{self, Entry, Purpose};
 use super::template::Directories;
 use super::tool_matcher::{Tool, ToolMatcher, joined};
 use crate::host::alias::{self, Capability};
@@ -24,9 +24,8 @@ pub struct RuleNote {
 impl RuleNote {
     fn new(code: &'static str, entry: &str, text: &str) -> Self {
         Self {
-            code,
             entry: entry.to_owned(),
-            message: format!("`{entry}`: {text}"),
+            ..Self::on_list(code, &format!("`{entry}`: {text}"))
         }
     }
 
@@ -58,10 +57,7 @@ pub fn read_list(
     let rules = entries
         .iter()
         .flat_map(|entry| list::split(entry))
-        .map(|entry| match entry {
-            Ok(entry) => Rule::new(entry, purpose, directories, &mut notes),
-            Err(broken) => Rule::broken(broken, purpose, &mut notes),
-        })
+        .map(|entry| Rule::new(entry, purpose, directories, &mut notes))
         .collect();
     (rules, notes)
 }
@@ -76,8 +72,19 @@ impl Rule {
         let Entry {
             written,
             mut name,
-            mut body,
+            body,
         } = entry;
+        let mut body = match body {
+            Ok(body) => body,
+            Err((code, why)) => {
+                notes.push(RuleNote::new(code, &written, &purpose.outcome(why)));
+                return Self {
+                    subject: ToolMatcher::parse(&name),
+                    test: purpose.when_in_doubt(),
+                    written,
+                };
+            }
+        };
         if name.eq_ignore_ascii_case("mcp") && body.is_some() {
             name = body.take().unwrap_or_default();
         }
@@ -108,16 +115,6 @@ impl Rule {
             written,
             subject,
             test,
-        }
-    }
-
-    fn broken(broken: Broken, purpose: Purpose, notes: &mut Vec<RuleNote>) -> Self {
-        let Broken { written, name, why } = broken;
-        notes.push(RuleNote::new(why.0, &written, &purpose.outcome(why.1)));
-        Self {
-            subject: ToolMatcher::parse(&name),
-            test: purpose.when_in_doubt(),
-            written,
         }
     }
 
@@ -191,16 +188,15 @@ impl Rule {
             ToolMatcher::Capability(Capability::Skill) => named("skill_*"),
             ToolMatcher::Capability(Capability::WebSearch) => named("web_search"),
             ToolMatcher::Capability(_) | ToolMatcher::Programs(_) => {
-                let tools = self.subject.host_tools().iter();
-                let here = tools.filter(|name| {
-                    let is_older = tools::is_on_older_host(name);
+                let is_here = |name: &&&str| {
                     if older {
-                        is_older
+                        tools::is_on_older_host(name)
                     } else {
                         !tools::is_plugin_of_older_host(name)
                     }
-                });
-                here.map(|name| format!("{name}{pattern}")).collect()
+                };
+                let tools = self.subject.host_tools().iter().filter(is_here);
+                tools.map(|name| format!("{name}{pattern}")).collect()
             }
             ToolMatcher::Named(_) => vec![self.written.clone()],
             ToolMatcher::Prefix(prefix) => vec![format!("{prefix}*")],

@@ -118,7 +118,7 @@ impl<'a> Denials<'a> {
 
     /// The first skill, active or not, that denies something.
     pub fn skill(&self) -> Option<&'a str> {
-        let denies = |one: &&&Restriction| one.is_of_skill() && !one.denied().is_empty();
+        let denies = |one: &&&Restriction| one.of_skill && !one.denied().is_empty();
         self.0.iter().find(denies).map(|one| one.source())
     }
 }

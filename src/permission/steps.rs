@@ -9,8 +9,8 @@ use std::cell::Cell;
 /// substitutions.
 #[derive(Debug)]
 pub struct Steps {
-    left: Cell<usize>,
-    spent: Cell<bool>,
+    /// `None` once more was requested than was left.
+    left: Cell<Option<usize>>,
 }
 
 impl Steps {
@@ -19,23 +19,21 @@ impl Steps {
 
     /// Deducts `work`, and returns whether the budget sufficed. If it did not, nothing is left.
     pub fn spend(&self, work: usize) -> bool {
-        let left = self.left.get().checked_sub(work);
-        self.left.set(left.unwrap_or(0));
-        self.spent.set(self.spent.get() || left.is_none());
-        !self.spent.get()
+        let left = self.left.get().and_then(|left| left.checked_sub(work));
+        self.left.set(left);
+        left.is_some()
     }
 
     /// Whether more was requested than was left.
     pub fn are_spent(&self) -> bool {
-        self.spent.get()
+        self.left.get().is_none()
     }
 }
 
 impl Default for Steps {
     fn default() -> Self {
         Self {
-            left: Cell::new(Self::LIMIT),
-            spent: Cell::new(false),
+            left: Cell::new(Some(Self::LIMIT)),
         }
     }
 }

@@ -129,8 +129,9 @@ impl ToolMatcher {
                 };
                 reachable && joined(tool.name).starts_with(prefix)
             }
-            Self::Mcp { name, open: true } => tool.is_mcp && joined(tool.name).starts_with(name),
-            Self::Mcp { name, open: false } => tool.is_mcp && joined(tool.name) == *name,
+            Self::Mcp { .. } if !tool.is_mcp => false,
+            Self::Mcp { name, open: true } => joined(tool.name).starts_with(name),
+            Self::Mcp { name, open: false } => joined(tool.name) == *name,
         }
     }
 }

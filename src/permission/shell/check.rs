@@ -46,6 +46,8 @@ pub trait Rules {
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
 
+const STEERS: &str = "this variable may steer programs";
+
 /// The limit of nested wrappers around one command.
 const MAX_WRAPPERS: usize = 8;
 
@@ -110,7 +112,7 @@ impl Checker<'_> {
                 Step::Loop(name) => {
                     if !self.variables().may_hold_anything(name) {
                         let part = format!("for {name}");
-                        let fault = Fault::new(&part, "this variable may steer programs");
+                        let fault = Fault::new(&part, STEERS);
                         self.fault(&fault, text);
                     }
                 }
@@ -122,17 +124,10 @@ impl Checker<'_> {
     }
 
     fn fault(&mut self, fault: &Fault, whole: &str) {
-        let part = if fault.part.is_empty() {
-            whole
-        } else {
-            &fault.part
-        };
         self.redirects_unseen(whole);
-        self.parts.push(Part {
-            kind: "syntax",
-            text: part.to_owned(),
-            outcome: Err(fault.why.clone()),
-        });
+        let outcome = Err(fault.why.clone());
+        let part = Part::new("syntax", fault.part_of(whole), outcome);
+        self.parts.push(part);
     }
 
     fn command(&mut self, simple: &Simple, in_loop: bool) {
@@ -142,15 +137,11 @@ impl Checker<'_> {
         if outcome.is_err() && self.texts == texts {
             self.not_followed(simple);
         }
-        self.parts.push(Part {
-            kind: if outcome.is_ok() {
-                "command"
-            } else {
-                "subcommand"
-            },
-            text: simple.shown(),
-            outcome,
-        });
+        let kind = match outcome {
+            Ok(_) => "command",
+            Err(_) => "subcommand",
+        };
+        self.parts.push(Part::new(kind, &simple.shown(), outcome));
     }
 
     /// Records what a refused command may do, for callers that ask only about files: change the
@@ -162,8 +153,7 @@ impl Checker<'_> {
         if simple
             .words
             .iter()
-            .filter_map(Word::text)
-            .any(runners::runs_text)
+            .any(|word| word.fits(runners::runs_text))
         {
             for word in &simple.words {
                 self.redirects_unseen(word.text().unwrap_or(&word.raw));
@@ -199,24 +189,19 @@ impl Checker<'_> {
                 reaches_programs || !self.variables().may_be_set(&one.name)
             };
             return match simple.assignments.iter().find(steers) {
-                Some(one) => Fault::refuse(&one.raw, "this variable may steer programs"),
+                Some(one) => Fault::refuse(&one.raw, STEERS),
                 None => Ok(Grant::Free("an assignment")),
             };
         };
-        let program = program
-            .text()
-            .filter(|program| !program.is_empty())
-            .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let program = program_name(program)?;
         let mut lead = Vec::new();
         for one in &simple.assignments {
             // `IFS=…` before `read` ends with it, as in `while IFS= read -r line`.
             let ends = one.name == "IFS" && program == "read";
             let harmless = names::may_be_exported(&one.name) && one.is_safe;
             if !ends && !harmless {
-                let text = one.text.clone();
-                lead.push(
-                    text.ok_or_else(|| Fault::new(&one.raw, "this variable may steer programs"))?,
-                );
+                let steers = || Fault::new(&one.raw, STEERS);
+                lead.push(one.text.clone().ok_or_else(steers)?);
             }
         }
         self.run(&View {
@@ -243,10 +228,7 @@ impl Checker<'_> {
         let Some((program, arguments)) = view.words.split_first() else {
             return Fault::refuse("", "there is no command");
         };
-        let name = program
-            .text()
-            .filter(|program| !program.is_empty())
-            .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let name = program_name(program)?;
         let home = self
             .directories
             .are_home(|directory| self.rules.is_home(directory));
@@ -255,15 +237,12 @@ impl Checker<'_> {
             return Fault::refuse(name, "it is another program in another directory");
         }
         let builtin = builtins::classify(name, arguments, self.variables())?;
-        let actions = match name.rsplit('/').next() {
-            Some("find") => find::actions(arguments)?,
+        let actions = match runners::base(name) {
+            "find" => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
-        if let Some(by) = self.rules.grants(
-            &word::canonical(view.lead, view.words),
-            &actions.spelled,
-            home,
-        ) {
+        let command = word::canonical(view.lead, view.words);
+        if let Some(by) = self.rules.grants(&command, &actions.spelled, home) {
             for run in &actions.commands {
                 let here = run.elsewhere.then(|| self.directories.clone());
                 if run.elsewhere {
@@ -278,7 +257,7 @@ impl Checker<'_> {
             return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
-            return Fault::refuse(&view.lead[0], "this variable may steer programs");
+            return Fault::refuse(&view.lead[0], STEERS);
         }
         match builtin {
             Builtin::Neutral if !view.programs_only || builtins::is_program_too(name) => {
@@ -348,4 +327,10 @@ impl Checker<'_> {
                 && !simple.reads_input
                 && filters::is_filter(view.words)
     }
+}
+
+/// The text of a word in a program's place.
+fn program_name(program: &Word) -> Result<&str, Fault> {
+    let name = program.text().filter(|name| !name.is_empty());
+    name.ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))
 }

@@ -63,21 +63,21 @@ impl WorkingDirectories {
         if scope.moves && scope.kind == ScopeKind::Mixed {
             self.lose();
         }
-        let kept = (scope.kind == ScopeKind::Subshell && scope.moves).then(|| {
+        let before = (scope.kind == ScopeKind::Subshell && scope.moves).then(|| {
             Box::new(Self {
                 around: Vec::new(),
                 ..self.clone()
             })
         });
-        self.around.push((scope, kept));
+        self.around.push((scope, before));
     }
 
     /// Leaves the innermost part; a subshell restores the directory.
     pub fn end(&mut self) {
         match self.around.pop() {
-            Some((_, Some(kept))) => {
-                self.current = kept.current;
-                self.if_failed = kept.if_failed;
+            Some((_, Some(before))) => {
+                self.current = before.current;
+                self.if_failed = before.if_failed;
             }
             Some((scope, None)) if scope.moves => self.lose(),
             _ => {}
@@ -92,10 +92,8 @@ impl WorkingDirectories {
         is_home_ground: impl Fn(&str) -> bool,
         cdpath: bool,
     ) -> bool {
-        let is_explicit = ["/", "./", "../"]
-            .iter()
-            .any(|start| directory.starts_with(start));
-        if cdpath && !is_explicit {
+        let starts = ["/", "./", "../"];
+        if cdpath && !starts.iter().any(|start| directory.starts_with(start)) {
             return false;
         }
         let from = match &self.current {

@@ -1,6 +1,7 @@
 //! The few supported expansions (docs/spec/restriction.md#expansions). Anything else after a `$`
 //! may run code in some shell: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
+use super::word::is_digits;
 use super::{Fault, zsh};
 
 /// The width of `$((…))` at the start of `text`, if it contains only numbers.
@@ -106,10 +107,8 @@ pub fn plain_variables_only(text: &str, zsh: bool) -> Result<(), Fault> {
 
 /// `:N:N`; non-digits would be evaluated.
 fn is_slice(text: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    text.strip_prefix(':')
-        .and_then(|numbers| numbers.split_once(':'))
-        .is_some_and(|(offset, length)| digits(offset) && digits(length))
+    let numbers = text.strip_prefix(':').and_then(|text| text.split_once(':'));
+    numbers.is_some_and(|(offset, length)| is_digits(offset) && is_digits(length))
 }
 
 fn is_parameter(name: &str) -> bool {

@@ -63,12 +63,10 @@ impl Pending {
         let mut content = String::new();
         for line in text.split_inclusive('\n') {
             width += line.len();
-            let bare = line.strip_suffix('\n').unwrap_or(line);
-            let bare = if self.strips_tabs {
-                bare.trim_start_matches('\t')
-            } else {
-                bare
-            };
+            let mut bare = line.strip_suffix('\n').unwrap_or(line);
+            if self.strips_tabs {
+                bare = bare.trim_start_matches('\t');
+            }
             if bare == self.delimiter {
                 let body = &text[..width - line.len()];
                 if OLD_BASH && self.depth > 0 && !old_bash_agrees(body) {

@@ -14,7 +14,6 @@ mod expansion;
 mod filters;
 mod find;
 mod heredoc;
-mod lexer;
 mod name_list;
 mod names;
 mod neutral;

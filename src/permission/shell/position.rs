@@ -2,6 +2,7 @@
 //! recognised. Counts the constructs that those open.
 
 use super::Fault;
+use super::name_list::Names;
 
 /// The limit of all reserved words that open a construct: the parser recurses on each.
 const MAX_OPENING_WORDS: usize = 64;
@@ -10,8 +11,13 @@ const MAX_WORDS: usize = 4096;
 /// The limit of commands: the parser's tree is as deep as a list is long.
 const MAX_COMMANDS: usize = 1000;
 
+/// Reserved words that open a level for the parser.
+const OPENING: Names = Names("if elif while until for case { [[ time");
+/// Reserved words that another command follows.
+const CONTINUING: Names = Names("if then else elif while until do ! time { fi done esac }");
+
 /// A position in a command line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Position {
     word: Option<Word>,
     /// The words that contain the enclosing substitutions.
@@ -36,7 +42,7 @@ struct Word {
 }
 
 /// A word that has been read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Ended<'a> {
     /// The word, if it is bare and at the start of a command.
     pub reserved: &'a str,
@@ -47,21 +53,15 @@ pub struct Ended<'a> {
     pub work: usize,
 }
 
-impl Default for Position {
-    fn default() -> Self {
+impl Position {
+    /// The start of a command line.
+    pub fn start() -> Self {
         Self {
-            word: None,
-            outer: Vec::new(),
             begins_command: true,
-            open: 0,
-            opening: 0,
-            commands: 0,
-            words: 0,
+            ..Self::default()
         }
     }
-}
 
-impl Position {
     /// Whether a word is being read.
     pub fn is_in_word(&self) -> bool {
         self.word.is_some()
@@ -90,30 +90,29 @@ impl Position {
     /// # Errors
     /// If there are too many words or compound commands.
     pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Fault> {
-        let mut ended = Ended {
-            reserved: "",
-            text: "",
-            work: 0,
+        let Some(word) = self.word.take() else {
+            return Ok(Ended::default());
         };
-        if let Some(word) = self.word.take() {
-            let text = &read[word.start..];
-            // In any position: inside `[[` each is a level for the parser.
-            self.opening += usize::from(text == "!");
-            ended.text = text;
-            self.words += 1;
-            if self.words > MAX_WORDS {
-                return Fault::refuse("", "it has too many words");
-            }
-            ended.work = word.braces * (1 + word.segments) * text.len() / 32;
-            if self.opening > MAX_OPENING_WORDS {
-                return Fault::refuse("", "it has too many compound commands");
-            }
-            if self.begins_command {
-                ended.reserved = if word.bare { text } else { "" };
-                self.begins_command = self.reserved(ended.reserved)?;
-            }
+        let text = &read[word.start..];
+        // In any position: inside `[[` each is a level for the parser.
+        self.opening += usize::from(text == "!");
+        self.words += 1;
+        if self.words > MAX_WORDS {
+            return Fault::refuse("", "it has too many words");
         }
-        Ok(ended)
+        if self.opening > MAX_OPENING_WORDS {
+            return Fault::refuse("", "it has too many compound commands");
+        }
+        let mut reserved = "";
+        if self.begins_command {
+            reserved = if word.bare { text } else { "" };
+            self.begins_command = self.reserved(reserved)?;
+        }
+        Ok(Ended {
+            reserved,
+            text,
+            work: word.braces * (1 + word.segments) * text.len() / 32,
+        })
     }
 
     /// Records a word at the start of a command; returns whether another command follows it.
@@ -123,18 +122,11 @@ impl Position {
             "fi" | "done" | "}" => self.open = self.open.saturating_sub(1),
             _ => {}
         }
-        if ["function", "coproc", "select"].contains(&word) {
+        if matches!(word, "function" | "coproc" | "select") {
             return Fault::refuse(word, "shells disagree about it, or it runs later");
         }
-        let opening = [
-            "if", "elif", "while", "until", "for", "case", "{", "[[", "time",
-        ];
-        self.opening += usize::from(opening.contains(&word));
-        let continues = [
-            "if", "then", "else", "elif", "while", "until", "do", "!", "time", "{", "fi", "done",
-            "esac", "}",
-        ];
-        Ok(continues.contains(&word))
+        self.opening += usize::from(OPENING.has(word));
+        Ok(CONTINUING.has(word))
     }
 
     /// Ends a command; another may begin.

@@ -81,11 +81,7 @@ struct Reader {
 impl Reader {
     fn node(&mut self, node: &Node) -> Result<(), Fault> {
         match &node.kind {
-            NodeKind::Command {
-                assignments,
-                words,
-                redirects,
-            } => self.command(assignments, words, redirects, 0),
+            NodeKind::Command { .. } => self.command(node, 0),
             NodeKind::List { .. } => self.list(node),
             NodeKind::Pipeline { commands, .. } => self.pipeline(commands),
             NodeKind::Negation { pipeline } => self.node(pipeline),
@@ -200,11 +196,7 @@ impl Reader {
         self.scoped(ScopeKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
                 match &node.kind {
-                    NodeKind::Command {
-                        assignments,
-                        words,
-                        redirects,
-                    } => this.command(assignments, words, redirects, stage)?,
+                    NodeKind::Command { .. } => this.command(node, stage)?,
                     _ => this.node(node)?,
                 }
                 this.steps.push(Step::Join);
@@ -229,13 +221,15 @@ impl Reader {
         }
     }
 
-    fn command(
-        &mut self,
-        assignments: &[Node],
-        words: &[Node],
-        redirects: &[Node],
-        stage: usize,
-    ) -> Result<(), Fault> {
+    fn command(&mut self, node: &Node, stage: usize) -> Result<(), Fault> {
+        let NodeKind::Command {
+            assignments,
+            words,
+            redirects,
+        } = &node.kind
+        else {
+            return Err(Fault::unread(""));
+        };
         let read = |node| self.assignment(node);
         let assignments: Vec<_> = assignments.iter().map(read).collect::<Result<_, _>>()?;
         let read = |node| self.word(node);

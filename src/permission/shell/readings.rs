@@ -12,7 +12,7 @@ use crate::permission::places::Places;
 use crate::permission::steps::Steps;
 
 /// Command lines beyond this number, nested ones included, are parsed again.
-const KEPT: usize = 16;
+const MOST: usize = 16;
 /// Characters compared per step.
 const PER_STEP: usize = 64;
 
@@ -24,10 +24,10 @@ pub struct Readings<'a> {
     pub places: &'a Places,
     /// What is known about that shell's variables.
     pub variables: Variables<'a>,
-    kept: RefCell<Vec<Kept>>,
+    cached: RefCell<Vec<Cached>>,
 }
 
-struct Kept {
+struct Cached {
     text: String,
     shell: Shell,
     with_variables: bool,
@@ -41,7 +41,7 @@ impl<'a> Readings<'a> {
             steps,
             places,
             variables,
-            kept: RefCell::default(),
+            cached: RefCell::default(),
         }
     }
 
@@ -56,11 +56,11 @@ impl<'a> Readings<'a> {
         // Elsewhere they make no difference.
         let with_variables = with_variables && (text.contains(['$', '~']) || text.contains("for"));
         self.steps.spend(1 + text.len() / PER_STEP);
-        let is_same = |kept: &&Kept| {
-            (kept.shell, kept.with_variables) == (shell, with_variables) && kept.text == text
+        let is_same = |cached: &&Cached| {
+            (cached.shell, cached.with_variables) == (shell, with_variables) && cached.text == text
         };
-        if let Some(kept) = self.kept.borrow().iter().find(is_same) {
-            return Rc::clone(&kept.reading);
+        if let Some(cached) = self.cached.borrow().iter().find(is_same) {
+            return Rc::clone(&cached.reading);
         }
         let variables = if with_variables {
             self.variables
@@ -68,9 +68,9 @@ impl<'a> Readings<'a> {
             Variables::default()
         };
         let reading = Rc::new(read(text, shell, variables, self.steps));
-        let mut kept = self.kept.borrow_mut();
-        if kept.len() < KEPT {
-            kept.push(Kept {
+        let mut cached = self.cached.borrow_mut();
+        if cached.len() < MOST {
+            cached.push(Cached {
                 text: text.to_owned(),
                 shell,
                 with_variables,

@@ -60,7 +60,7 @@ struct Held {
 }
 
 impl Held {
-    fn of(command: &str, guard: Guard) -> Self {
+    fn read(command: &str, guard: Guard) -> Self {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let reading = guard
             .readings
@@ -107,17 +107,14 @@ impl Held {
         if self.set.contains_key(name) {
             return None;
         }
-        let mut values = Vec::new();
-        for operand in self
-            .loops_over(name)
-            .flatten()
+        let words = self.loops_over(name).flatten();
+        let paths = words
             .flat_map(|word| operands(word, known))
-        {
-            let Operand::Path(path) = operand else {
-                return None;
-            };
-            values.push(path);
-        }
+            .map(|operand| match operand {
+                Operand::Path(path) => Some(path),
+                _ => None,
+            });
+        let values: Vec<String> = paths.collect::<Option<_>>()?;
         (!values.is_empty()).then_some(values)
     }
 }
@@ -139,8 +136,8 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     /// Lazy, because most commands name no relevant variable and reading again takes time.
     fn held(&self) -> &Held {
-        let read = || Held::of(self.command, self.guard);
-        self.held.get_or_init(read)
+        self.held
+            .get_or_init(|| Held::read(self.command, self.guard))
     }
 
     /// Keeps texts that a shell among the words would run and that are not followed.

@@ -1,15 +1,47 @@
 //! Reads a command before the parser does: one pass with an explicit stack of enclosing constructs.
 //! Refuses what is too long, too deep or too expensive to parse
 //! (docs/spec/restriction.md#how-a-command-is-read), and what shells are known to read differently.
-//! Counts what it saw, for comparison with the parser.
+//! Counts what it saw, for comparison with the parser; builds no tree and knows no rules.
 
-use super::Fault;
-use super::lexer::{Lexer, Scan};
+use super::heredoc::{Pending, heredoc_astray};
+use super::position::Position;
+use super::{Fault, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
+mod ambiguous;
+mod redirection;
+
+use ambiguous::{brackets_close, may_be_blank};
+
 /// The maximum length of a command.
 const MAX_BYTES: usize = 64 * 1024;
+/// The limit of nested constructs.
+const MAX_DEPTH: usize = 32;
+
+/// What was seen, and the text to parse.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// The command without line continuations.
+    pub text: String,
+    /// The number of command and process substitutions, including nested ones.
+    pub substitutions: usize,
+    /// The bodies of here-documents, in textual order.
+    pub heredocs: Vec<String>,
+}
+
+/// An enclosing construct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// `( … )`.
+    Subshell,
+    /// `$(…)`, `<(…)` or `>(…)`.
+    Substitution,
+    Backtick,
+    DoubleQuote,
+    /// `case … esac`, whose patterns end in an unmatched parenthesis.
+    Case,
+}
 
 /// Scans `source` once.
 ///
@@ -26,5 +58,320 @@ pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
     if source.contains(strange) {
         return Fault::refuse("", "it has control characters");
     }
-    Lexer::new(source, shell, steps).read()
+    let lexer = Lexer {
+        source,
+        shell,
+        steps,
+        at: 0,
+        copied: 0,
+        levels: Vec::new(),
+        pending: Vec::new(),
+        position: Position::start(),
+        seen: Scan::default(),
+    };
+    lexer.read()
+}
+
+/// Reads a command once from left to right.
+struct Lexer<'a> {
+    source: &'a str,
+    shell: Shell,
+    steps: &'a Steps,
+    at: usize,
+    copied: usize,
+    levels: Vec<Level>,
+    pending: Vec<Pending>,
+    position: Position,
+    seen: Scan,
+}
+
+impl<'a> Lexer<'a> {
+    fn read(mut self) -> Result<Scan, Fault> {
+        while let Some(c) = self.peek() {
+            self.weigh(1)?;
+            match self.levels.last() {
+                Some(Level::DoubleQuote) => self.quoted(c)?,
+                _ => self.code(c)?,
+            }
+        }
+        self.finish()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Whether zsh may be the shell.
+    fn zsh(&self) -> bool {
+        self.shell.language == Language::BashOrZsh
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    /// Counts the parser's work for this many bytes.
+    fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
+        let depth = self.levels.len();
+        if depth + self.position.open_words() > MAX_DEPTH {
+            return Fault::refuse("", "it is nested too deeply");
+        }
+        // The parser reads the inside of a substitution again at each enclosing level.
+        if !self.steps.spend(bytes * (1 + depth * depth)) {
+            return Err(Fault::too_much());
+        }
+        Ok(())
+    }
+
+    /// Reads one step inside double quotes.
+    fn quoted(&mut self, c: char) -> Result<(), Fault> {
+        match c {
+            '"' => {
+                self.levels.pop();
+                self.at += 1;
+            }
+            '\\' => self.escape()?,
+            '$' => self.dollar()?,
+            '`' => self.backtick()?,
+            '\n' if !self.pending.is_empty() => return Err(heredoc_astray()),
+            _ => self.at += c.len_utf8(),
+        }
+        Ok(())
+    }
+
+    /// Reads one step outside quotes.
+    fn code(&mut self, c: char) -> Result<(), Fault> {
+        match c {
+            ' ' | '\t' => self.end_word(1)?,
+            '\n' => {
+                self.end_word(1)?;
+                self.position.separate()?;
+                self.bodies()?;
+            }
+            ';' | '&' | '|' => {
+                if self.zsh() && c == '&' {
+                    zsh::operator(self.rest(), 1)?;
+                }
+                if c != '|' {
+                    self.another_command()?;
+                }
+                self.end_word(1)?;
+                self.position.separate()?;
+            }
+            '(' => {
+                self.end_word(0)?;
+                let is_pattern = self.levels.last() == Some(&Level::Case);
+                if !is_pattern && !self.position.is_command_begin() {
+                    return Fault::refuse("(", "functions and arrays are not read");
+                }
+                if self.rest().starts_with("((") {
+                    return Fault::refuse("((", "shells disagree about `((`");
+                }
+                self.open(Level::Subshell)?;
+            }
+            ')' => {
+                self.end_word(0)?;
+                self.close_paren()?;
+            }
+            '<' | '>' => self.redirection()?,
+            '\'' => self.single_quotes()?,
+            '"' => {
+                self.quote_begins()?;
+                self.levels.push(Level::DoubleQuote);
+                self.at += 1;
+            }
+            '\\' => self.escape()?,
+            '$' => self.dollar()?,
+            '`' => self.backtick()?,
+            '#' if !self.position.is_in_word() => self.comment()?,
+            '[' if self.position.is_in_word() && !self.source[..self.at].ends_with('[') => {
+                brackets_close(self.rest())?;
+                self.position.text(self.at, false);
+                self.at += 1;
+            }
+            c if may_be_blank(c) => {
+                let text = c.encode_utf8(&mut [0; 4]).to_owned();
+                return Fault::refuse(&text, "some shells split words at it; quote it");
+            }
+            _ => {
+                self.position.text(self.at, c == '{');
+                self.at += c.len_utf8();
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the word before this character and advances `width` bytes.
+    fn end_word(&mut self, width: usize) -> Result<(), Fault> {
+        let ended = self.position.end_word(&self.source[..self.at])?;
+        self.weigh(ended.work)?;
+        if self.zsh() && !["{", "}"].contains(&ended.reserved) {
+            zsh::argument(ended.text)?;
+        }
+        match ended.reserved {
+            "case" => self.levels.push(Level::Case),
+            "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
+                return Err(unclosed());
+            }
+            _ => {}
+        }
+        self.at += width;
+        Ok(())
+    }
+
+    fn open(&mut self, level: Level) -> Result<(), Fault> {
+        self.levels.push(level);
+        self.position.begin_commands()?;
+        self.at += 1;
+        Ok(())
+    }
+
+    fn close_paren(&mut self) -> Result<(), Fault> {
+        match self.levels.last() {
+            Some(Level::Case) => self.position.begin_command(),
+            Some(level @ (Level::Subshell | Level::Substitution)) => {
+                // A substitution is part of a word, which continues after it.
+                let in_word = *level == Level::Substitution;
+                self.position.end_commands(self.at, in_word);
+                self.no_pending()?;
+                self.levels.pop();
+            }
+            _ => return Err(unclosed()),
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<(), Fault> {
+        if self.levels.contains(&Level::Backtick) {
+            return Fault::refuse("`", "backslashes inside backticks are read in several ways");
+        }
+        let Some(escaped) = self.rest()[1..].chars().next() else {
+            return Fault::refuse("\\", "it ends in a backslash");
+        };
+        if escaped == '\n' {
+            return self.continuation();
+        }
+        self.position.segment(self.at);
+        self.at += 1 + escaped.len_utf8();
+        Ok(())
+    }
+
+    /// Removes a line continuation, if it does not join two tokens.
+    fn continuation(&mut self) -> Result<(), Fault> {
+        let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
+        let before = self.source[..self.at].chars().next_back();
+        let after = self.rest()[2..].chars().next();
+        if !blank(before) && !blank(after) {
+            return Fault::refuse("\\", "a word goes on after a backslash and a line break");
+        }
+        if self.levels.last() != Some(&Level::DoubleQuote) {
+            self.end_word(0)?;
+        }
+        self.seen.text.push_str(&self.source[self.copied..self.at]);
+        self.at += 2;
+        self.copied = self.at;
+        Ok(())
+    }
+
+    fn single_quotes(&mut self) -> Result<(), Fault> {
+        self.quote_begins()?;
+        let inside = &self.rest()[1..];
+        let end = inside.find('\'').ok_or_else(unclosed)?;
+        let inside = &inside[..end];
+        // Backticks take away a backslash before `$`, a backtick or a backslash, here too.
+        if self.levels.contains(&Level::Backtick) && inside.contains(['`', '\\']) {
+            return Fault::refuse("`", "quotes inside backticks are read in several ways");
+        }
+        if inside.contains('\n') {
+            self.no_pending()?;
+        }
+        self.weigh(end)?;
+        self.at += end + 2;
+        Ok(())
+    }
+
+    fn quote_begins(&mut self) -> Result<(), Fault> {
+        let mut inner = self.levels.iter().rev();
+        if inner.any(|level| *level == Level::Backtick)
+            && inner.any(|level| *level == Level::DoubleQuote)
+        {
+            return Fault::refuse("`", "quotes inside backticks are read in several ways");
+        }
+        self.position.segment(self.at);
+        Ok(())
+    }
+
+    fn dollar(&mut self) -> Result<(), Fault> {
+        self.position.segment(self.at);
+        let rest = self.rest();
+        let quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        if self.zsh() {
+            zsh::expansion(rest)?;
+        }
+        if rest.starts_with("$((") {
+            self.at += expansion::arithmetic(rest)?;
+        } else if rest.starts_with("$(") {
+            self.seen.substitutions += 1;
+            self.at += 1;
+            self.open(Level::Substitution)?;
+        } else if rest.starts_with("${") {
+            self.at += expansion::parameter(rest)?;
+        } else if rest.starts_with("$[") {
+            return Fault::refuse("$[", "arithmetic of this form is not read");
+        } else if !quoted && (rest.starts_with("$'") || rest.starts_with("$\"")) {
+            return Fault::refuse(&rest[..2], "shells disagree about this kind of quotes");
+        } else {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn backtick(&mut self) -> Result<(), Fault> {
+        if self.levels.last() == Some(&Level::Backtick) {
+            self.no_pending()?;
+            self.end_word(0)?;
+            self.levels.pop();
+            self.position.end_commands(self.at, true);
+        } else if self.levels.contains(&Level::Backtick) {
+            return Fault::refuse("`", "nested backticks are read in several ways");
+        } else {
+            self.position.segment(self.at);
+            self.levels.push(Level::Backtick);
+            self.seen.substitutions += 1;
+            self.position.begin_commands()?;
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn comment(&mut self) -> Result<(), Fault> {
+        if self.levels.contains(&Level::Backtick) {
+            return Fault::refuse("#", "comments inside backticks are read in several ways");
+        }
+        if self.zsh() && self.shell.persists {
+            let why = "a shell that talks with a person reads no comments";
+            return Fault::refuse("#", why);
+        }
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Scan, Fault> {
+        self.end_word(0)?;
+        self.no_pending()?;
+        if !self.levels.is_empty() {
+            return Err(unclosed());
+        }
+        self.seen.text.push_str(&self.source[self.copied..]);
+        self.seen.heredocs.sort_unstable();
+        Ok(self.seen)
+    }
+}
+
+fn unclosed() -> Fault {
+    Fault::new(
+        "",
+        "a quote or parenthesis is not closed where it should be",
+    )
 }

@@ -99,18 +99,17 @@ pub fn changes_directory(program: &str) -> bool {
 impl Simple {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_move(&self) -> bool {
-        let sets = |one: &Assignment| one.name == "CDPATH";
-        let is_unknown = self.words.first().is_some_and(|word| word.text().is_none());
         let prefixed = |at: usize| {
             let mut before = self.words[..at].iter();
-            before.all(|word| matches!(word.text(), Some("command" | "builtin")))
+            before.all(|word| word.is_any(&["command", "builtin"]))
         };
         let moves = |(at, word): (usize, &Word)| {
-            let text = word.text().unwrap_or_default();
-            CHANGES_DIRECTORY.contains(&text)
-                || EVALUATES.contains(&text) && (text != "." || prefixed(at))
+            word.is_any(&CHANGES_DIRECTORY)
+                || word.is_any(&EVALUATES) && (word.text() != Some(".") || prefixed(at))
         };
-        is_unknown || self.assignments.iter().any(sets) || self.words.iter().enumerate().any(moves)
+        self.words.first().is_some_and(|word| word.text().is_none())
+            || self.assignments.iter().any(|one| one.name == "CDPATH")
+            || self.words.iter().enumerate().any(moves)
     }
 
     /// The command as written, for people.

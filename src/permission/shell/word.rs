@@ -177,7 +177,10 @@ struct Quoting<'a> {
 impl Quoting<'_> {
     fn part(&mut self, part: &Node) -> Result<(), Fault> {
         let piece = match &part.kind {
-            NodeKind::WordLiteral { value } => return self.literal(value),
+            NodeKind::WordLiteral { value } => {
+                let raw = self.raw;
+                return self.literal(value).ok_or_else(|| Fault::unread(raw));
+            }
             // The scan has checked their forms.
             NodeKind::ParamExpansion { param, op, .. } => self.parameter(param, op.is_some()),
             NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => Piece::Name,
@@ -212,8 +215,9 @@ impl Quoting<'_> {
         }
     }
 
-    fn literal(&mut self, text: &str) -> Result<(), Fault> {
-        let mut chars = text.chars().peekable();
+    /// Reads literal text with its quotes; `None` if it should have been split or expanded.
+    fn literal(&mut self, text: &str) -> Option<()> {
+        let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
                 '"' => {
@@ -221,41 +225,34 @@ impl Quoting<'_> {
                     self.text("");
                 }
                 '\\' => {
-                    let escaped = chars.next().ok_or_else(|| Fault::unread(self.raw))?;
+                    let escaped = chars.next()?;
                     if self.in_quotes && !matches!(escaped, '$' | '`' | '"' | '\\') {
                         self.text("\\");
                     }
                     self.text(escaped.encode_utf8(&mut [0; 4]));
                 }
-                '`' => return Err(Fault::unread(self.raw)),
+                '`' => return None,
                 '$' if chars
-                    .peek()
-                    .is_some_and(|next| expands(*next, self.in_quotes)) =>
+                    .as_str()
+                    .starts_with(|next| expands(next, self.in_quotes)) =>
                 {
-                    return Err(Fault::unread(self.raw));
+                    return None;
                 }
                 _ if self.in_quotes => self.text(c.encode_utf8(&mut [0; 4])),
                 '\'' => {
-                    self.text("");
-                    loop {
-                        match chars.next() {
-                            Some('\'') => break,
-                            Some(c) => self.text(c.encode_utf8(&mut [0; 4])),
-                            None => return Err(Fault::unread(self.raw)),
-                        }
-                    }
+                    let (inside, rest) = chars.as_str().split_once('\'')?;
+                    self.text(inside);
+                    chars = rest.chars();
                 }
-                '|' | '&' | ';' | '<' | '>' | '(' | ')' | ' ' | '\t' | '\n' => {
-                    return Err(Fault::unread(self.raw));
-                }
+                '|' | '&' | ';' | '<' | '>' | '(' | ')' | ' ' | '\t' | '\n' => return None,
                 '*' | '?' => self.push(Piece::Names),
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
                 '[' => self.open_end(),
-                '{' if chars.clone().any(|c| c == ',' || c == '.') => self.open_end(),
+                '{' if chars.as_str().contains([',', '.']) => self.open_end(),
                 _ => self.text(c.encode_utf8(&mut [0; 4])),
             }
         }
-        Ok(())
+        Some(())
     }
 
     fn text(&mut self, text: &str) {

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::permission::evidence::{Grant, Part};
 use crate::permission::shell::step::Redirect;
-use crate::permission::shell::word::{Arity, Piece};
+use crate::permission::shell::word::{Arity, Piece, is_digits};
 
 impl Checker<'_> {
     pub(super) fn redirect(&mut self, redirect: &Redirect) {
@@ -11,11 +11,8 @@ impl Checker<'_> {
         if outcome.is_err() {
             self.rules.unclear(&redirect.target.raw, redirect.writes);
         }
-        self.parts.push(Part {
-            kind: "redirection",
-            text: redirect.target.raw.clone(),
-            outcome,
-        });
+        let part = Part::new("redirection", &redirect.target.raw, outcome);
+        self.parts.push(part);
     }
 
     fn target(&self, redirect: &Redirect) -> Result<Grant, String> {
@@ -29,9 +26,7 @@ impl Checker<'_> {
             }
             _ => return Err("the file must be plain text".to_owned()),
         };
-        let descriptor = path
-            .strip_prefix("/dev/fd/")
-            .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
+        let descriptor = path.strip_prefix("/dev/fd/").is_some_and(is_digits);
         if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
             return Ok(Grant::Free("it is not a file"));
         }

@@ -41,11 +41,6 @@ pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
 /// # Errors
 /// For operands that are unknown or that some shell evaluates.
 pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> {
-    let variables = Variables {
-        zsh,
-        ..Variables::default()
-    };
-    let is_neutral = || builtins::classify(program, arguments, variables) == Ok(Builtin::Neutral);
     let safe = match program {
         "." | "source" => arguments.first().is_none_or(|file| file.text().is_some()),
         "alias" => all(arguments, |text| is_plain(text) && !text.contains('=')),
@@ -67,7 +62,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
         }
         "export" | "readonly" => sets_each(arguments, Some(""))?,
         "printf" => formats(arguments, zsh)?,
-        "test" | "[" => is_neutral() || is_plain_test(arguments),
+        "test" | "[" => is_neutral(program, arguments, zsh) || is_plain_test(arguments),
         "jobs" => all(arguments, |text| !has_letter(text, 'x')),
         "print" => all(arguments, |text| {
             is_plain(text) && !has_letter(text, 'P') && !has_letter(text, 'v')
@@ -75,7 +70,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
         "let" | "fc" | "bind" | "emulate" | "integer" | "float" | "zargs" | "autoload" => false,
         "repeat" => arguments.first().is_some_and(|count| count.fits(is_digits)),
         "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
-            is_neutral() || !zsh && all(arguments, is_plain)
+            is_neutral(program, arguments, zsh) || !zsh && all(arguments, is_plain)
         }
         _ => true,
     };
@@ -97,28 +92,26 @@ fn has_letter(text: &str, letter: char) -> bool {
     text.starts_with(['-', '+']) && text.contains(letter)
 }
 
+fn is_neutral(program: &str, arguments: &[Word], zsh: bool) -> bool {
+    let variables = Variables {
+        zsh,
+        ..Variables::default()
+    };
+    builtins::classify(program, arguments, variables) == Ok(Builtin::Neutral)
+}
+
 /// Whether each operand is an option, or a settable plain name, with or without a value.
 /// `otherwise` is the value of a bare name, if known.
 fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault> {
     for word in arguments {
-        match names::assignment(&word.raw) {
-            Some((name, _)) if word.is_one_word() => {
-                let value = word
-                    .text()
-                    .and_then(|text| text.split_once('='))
-                    .map(|(_, value)| value);
-                sets(name, value)?;
-            }
-            Some(_) => return Ok(false),
-            None => match word.text() {
-                Some(text)
-                    if text
-                        .split_once('=')
-                        .is_some_and(|(name, _)| names::is_name(name)) =>
-                {
-                    let (name, value) = text.split_once('=').unwrap_or((text, ""));
-                    sets(name, Some(value))?;
-                }
+        let text = word.text();
+        let value = text
+            .and_then(|text| text.split_once('='))
+            .map(|(_, value)| value);
+        match names::assignment(&word.raw).or(text.and_then(names::assignment)) {
+            Some(_) if !word.is_one_word() => return Ok(false),
+            Some((name, _)) => sets(name, value)?,
+            None => match text {
                 Some(text) if names::is_name(text) => sets(text, otherwise)?,
                 Some(text) if is_plain(text) => {}
                 _ => return Ok(false),
@@ -130,27 +123,18 @@ fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault>
 
 /// Whether `printf` prints, or sets a plain variable.
 fn formats(arguments: &[Word], zsh: bool) -> Result<bool, Fault> {
-    let Some(first) = arguments.first().map(Word::text) else {
-        return Ok(true);
+    let printed = match arguments {
+        [option, operands @ ..] if option.text() == Some("-v") => {
+            let name = operands.first().and_then(Word::text);
+            return match name.filter(|name| names::is_name(name)) {
+                Some(name) => sets(name, None).map(|()| true),
+                None => Ok(false),
+            };
+        }
+        [option, operands @ ..] if option.text() == Some("--") => operands,
+        _ => arguments,
     };
-    match first {
-        Some("-v") => match arguments.get(1).and_then(Word::text) {
-            Some(name) if names::is_name(name) => sets(name, None).map(|()| true),
-            _ => Ok(false),
-        },
-        Some("--") => Ok(only_prints(&arguments[1..], zsh)),
-        Some(_) => Ok(only_prints(arguments, zsh)),
-        None => Ok(false),
-    }
-}
-
-fn only_prints(arguments: &[Word], zsh: bool) -> bool {
-    let variables = Variables {
-        zsh,
-        ..Variables::default()
-    };
-    arguments.is_empty()
-        || builtins::classify("printf", arguments, variables) == Ok(Builtin::Neutral)
+    Ok(printed.is_empty() || is_neutral("printf", printed, zsh))
 }
 
 /// Whether the operands of a test are plain and no operator evaluates.

@@ -96,13 +96,12 @@ fn behind<'a>(wrapper: &Wrapper, words: &'a [Word]) -> Place<'a> {
             _ if assigns && word.is_one_word() && !may_be_value => {}
             Some("--") if options => (options, may_be_value) = (false, false),
             Some(text) if options && text.len() > 1 && text.starts_with('-') => {
-                match option(text, wrapper.valued) {
-                    Takes::Nothing => may_be_value = false,
-                    Takes::Maybe => may_be_value = true,
-                    Takes::Next => match rest.next() {
+                match takes_value(text, wrapper.valued) {
+                    Some(true) => match rest.next() {
                         Some((_, value)) if !value.is_one_word() => return Place::Unknown(value),
                         _ => may_be_value = false,
                     },
+                    takes => may_be_value = takes.is_none(),
                 }
             }
             Some(_) if may_be_value => may_be_value = false,
@@ -117,27 +116,16 @@ fn behind<'a>(wrapper: &Wrapper, words: &'a [Word]) -> Place<'a> {
     Place::Nowhere
 }
 
-enum Takes {
-    Nothing,
-    Maybe,
-    Next,
-}
-
-fn option(text: &str, valued: &str) -> Takes {
+/// Whether the next word is an option's value; `None` if it may be.
+fn takes_value(text: &str, valued: &str) -> Option<bool> {
     if let Some(long) = text.strip_prefix("--") {
-        return if long.contains('=') {
-            Takes::Nothing
-        } else {
-            Takes::Maybe
-        };
+        return long.contains('=').then_some(false);
     }
     if valued == "*" {
-        return Takes::Maybe;
+        return None;
     }
-    match text[1..].find(|letter| valued.contains(letter)) {
-        Some(at) if at + 2 == text.len() => Takes::Next,
-        _ => Takes::Nothing,
-    }
+    let at = text[1..].find(|letter| valued.contains(letter));
+    Some(at.is_some_and(|at| at + 2 == text.len()))
 }
 
 /// A word of `find` that may be a program it runs, or may become an action.

@@ -1,12 +1,11 @@
 //! `awk` as a filter (docs/spec/restriction.md#program-filters): programs of a few tokens that
 //! compare and print fields. The rest of the language reads and writes files and runs programs.
 
-use crate::permission::shell::word::Word;
+use crate::permission::shell::word::{self, Word};
 
 /// Whether these arguments make `awk` a filter: `[-F CHAR] PROGRAM`.
 pub fn is_filter(arguments: &[Word]) -> bool {
-    let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
-    match texts.as_deref() {
+    match word::texts(arguments).as_deref() {
         Some(["-F", separator, program]) => is_separator(separator) && is_harmless(program),
         Some([joined, program]) => {
             joined.strip_prefix("-F").is_some_and(is_separator) && is_harmless(program)
@@ -42,7 +41,7 @@ fn is_harmless(program: &str) -> bool {
                 let index = &rest[1..];
                 let digits =
                     index.len() - index.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-                match word(index) {
+                match name(index) {
                     "NF" | "NR" => 3,
                     _ if digits > 0 => 1 + digits,
                     _ => return false,
@@ -54,7 +53,7 @@ fn is_harmless(program: &str) -> bool {
                         .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')
                         .len()
             }
-            'A'..='Z' | 'a'..='z' | '_' => match (word(rest), in_braces) {
+            'A'..='Z' | 'a'..='z' | '_' => match (name(rest), in_braces) {
                 (name @ ("NR" | "NF"), _) => name.len(),
                 ("print", true) => "print".len(),
                 _ => return false,
@@ -82,7 +81,7 @@ fn is_harmless(program: &str) -> bool {
     !in_braces && !program.trim().is_empty() && !program.starts_with('-')
 }
 
-fn word(text: &str) -> &str {
+fn name(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     &text[..end.unwrap_or(text.len())]
 }

@@ -13,7 +13,7 @@ pub fn is_filter(arguments: &[Word]) -> bool {
             words = after;
         }
     }
-    matches!(words, [script] if script.text().is_some_and(is_harmless))
+    matches!(words, [script] if script.fits(is_harmless))
 }
 
 /// Whether a script is a substitution, or one or two addresses with `p` or `d`.
@@ -49,11 +49,8 @@ fn is_substitution(script: &str) -> bool {
     };
     let flags = after_regex(&script[1..], delimiter)
         .and_then(|replacement| after_replacement(replacement, delimiter));
-    flags.is_some_and(|flags| {
-        flags
-            .chars()
-            .all(|c| "gpiI".contains(c) || c.is_ascii_digit())
-    })
+    let is_flag = |c: char| "gpiI".contains(c) || c.is_ascii_digit();
+    flags.is_some_and(|flags| flags.chars().all(is_flag))
 }
 
 /// The text after a regular expression and its delimiter. Versions differ on whether a delimiter in

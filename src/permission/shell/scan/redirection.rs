@@ -10,7 +10,7 @@ impl Lexer<'_> {
         one_digit_at_most(&self.source[..self.at])?;
         self.end_word(0)?;
         if rest.starts_with("<(") || rest.starts_with(">(") {
-            self.substitutions += 1;
+            self.seen.substitutions += 1;
             self.at += 1;
             self.open(Level::Substitution)?;
         } else if rest.starts_with("<<<") {
@@ -47,7 +47,7 @@ impl Lexer<'_> {
                 return Err(heredoc_astray());
             }
             let (body, width) = pending.body(self.rest(), self.zsh())?;
-            self.heredocs.push(body);
+            self.seen.heredocs.push(body);
             self.weigh(width)?;
             self.at += width;
         }
