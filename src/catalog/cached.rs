@@ -102,7 +102,7 @@ impl<'a> Source<'a> {
             ctx,
             rules,
             roots,
-            index: Index::open(dir.join(file), key.into_bytes()),
+            index: Index::open(dir.join(file), key),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
 
     /// The key of an answer: all that it depends on besides the skills. `None` if it also depends
     /// on each skill's files and origin.
-    fn answer_name(&self, what: &str) -> Option<Vec<u8>> {
+    fn answer_name(&self, what: &str) -> Option<String> {
         let mut name = format!("{what} {} ", self.rules.grounds()?);
         if self.ctx.protocol.is_some() {
             let _ = write!(name, "{:?} ", self.ctx.context());
@@ -130,8 +130,8 @@ impl<'a> Source<'a> {
             }
         }
         if name.len() > ANSWER_NAME {
-            return Some(Sha256::digest(name).to_vec());
+            return Some(format!("{:x}", Sha256::digest(name)));
         }
-        Some(name.into_bytes())
+        Some(name)
     }
 }

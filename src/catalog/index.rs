@@ -22,7 +22,7 @@ use crate::sys::stamp::{Stamp, now};
 #[derive(Debug)]
 pub struct Index {
     place: PathBuf,
-    key: Vec<u8>,
+    key: String,
     stored: Option<Stored>,
     /// What this run found, once the roots have been read.
     found: Option<Found>,
@@ -33,7 +33,7 @@ pub(super) type Loaded = (PathBuf, Result<Skill, Diagnostic>);
 
 impl Index {
     /// The index in `file`, if it was written under this `key`.
-    pub fn open(file: PathBuf, key: Vec<u8>) -> Self {
+    pub fn open(file: PathBuf, key: String) -> Self {
         Self {
             stored: Stored::open(&file, &key),
             place: file,
@@ -43,12 +43,12 @@ impl Index {
     }
 
     /// The answer stored under `name`, if every skill is unchanged.
-    pub fn answer(&mut self, roots: &[Root], name: &[u8]) -> Option<Answer> {
+    pub fn answer(&mut self, roots: &[Root], name: &str) -> Option<Answer> {
         let stored = self.stored.as_ref()?;
         let answer = stored.answer(name)?;
         let mut each = roots.iter().zip(&stored.roots);
         let is_current = each.all(|(root, known)| is_root_current(&root.dir, known, stored));
-        is_current.then_some(answer)
+        is_current.then(|| answer.clone())
     }
 
     /// Stores an answer derived from the catalog that this index loaded. Best effort.
@@ -59,7 +59,7 @@ impl Index {
         let is_same =
             |stored: &&Stored| stored.roots == found.roots && stored.cached() == found.cached;
         let earlier = self.stored.as_ref().filter(is_same);
-        let mut answers = earlier.and_then(Stored::answers).unwrap_or_default();
+        let mut answers = earlier.map_or_else(Vec::new, |stored| stored.answers.clone());
         answers.retain(|earlier| earlier.name != answer.name);
         answers.insert(0, answer);
         answers.truncate(limits::CATALOG_ANSWERS);
@@ -119,7 +119,7 @@ impl Index {
 
     /// The number of skills offered when the answer under `name` was made, if the roots' entries
     /// are unchanged. A file edited in place counts later, see [`Index::load_about`].
-    pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
+    pub fn offered(&self, roots: &[Root], name: &str) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         let mut each = roots.iter().zip(&stored.roots);
         let is_same = each.all(|(root, known)| known.is_unchanged(&root.dir));

@@ -4,12 +4,14 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 const SECOND: i128 = 1_000_000_000;
 /// Twice the 10 ms of the coarsest clock that Linux uses for file times.
 const TICK: i128 = SECOND / 50;
 
 /// A file's identity, size and times, including the inode's change time, which nobody can set back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp(pub [u64; 7]);
 
 impl Stamp {

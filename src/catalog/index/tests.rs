@@ -50,7 +50,7 @@ impl World {
         self.at("index/x")
     }
     fn index(&self) -> Index {
-        Index::open(self.file(), b"key".to_vec())
+        Index::open(self.file(), "key".to_owned())
     }
 
     fn catalog(&self, index: &mut Index) -> Catalog {
@@ -61,7 +61,7 @@ impl World {
     /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
     fn answer(&self) -> String {
         let mut index = self.index();
-        if let Some(kept) = index.answer(&self.roots(), b"a") {
+        if let Some(kept) = index.answer(&self.roots(), "a") {
             return kept.rendered.text;
         }
         let text = shown(&self.catalog(&mut index));
@@ -72,13 +72,13 @@ impl World {
     /// The answer without an index.
     fn truth(&self) -> String {
         let none = self.at("none");
-        shown(&self.catalog(&mut Index::open(none, Vec::new())))
+        shown(&self.catalog(&mut Index::open(none, String::new())))
     }
 }
 
 fn answer(text: &str) -> Answer {
     Answer {
-        name: b"a".to_vec(),
+        name: "a".to_owned(),
         rendered: Rendered {
             text: text.to_owned(),
             ..Rendered::default()
@@ -98,13 +98,13 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     sleep(SETTLED);
     assert_eq!(world.answer(), world.truth());
     // A forged index is believed, which proves that the files were not read.
-    let stored = Stored::open(&world.file(), b"key").unwrap();
+    let stored = Stored::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
     let found = Found {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
-    index_file::write(&world.file(), b"key", &found, &[answer("kept")]);
+    index_file::write(&world.file(), "key", &found, &[answer("kept")]);
     assert_eq!(world.answer(), "kept");
     let description = |index: &mut Index| {
         let catalog = world.catalog(index);
@@ -113,7 +113,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     };
     assert_eq!(description(&mut world.index()), "indexed");
     // An index under another key is ignored, and a changed skill is read.
-    let mut foreign = Index::open(world.file(), b"another".to_vec());
+    let mut foreign = Index::open(world.file(), "another".to_owned());
     assert_eq!(description(&mut foreign), "written");
     world.skill("one/a", "a", "changed");
     assert_eq!(description(&mut world.index()), "changed");
@@ -127,13 +127,13 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
     world.skill("one/b", "b", "written");
     sleep(SETTLED);
     world.answer();
-    let stored = Stored::open(&world.file(), b"key").unwrap();
+    let stored = Stored::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
     let found = Found {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
-    index_file::write(&world.file(), b"key", &found, &[]);
+    index_file::write(&world.file(), "key", &found, &[]);
     world.skill("one/b", "b", "another");
     let catalog = world.catalog(&mut world.index());
     let described = |tool| catalog.by_tool(tool).unwrap().description.clone().unwrap();
@@ -180,7 +180,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
         let mut index = world.index();
         assert!(
             index
-                .answer(&world.roots(), b"a")
+                .answer(&world.roots(), "a")
                 .is_none_or(|kept| kept.rendered.text == truth)
         );
         assert_eq!(shown(&world.catalog(&mut index)), truth, "byte {at}");
@@ -188,7 +188,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
     write(&whole);
     fs::set_permissions(world.file(), fs::Permissions::from_mode(0o666)).unwrap();
     assert!(
-        Stored::open(&world.file(), b"key").is_none(),
+        Stored::open(&world.file(), "key").is_none(),
         "anybody could have written it"
     );
     fs::remove_file(world.file()).unwrap();
@@ -203,7 +203,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
 fn indexes_do_not_pile_up() {
     let world = World::new();
     for n in 0..CATALOG_INDEXES + 5 {
-        let mut index = Index::open(world.at(&format!("index/{n}")), b"key".to_vec());
+        let mut index = Index::open(world.at(&format!("index/{n}")), "key".to_owned());
         world.catalog(&mut index);
         index.store(answer("x"));
     }
