@@ -9,17 +9,13 @@ use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 use crate::sys::text::backticked;
 
-/// Why a skill cannot get all that it requires; empty if it can.
-pub fn unmet(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
-    unmet_but(ctx, catalog, skill, &|_| false)
-}
-
-/// As [`unmet`], with skills for which `elsewhere` holds counted as present.
-pub fn unmet_but(
+/// Why a skill cannot get all that it requires; empty if it can. Skills for which `elsewhere` holds
+/// count as present.
+pub fn unmet(
     ctx: &RunContext,
     catalog: &Catalog,
     skill: &Skill,
-    elsewhere: &dyn Fn(&str) -> bool,
+    elsewhere: impl Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     if skill.fields.value("requires").is_none() {
         return Vec::new();

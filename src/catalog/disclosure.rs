@@ -16,23 +16,13 @@ pub struct Disclosure<'a> {
 }
 
 /// A skill whose text did not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut<'a> {
     /// Its name.
     pub name: &'a SkillName,
-    /// What remains of it.
-    pub left: Left,
-}
-
-/// What the model is told about a skill that did not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
-    /// The start of its description.
-    Beginning,
-    /// Its name only.
-    Name,
-    /// Nothing: it is only counted, but `search_installed` finds it.
-    Count,
+    /// What the model is told instead. `search_installed` finds even a skill that is only counted
+    /// ([`Diagnostic::NameOmitted`]).
+    pub why: Diagnostic,
 }
 
 impl Catalog {
@@ -66,14 +56,14 @@ impl<'a> Disclosure<'a> {
         block.push('\n');
         let mut cut = Vec::new();
         for (at, line) in lines.iter().enumerate() {
-            let (text, left) = match line.within(room.most) {
-                _ if at >= room.lines => (None, Some(Left::Count)),
-                (None, _) if line.text.is_empty() => (None, None),
-                (None, _) => (None, Some(Left::Name)),
+            let (text, why) = match line.within(room.most) {
+                _ if at >= room.lines => (None, Some(Diagnostic::NameOmitted)),
+                (None, true) => (None, None),
+                (None, false) => (None, Some(Diagnostic::DescriptionOmitted)),
                 (Some(text), true) => (Some(text), None),
-                (Some(text), false) => (Some(text), Some(Left::Beginning)),
+                (Some(text), false) => (Some(text), Some(Diagnostic::DescriptionShortened)),
             };
-            if left != Some(Left::Count) {
+            if at < room.lines {
                 block.push_str(&line.head);
                 if let Some(text) = text {
                     block.push_str(": ");
@@ -81,10 +71,8 @@ impl<'a> Disclosure<'a> {
                 }
                 block.push('\n');
             }
-            cut.extend(left.map(|left| Cut {
-                name: line.name,
-                left,
-            }));
+            let name = line.name;
+            cut.extend(why.map(|why| Cut { name, why }));
         }
         if room.lines < lines.len() {
             block.push_str(&more(lines.len() - room.lines));
@@ -112,17 +100,6 @@ impl<'a> Disclosure<'a> {
     /// Every skill that did not fit completely, sorted by name.
     pub fn cut(&self) -> &[Cut<'a>] {
         &self.cut
-    }
-}
-
-impl Cut<'_> {
-    /// The diagnostic about this cut, for a person.
-    pub fn diagnostic(&self) -> Diagnostic {
-        match self.left {
-            Left::Beginning => Diagnostic::DescriptionShortened,
-            Left::Name => Diagnostic::DescriptionOmitted,
-            Left::Count => Diagnostic::NameOmitted,
-        }
     }
 }
 
@@ -241,11 +218,11 @@ mod tests {
         let cut: Vec<_> = disclosure
             .cut()
             .iter()
-            .map(|cut| (cut.name.as_str(), cut.left))
+            .map(|cut| (cut.name.as_str(), &cut.why))
             .collect();
         assert_eq!(
             cut,
-            ["s000", "s002", "s003"].map(|name| (name, Left::Beginning))
+            ["s000", "s002", "s003"].map(|name| (name, &Diagnostic::DescriptionShortened))
         );
         assert!(block.contains("search_installed"));
     }
@@ -256,15 +233,24 @@ mod tests {
         let disclose = |chars| {
             let disclosure = Disclosure::new(&skills, &budget(1, chars));
             let block = disclosure.prompt_block().unwrap().to_owned();
-            let left: Vec<Left> = disclosure.cut().iter().map(|cut| cut.left).collect();
+            let left: Vec<Diagnostic> =
+                disclosure.cut().iter().map(|cut| cut.why.clone()).collect();
             (block, left)
         };
         let (block, left) = disclose(900);
         assert!(chars(&block) <= 1800 && !block.contains("ddd"), "{block}");
-        assert!(left.len() == 60 && left.iter().all(|left| *left == Left::Name));
+        assert!(
+            left.len() == 60
+                && left
+                    .iter()
+                    .all(|left| *left == Diagnostic::DescriptionOmitted)
+        );
         let (block, left) = disclose(400);
         assert!(chars(&block) <= 800, "{}", chars(&block));
-        let counted = left.iter().filter(|left| **left == Left::Count).count();
+        let counted = left
+            .iter()
+            .filter(|left| **left == Diagnostic::NameOmitted)
+            .count();
         assert!(counted > 0 && counted < 60, "{counted}");
         assert!(block.ends_with(&format!(
             "… and {counted} more skills, which search_installed finds."
@@ -285,8 +271,8 @@ mod tests {
         let cut = Disclosure::new(&skills, &all()).cut().to_vec();
         assert_eq!(cut.len(), 1);
         assert_eq!(
-            (cut[0].name.as_str(), cut[0].left),
-            ("s001", Left::Beginning)
+            (cut[0].name.as_str(), &cut[0].why),
+            ("s001", &Diagnostic::DescriptionShortened)
         );
     }
 

@@ -9,7 +9,6 @@ use std::rc::Rc;
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
 use super::layer::Layer;
-use crate::error::Result;
 use crate::policy::{
     Config, Policies, Trust, Trusts, Visibility, any_matches, approval_digest, approval_needed,
     matches,
@@ -22,9 +21,11 @@ use crate::sys::text::quoted;
 #[derive(Debug)]
 pub struct Rules<'a> {
     ctx: &'a RunContext,
-    config: Result<Rc<Config>>,
-    default: Config,
-    policies: Result<Rc<Policies>>,
+    /// The default if it cannot be read, and so the policies.
+    config: Rc<Config>,
+    policies: Rc<Policies>,
+    /// Why no skill is eligible, if so.
+    unreadable: Option<Diagnostic>,
     context: OnceCell<Option<String>>,
     trusts: Trusts,
     approved: OnceCell<BTreeMap<String, String>>,
@@ -34,17 +35,23 @@ pub struct Rules<'a> {
 impl<'a> Rules<'a> {
     /// The rules for this run.
     pub fn new(ctx: &'a RunContext) -> Self {
-        let policies = ctx.policies();
-        let config = match &policies {
-            Ok(_) => ctx.config(),
-            // The error of the policy is reported instead.
-            Err(_) => Ok(Rc::default()),
-        };
+        let mut unreadable = None;
+        let policies = ctx.policies().unwrap_or_else(|error| {
+            let why = format!("the policy cannot be read, so no skill is offered: {error}");
+            unreadable = Some(Diagnostic::HiddenPolicy(why));
+            Rc::default()
+        });
+        let config = ctx.config().unwrap_or_else(|error| {
+            // An unreadable policy makes the configuration unreadable, too.
+            let why = || Diagnostic::HiddenConfiguration(error.to_string());
+            unreadable.get_or_insert_with(why);
+            Rc::default()
+        });
         Self {
             ctx,
             config,
-            default: Config::default(),
             policies,
+            unreadable,
             context: OnceCell::new(),
             trusts: Trusts::default(),
             approved: OnceCell::new(),
@@ -54,16 +61,16 @@ impl<'a> Rules<'a> {
 
     /// The configuration, or the default if it cannot be read; then no skill is eligible.
     pub fn config(&self) -> &Config {
-        self.config.as_deref().unwrap_or(&self.default)
+        &self.config
     }
 
     /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
     /// if each skill's files and origin count too.
     pub fn grounds(&self) -> Option<String> {
-        let policies = self.policies.as_ref().ok()?;
-        let config = self.config.as_ref().ok()?;
+        let policies = &self.policies;
         let decides_each = policies.has_source_rules() || !policies.needs_approval().is_empty();
-        (!decides_each).then(|| format!("{policies:?} {config:?}"))
+        let decide_alone = self.unreadable.is_none() && !decides_each;
+        decide_alone.then(|| format!("{policies:?} {:?}", self.config))
     }
 
     /// What the user trusts, shared by callers that check several skills.
@@ -71,11 +78,11 @@ impl<'a> Rules<'a> {
         &self.trusts
     }
 
-    fn refused(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Standing> {
+    fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Standing> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let refused = policies.refuses_skill(skill.name.as_str(), &directory);
+        let refused = self.policies.refuses_skill(skill.name.as_str(), &directory);
         let refused = refused.or_else(|| {
-            if !policies.has_source_rules() || self.is_roots(entry) {
+            if !self.policies.has_source_rules() || self.is_roots(entry) {
                 return None;
             }
             let mut installed = self.installed.borrow_mut();
@@ -85,7 +92,7 @@ impl<'a> Rules<'a> {
                 _ => installed.entry(self.ctx, &entry.dir),
             };
             // The address is the one that git really used, if that differs from the source.
-            policies.refuses_origin(
+            self.policies.refuses_origin(
                 origin.map(|origin| origin.source.as_str()),
                 origin.and_then(|origin| origin.address.as_deref()),
             )
@@ -93,8 +100,8 @@ impl<'a> Rules<'a> {
         refused.map(|why| excluded(Diagnostic::HiddenPolicy(why)))
     }
 
-    fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Standing> {
-        let needs = policies.needs_approval();
+    fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Standing> {
+        let needs = self.policies.needs_approval();
         if needs.is_empty() || self.is_roots(entry) {
             return None;
         }
@@ -120,8 +127,8 @@ impl<'a> Rules<'a> {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots()
     }
 
-    fn out_of_scope(&self, skill: &Skill, config: &Config) -> Option<Standing> {
-        let scope = skill.fields.scope();
+    fn out_of_scope(&self, skill: &Skill) -> Option<Standing> {
+        let (scope, config) = (skill.fields.scope(), &self.config);
         let outside = |allowed: &[String], here: Option<&str>| {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
         };
@@ -167,8 +174,7 @@ impl<'a> Rules<'a> {
         if entry.layer != Layer::Project {
             return None;
         }
-        let forbids = |policies: &Rc<Policies>| policies.forbids_projects();
-        if let Some(file) = self.policies.as_ref().ok().and_then(forbids) {
+        if let Some(file) = self.policies.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
             let why = Diagnostic::HiddenPolicy(text);
             return Some(Standing::Withheld(Withheld::Forbidden, why));
@@ -192,24 +198,17 @@ impl<'a> Rules<'a> {
 
     /// The standing of a skill whose text may be shown, without regard to others of its name.
     pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
-        let (policies, config) = match (&self.policies, &self.config) {
-            (Err(error), _) => {
-                let why = format!("the policy cannot be read, so no skill is offered: {error}");
-                return excluded(Diagnostic::HiddenPolicy(why));
-            }
-            (_, Err(error)) => {
-                return excluded(Diagnostic::HiddenConfiguration(error.to_string()));
-            }
-            (Ok(policies), Ok(config)) => (policies, config),
-        };
+        if let Some(why) = &self.unreadable {
+            return excluded(why.clone());
+        }
         // A user's or project's configuration cannot hide an administrator's skill.
-        let chooser = (entry.layer != Layer::Enterprise).then_some(&**config);
+        let chooser = (entry.layer != Layer::Enterprise).then_some(&*self.config);
         // First, because a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
-            .or_else(|| self.refused(entry, skill, policies))
-            .or_else(|| self.unapproved(entry, skill, policies))
-            .or_else(|| self.out_of_scope(skill, config))
+            .or_else(|| self.refused(entry, skill))
+            .or_else(|| self.unapproved(entry, skill))
+            .or_else(|| self.out_of_scope(skill))
             .unwrap_or_else(|| chosen(skill, chooser))
     }
 }

@@ -24,7 +24,7 @@ mod testing;
 mod tool_name;
 
 pub use cached::PROMPT;
-pub use disclosure::{Cut, Disclosure, Left, plain};
+pub use disclosure::{Cut, Disclosure, plain};
 pub use discovery::Catalog;
 pub use entry::{Entry, Offered, Standing, Withheld};
 pub use index::Index;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::activation::unmet;
-use crate::catalog::{Catalog, Cut, Disclosure, Entry, Installed, Layer};
+use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::run_context::RunContext;
@@ -94,7 +94,7 @@ impl Report {
         let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
         let report = |entry| {
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
-            let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
+            let cut = disclosure.cut_of(entry).map(|cut| cut.why.clone());
             report.diagnostics.extend(cut.map(Remark::from));
             report
         };
@@ -115,7 +115,7 @@ impl Report {
         let skill = entry.disclosed();
         let unmet = skill
             .into_iter()
-            .flat_map(|skill| unmet(ctx, catalog, skill));
+            .flat_map(|skill| unmet(ctx, catalog, skill, |_| false));
         let found = entry.diagnostics().into_iter().chain(unmet);
         let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));

@@ -22,71 +22,27 @@ pub struct PathMeaning {
     pub takes_absolute: bool,
 }
 
-/// How a tool interprets its paths.
-pub fn meaning(tool: &str) -> PathMeaning {
-    let named = |(name, ..): &&Row| *name == tool;
-    let (_, base, expands_tilde, takes_absolute) =
-        TOOLS.iter().find(named).copied().unwrap_or(OTHER);
-    PathMeaning {
-        base,
-        expands_tilde,
-        takes_absolute,
-    }
-}
-
-/// Tool, base of relative paths, whether it expands `~`, whether it takes absolute paths.
-type Row = (&'static str, Base, bool, bool);
-
-/// A tool not in the table: a plugin, running in the host's working directory.
-const OTHER: Row = ("", Base::WorkingDirectory, false, false);
-
-use Base::{Project, WorkingDirectory};
-
-static TOOLS: &[Row] = &[
-    ("file_head", Project, false, true),
-    ("file_tail", Project, false, true),
-    ("file_lines", Project, false, true),
-    ("file_grep", Project, false, true),
-    ("dir_list", Project, false, true),
-    ("glob_files", Project, false, true),
-    ("grep_files", Project, false, true),
-    ("file_edit", Project, false, true),
-    ("write_file", WorkingDirectory, false, true),
-    ("summarize_content", WorkingDirectory, false, true),
-    ("index_query", Project, false, false),
-    ("shell_exec", Project, true, false),
-    ("vfs_list", Project, false, false),
-    ("vfs_info", Project, false, false),
-    ("vfs_copy", Project, false, false),
-    ("vfs_move", Project, false, false),
-    ("vfs_mkdir", Project, false, false),
-    ("vfs_delete", Project, false, false),
-    // Common plugins of the older release.
-    ("read_file", WorkingDirectory, false, true),
-    ("run_command", WorkingDirectory, true, false),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::host::tools::{Argument, HOST_TOOLS};
-
-    #[test]
-    fn every_tool_that_takes_a_path_or_a_command_has_a_row() {
-        let places = [
-            Argument::Path,
-            Argument::Glob,
-            Argument::Source,
-            Argument::Command,
-        ];
-        for tool in HOST_TOOLS {
-            let has_row = TOOLS.iter().any(|(name, ..)| *name == tool.name);
-            assert_eq!(
-                tool.keys(&places).next().is_some(),
-                has_row,
-                "{}",
-                tool.name
-            );
+impl PathMeaning {
+    const fn new(base: Base, expands_tilde: bool, takes_absolute: bool) -> Self {
+        Self {
+            base,
+            expands_tilde,
+            takes_absolute,
         }
     }
 }
+
+use Base::{Project, WorkingDirectory};
+
+/// A file of the project.
+pub const PROJECT_FILE: PathMeaning = PathMeaning::new(Project, false, true);
+/// A URI or an index key.
+pub const PROJECT_KEY: PathMeaning = PathMeaning::new(Project, false, false);
+/// A word of a command that runs in the project root.
+pub const PROJECT_COMMAND: PathMeaning = PathMeaning::new(Project, true, false);
+/// A file where the host runs.
+pub const CWD_FILE: PathMeaning = PathMeaning::new(WorkingDirectory, false, true);
+/// A word of a command that runs where the host runs.
+pub const CWD_COMMAND: PathMeaning = PathMeaning::new(WorkingDirectory, true, false);
+/// Whatever it is to a plugin, which runs where the host runs.
+pub const ELSEWHERE: PathMeaning = PathMeaning::new(WorkingDirectory, false, false);

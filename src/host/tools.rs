@@ -2,6 +2,10 @@
 //! two that its older release has only as plugins. Defines what tools do and what their arguments
 //! mean, not whether a call may happen.
 
+use super::paths::{
+    CWD_COMMAND, CWD_FILE, ELSEWHERE, PROJECT_COMMAND, PROJECT_FILE, PROJECT_KEY, PathMeaning,
+};
+
 /// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -43,6 +47,8 @@ pub struct HostTool {
     pub name: &'static str,
     /// Its strongest effect.
     pub effect: Effect,
+    /// How it interprets its paths.
+    pub paths: PathMeaning,
     /// Argument keys and their meanings.
     pub arguments: &'static [(&'static str, Argument)],
 }
@@ -63,6 +69,11 @@ pub fn find(name: &str) -> Option<&'static HostTool> {
     HOST_TOOLS.iter().find(|tool| tool.name == name)
 }
 
+/// How the tool of this name interprets its paths; one that is not in the table is a plugin's.
+pub fn path_meaning(name: &str) -> PathMeaning {
+    find(name).map_or(ELSEWHERE, |tool| tool.paths)
+}
+
 /// Whether a tool requires its own exact name, never another client's name or a prefix
 /// (docs/spec/restriction.md#tool-names): its effects go beyond hooks, files or this conversation.
 pub fn only_by_own_name(name: &str) -> bool {
@@ -79,20 +90,16 @@ pub fn only_by_own_name(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Tools that change, run or send something; an unreadable policy blocks them.
-pub fn consequential() -> impl Iterator<Item = &'static str> {
-    let harmless = |tool: &&HostTool| !matches!(tool.effect, Effect::Harmless | Effect::Read);
-    HOST_TOOLS.iter().filter(harmless).map(|tool| tool.name)
-}
-
 const fn tool(
     name: &'static str,
     effect: Effect,
+    paths: PathMeaning,
     arguments: &'static [(&'static str, Argument)],
 ) -> HostTool {
     HostTool {
         name,
         effect,
+        paths,
         arguments,
     }
 }
@@ -103,43 +110,43 @@ use Effect::{Change, Execute, Harmless, Reach, Read};
 /// Every tool of both releases that the host or its common plugins provide.
 #[rustfmt::skip]
 pub static HOST_TOOLS: &[HostTool] = &[
-    tool("update_todos", Harmless, &[("content", Plain)]),
-    tool("update_goals", Change, &[("flock", Plain), ("content", Plain)]),
-    tool("update_reflection", Change, &[("content", Plain)]),
-    tool("read_context", Read, &[("context_name", Plain), ("include_messages", Plain), ("num_messages", Plain)]),
-    tool("flock_join", Change, &[("flock", Plain)]),
-    tool("flock_leave", Change, &[("flock", Plain)]),
-    tool("flock_list", Harmless, &[]),
-    tool("file_head", Read, &[("path", Path), ("lines", Plain)]),
-    tool("file_tail", Read, &[("path", Path), ("lines", Plain)]),
-    tool("file_lines", Read, &[("path", Path), ("start", Plain), ("end", Plain)]),
-    tool("file_grep", Read, &[("path", Path), ("pattern", Plain), ("context_before", Plain), ("context_after", Plain)]),
-    tool("dir_list", Read, &[("path", Path), ("depth", Plain), ("show_hidden", Plain)]),
-    tool("glob_files", Read, &[("pattern", Glob), ("path", Path), ("max_results", Plain)]),
-    tool("grep_files", Read, &[("pattern", Plain), ("path", Path), ("file_pattern", Glob), ("context_lines", Plain), ("max_results", Plain)]),
-    tool("write_file", Change, &[("path", Path), ("content", Plain)]),
-    tool("file_edit", Change, &[("path", Path), ("operation", Plain), ("line_start", Plain), ("line_end", Plain), ("content", Plain), ("find", Plain), ("replace", Plain)]),
-    tool("shell_exec", Execute, &[("command", Command), ("timeout_secs", Plain)]),
-    tool("fetch_url", Reach, &[("url", Url), ("max_bytes", Plain), ("timeout_secs", Plain)]),
-    tool("index_update", Change, &[("force", Plain)]),
-    tool("index_query", Read, &[("name", Plain), ("kind", Plain), ("file", Path), ("refs_to", Plain), ("limit", Plain)]),
-    tool("index_status", Harmless, &[]),
-    tool("send_message", Reach, &[("to", Plain), ("content", Plain), ("from", Plain)]),
-    tool("call_user", Harmless, &[("message", Plain)]),
-    tool("call_agent", Harmless, &[("message", Plain)]),
-    tool("model_info", Harmless, &[("model", Plain)]),
-    tool("spawn_agent", Reach, &[("system_prompt", Plain), ("input", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain), ("preset", Preset)]),
-    tool("summarize_content", Reach, &[("source", Source), ("instructions", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain)]),
-    tool("vfs_list", Read, &[("path", Path)]),
-    tool("vfs_info", Read, &[("path", Path)]),
-    tool("vfs_copy", Change, &[("src", Path), ("dst", Path)]),
-    tool("vfs_move", Change, &[("src", Path), ("dst", Path)]),
-    tool("vfs_mkdir", Change, &[("path", Path)]),
-    tool("vfs_delete", Change, &[("path", Path)]),
-    tool("scheme_eval", Execute, &[("code", Plain)]),
+    tool("update_todos", Harmless, ELSEWHERE, &[("content", Plain)]),
+    tool("update_goals", Change, ELSEWHERE, &[("flock", Plain), ("content", Plain)]),
+    tool("update_reflection", Change, ELSEWHERE, &[("content", Plain)]),
+    tool("read_context", Read, ELSEWHERE, &[("context_name", Plain), ("include_messages", Plain), ("num_messages", Plain)]),
+    tool("flock_join", Change, ELSEWHERE, &[("flock", Plain)]),
+    tool("flock_leave", Change, ELSEWHERE, &[("flock", Plain)]),
+    tool("flock_list", Harmless, ELSEWHERE, &[]),
+    tool("file_head", Read, PROJECT_FILE, &[("path", Path), ("lines", Plain)]),
+    tool("file_tail", Read, PROJECT_FILE, &[("path", Path), ("lines", Plain)]),
+    tool("file_lines", Read, PROJECT_FILE, &[("path", Path), ("start", Plain), ("end", Plain)]),
+    tool("file_grep", Read, PROJECT_FILE, &[("path", Path), ("pattern", Plain), ("context_before", Plain), ("context_after", Plain)]),
+    tool("dir_list", Read, PROJECT_FILE, &[("path", Path), ("depth", Plain), ("show_hidden", Plain)]),
+    tool("glob_files", Read, PROJECT_FILE, &[("pattern", Glob), ("path", Path), ("max_results", Plain)]),
+    tool("grep_files", Read, PROJECT_FILE, &[("pattern", Plain), ("path", Path), ("file_pattern", Glob), ("context_lines", Plain), ("max_results", Plain)]),
+    tool("write_file", Change, CWD_FILE, &[("path", Path), ("content", Plain)]),
+    tool("file_edit", Change, PROJECT_FILE, &[("path", Path), ("operation", Plain), ("line_start", Plain), ("line_end", Plain), ("content", Plain), ("find", Plain), ("replace", Plain)]),
+    tool("shell_exec", Execute, PROJECT_COMMAND, &[("command", Command), ("timeout_secs", Plain)]),
+    tool("fetch_url", Reach, ELSEWHERE, &[("url", Url), ("max_bytes", Plain), ("timeout_secs", Plain)]),
+    tool("index_update", Change, ELSEWHERE, &[("force", Plain)]),
+    tool("index_query", Read, PROJECT_KEY, &[("name", Plain), ("kind", Plain), ("file", Path), ("refs_to", Plain), ("limit", Plain)]),
+    tool("index_status", Harmless, ELSEWHERE, &[]),
+    tool("send_message", Reach, ELSEWHERE, &[("to", Plain), ("content", Plain), ("from", Plain)]),
+    tool("call_user", Harmless, ELSEWHERE, &[("message", Plain)]),
+    tool("call_agent", Harmless, ELSEWHERE, &[("message", Plain)]),
+    tool("model_info", Harmless, ELSEWHERE, &[("model", Plain)]),
+    tool("spawn_agent", Reach, ELSEWHERE, &[("system_prompt", Plain), ("input", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain), ("preset", Preset)]),
+    tool("summarize_content", Reach, CWD_FILE, &[("source", Source), ("instructions", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain)]),
+    tool("vfs_list", Read, PROJECT_KEY, &[("path", Path)]),
+    tool("vfs_info", Read, PROJECT_KEY, &[("path", Path)]),
+    tool("vfs_copy", Change, PROJECT_KEY, &[("src", Path), ("dst", Path)]),
+    tool("vfs_move", Change, PROJECT_KEY, &[("src", Path), ("dst", Path)]),
+    tool("vfs_mkdir", Change, PROJECT_KEY, &[("path", Path)]),
+    tool("vfs_delete", Change, PROJECT_KEY, &[("path", Path)]),
+    tool("scheme_eval", Execute, ELSEWHERE, &[("code", Plain)]),
     // Plugins on the older release, where file tools and the shell are all plugins.
-    tool("read_file", Read, &[("path", Path)]),
-    tool("run_command", Execute, &[("command", Command)]),
+    tool("read_file", Read, CWD_FILE, &[("path", Path)]),
+    tool("run_command", Execute, CWD_COMMAND, &[("command", Command)]),
 ];
 
 /// Names in [`HOST_TOOLS`] that the newer release lacks; messages name them last.
@@ -167,18 +174,20 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_has_a_meaning_of_paths_exactly_if_it_takes_one() {
+        for tool in HOST_TOOLS {
+            let takes_one = tool.keys(&[Path, Glob, Source, Command]).next().is_some();
+            let is_default = tool.paths == ELSEWHERE;
+            assert_eq!(takes_one, !is_default, "{}", tool.name);
+        }
+    }
+
+    #[test]
     fn names_are_unique_and_keys_are_found_by_meaning() {
         for (i, tool) in HOST_TOOLS.iter().enumerate() {
             assert!(HOST_TOOLS[i + 1..].iter().all(|t| t.name != tool.name));
         }
         let copy = find("vfs_copy").unwrap();
         assert_eq!(copy.keys(&[Path]).collect::<Vec<_>>(), ["src", "dst"]);
-    }
-
-    #[test]
-    fn what_reads_is_not_consequential() {
-        let names: Vec<_> = consequential().collect();
-        assert!(names.contains(&"shell_exec") && names.contains(&"fetch_url"));
-        assert!(!names.contains(&"file_head") && !names.contains(&"call_user"));
     }
 }

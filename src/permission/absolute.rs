@@ -10,13 +10,12 @@ use super::call::Call;
 use super::domain::web_address;
 use super::scope::Scope;
 use super::stacking::InForce;
-use crate::host::paths;
 use crate::host::tools::Argument;
 
 /// The arguments with every path absolute; `None` if nothing is in force or nothing changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let tool = call.host_tool()?;
-    if !paths::meaning(tool.name).takes_absolute || !InForce::new(scope).is_anything() {
+    if !tool.paths.takes_absolute || !InForce::new(scope).is_anything() {
         return None;
     }
     let mut arguments = call.object()?.clone();

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::host::paths::{self, Base};
+use crate::host::paths::Base;
 use crate::host::shell::Shell;
+use crate::host::tools::path_meaning;
 
 /// The directories that decisions depend on, as given: links are not resolved.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +34,7 @@ pub struct Places {
 impl Places {
     /// The path that a host tool uses for `written`: absolute, not yet normalised.
     pub fn for_tool(&self, tool: &str, written: &str) -> PathBuf {
-        let meaning = paths::meaning(tool);
+        let meaning = path_meaning(tool);
         let below_home = written.strip_prefix('~').zip(self.home.as_deref());
         match below_home {
             Some((rest, home)) if meaning.expands_tilde && is_below(rest) => {

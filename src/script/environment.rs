@@ -2,7 +2,7 @@
 //! script's location and what the caller adds. It only builds the list.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::pass_env::PassEnv;
@@ -22,29 +22,16 @@ const OURS: [&str; 5] = [
     "PROJECT_DIR",
 ];
 
-/// The variables that tell a script its location.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// `SKILL_NAME`.
-    pub skill_name: &'a str,
-    /// `SKILL_DIR`.
-    pub skill_dir: &'a Path,
-    /// `PROJECT_DIR`.
-    pub project_dir: &'a Path,
-    /// `PWD`.
-    pub workdir: &'a Path,
-    /// `TMPDIR`, if the script has a temporary directory of its own.
-    pub temp: Option<&'a Path>,
-}
-
-/// Every variable of the script's process, each once.
+/// Every variable of the script's process, each once. `own` tells it where it is; `temp` is its own
+/// temporary directory.
 ///
 /// # Errors
 /// When one of the caller's names is invalid or may not be set by the caller.
-pub fn of_script(
+pub fn for_script(
     base: &Env,
     pass: &PassEnv,
-    place: &Place,
+    own: [(&str, &OsStr); 4],
+    temp: Option<&Path>,
     callers: &[(String, String)],
 ) -> Result<Vec<Variable>> {
     let mut all: BTreeMap<OsString, OsString> = variables::for_others(base)
@@ -54,11 +41,8 @@ pub fn of_script(
         check(name)?;
         all.insert(name.into(), value.into());
     }
-    all.insert("SKILL_NAME".into(), place.skill_name.into());
-    all.insert("SKILL_DIR".into(), place.skill_dir.into());
-    all.insert("PROJECT_DIR".into(), place.project_dir.into());
-    all.insert("PWD".into(), place.workdir.into());
-    if let Some(temp) = place.temp {
+    all.extend(own.map(|(name, value)| (name.into(), value.into())));
+    if let Some(temp) = temp {
         for name in ["TMPDIR", "TMP", "TEMP"] {
             all.insert(name.into(), temp.into());
         }
@@ -69,7 +53,7 @@ pub fn of_script(
 }
 
 /// The variables of one of our own commands, which is trusted with all of them.
-pub fn of_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
+pub fn for_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
     let mut all: BTreeMap<OsString, OsString> = variables::for_others(base).collect();
     all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
     all.into_iter().collect()
@@ -107,18 +91,18 @@ mod tests {
 
     fn built(base: &[(&str, &str)], callers: &[(&str, &str)]) -> Result<Vec<String>, String> {
         let base = Env::new(base.iter().copied(), Path::new("/"));
-        let place = Place {
-            skill_name: "pdf",
-            skill_dir: Path::new("/s/pdf"),
-            project_dir: Path::new("/p"),
-            workdir: Path::new("/w"),
-            temp: None,
-        };
+        let own = [
+            ("SKILL_NAME", "pdf"),
+            ("SKILL_DIR", "/s/pdf"),
+            ("PROJECT_DIR", "/p"),
+            ("PWD", "/w"),
+        ];
+        let own = own.map(|(name, value)| (name, OsStr::new(value)));
         let callers: Vec<_> = callers
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        let all = of_script(&base, &PassEnv::NotSecret, &place, &callers)
+        let all = for_script(&base, &PassEnv::NotSecret, own, None, &callers)
             .map_err(|error| error.to_string())?;
         Ok(all
             .iter()

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
-use super::environment::{self, Place};
+use super::environment;
 use super::job::{JobId, Origin, Scratch};
 use super::needs::Needs;
 use super::sandbox::{self, Confinement, Kernel, Mode, Places};
@@ -101,7 +101,7 @@ pub fn run_command(
     let program = base.exe.as_deref().ok_or_else(|| {
         Error::new("our own program was not found").hint("tell the user to install it again")
     })?;
-    let env = environment::of_command(base, env);
+    let env = environment::for_command(base, env);
     let task = Task {
         process: &ProcessSpec::new(program, args.iter().map(OsString::from), env, &base.cwd)?,
         label: args.first().map_or("agent-skills", String::as_str),
@@ -141,15 +141,15 @@ fn prepare(
         }
         Err(source) => return Err(Error::io("enter", workdir, &source)),
     }
-    let place = Place {
-        skill_name: skill.name.as_str(),
-        skill_dir: &skill.dir,
-        project_dir,
-        workdir,
-        temp,
-    };
-    let mut env = environment::of_script(base, &request.settings.pass_env, &place, request.env)?;
-    let mut notes = Needs::parse(&skill.fields).unmet(place.skill_name, base, &env);
+    let own = [
+        ("SKILL_NAME", skill.name.as_str().as_ref()),
+        ("SKILL_DIR", skill.dir.as_os_str()),
+        ("PROJECT_DIR", project_dir.as_os_str()),
+        ("PWD", workdir.as_os_str()),
+    ];
+    let pass = &request.settings.pass_env;
+    let mut env = environment::for_script(base, pass, own, temp, request.env)?;
+    let mut notes = Needs::parse(&skill.fields).unmet(skill.name.as_str(), base, &env);
     let sandbox = match temp {
         Some(temp) => {
             let places = Places {

@@ -79,20 +79,17 @@ impl Task<'_> {
         };
         let failed = |source| self.failed("run", &source);
         let mut running = Running::start(self.process, conditions, self.stdin).map_err(failed)?;
-        let backstop = self.backstop();
+        // From now on, as the supervisor counts: what came before may have taken long.
+        let backstop = Instant::now() + limit + limits::REAP + SLACK;
         let until = wait.map_or(backstop, |wait| backstop.min(self.began + wait));
         running.run(until).map_err(failed)?;
-        self.settle(running)
-    }
-
-    fn backstop(&self) -> Instant {
-        self.began + self.limits.limit + limits::REAP + SLACK
+        self.settle(running, backstop)
     }
 
     /// Handles a program that ended or was waited for long enough.
-    fn settle(&self, mut running: Running) -> Result<Ran> {
+    fn settle(&self, mut running: Running, backstop: Instant) -> Result<Ran> {
         let mut notes = Vec::new();
-        if running.reports.is_open() && Instant::now() < self.backstop() {
+        if running.reports.is_open() && Instant::now() < backstop {
             match self.become_job(&mut running) {
                 Ok(true) => {
                     let state = State::Running(self.id.clone());
@@ -195,5 +192,34 @@ impl Task<'_> {
                 self.failed("run", &reason(errno))
             }
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    #[test]
+    fn long_preparation_is_not_a_lost_supervisor() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = ["-c", "exit 3"].map(OsString::from);
+        let process = ProcessSpec::new("/bin/sh".as_ref(), args, None, dir.path()).unwrap();
+        let task = Task {
+            process: &process,
+            label: "script.sh",
+            origin: None,
+            stdin: &[],
+            id: &JobId::random().unwrap(),
+            limits: RunLimits {
+                limit: Duration::from_secs(5),
+                wait: None,
+                jobs: &Jobs::new(dir.path().to_owned()),
+                owner: &Owner::session("test"),
+                host: None,
+            },
+            began: Instant::now().checked_sub(Duration::from_mins(1)).unwrap(),
+        };
+        assert_eq!(task.run().unwrap().outcome.exit_code(), Some(3));
     }
 }

@@ -142,7 +142,7 @@ fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
     let catalog = ctx.catalog();
     let mut text = String::new();
     for skill in &skills {
-        for found in unmet(ctx, &catalog, skill) {
+        for found in unmet(ctx, &catalog, skill, |_| false) {
             let _ = writeln!(text, "  note: `{}`: {found}", skill.name);
         }
     }

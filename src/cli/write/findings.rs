@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::activation::{Enforcement, unmet_but};
+use crate::activation::{Enforcement, unmet};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
 use crate::cli::report::{restriction_of, session_with};
@@ -58,7 +58,7 @@ fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
         let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
         beside.is_some_and(|file| file.exists())
     };
-    let unmet = unmet_but(ctx, installed, &source.skill, &is_beside).into_iter();
+    let unmet = unmet(ctx, installed, &source.skill, is_beside).into_iter();
     let place = source.key("requires");
     unmet
         .map(|unmet| (unmet.code(), place, unmet.to_string()))

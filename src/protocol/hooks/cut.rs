@@ -1,7 +1,8 @@
 //! Tells the user which skills did not fit into the prompt, once for each set of them.
 
-use crate::catalog::{Cut, Left};
+use crate::catalog::Cut;
 use crate::run_context::RunContext;
+use crate::skill::Diagnostic;
 use crate::sys::text::listed;
 use crate::sys::{EntryName, warn};
 
@@ -14,17 +15,15 @@ const LISTED: usize = 8;
 pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
     let set = cut
         .iter()
-        .map(|cut| format!("{} {:?}\n", cut.name, cut.left));
+        .map(|cut| format!("{} {:?}\n", cut.name, cut.why));
     let set: Vec<String> = set.collect();
     if cut.is_empty() || ctx.seen(TOLD).before(&set.concat()) {
         return;
     }
-    let told = |is: fn(Left) -> bool, what: &str| {
-        let names: Vec<&str> = cut
-            .iter()
-            .filter(|cut| is(cut.left))
-            .map(|cut| cut.name.as_str())
-            .collect();
+    let told = |is_named: bool, what: &str| {
+        let cut = cut.iter();
+        let cut = cut.filter(|cut| (cut.why != Diagnostic::NameOmitted) == is_named);
+        let names: Vec<&str> = cut.map(|cut| cut.name.as_str()).collect();
         if names.is_empty() {
             return String::new();
         }
@@ -33,7 +32,7 @@ pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
     warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
          shows all, and `prompt_chars` in the configuration makes room",
-        told(|left| left != Left::Count, "shortened"),
-        told(|left| left == Left::Count, "not named"),
+        told(true, "shortened"),
+        told(false, "not named"),
     ));
 }

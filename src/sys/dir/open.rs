@@ -1,12 +1,7 @@
-//! Opens what lies below a directory without following a link: in one call where the kernel has
-//! `openat2`, otherwise name by name.
+//! Opens what lies below a directory name by name, without following a link.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-#[cfg(target_os = "linux")]
-use std::path::PathBuf;
-#[cfg(target_os = "linux")]
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
@@ -32,12 +27,6 @@ pub fn open(
     flags: OFlags,
     mode: u32,
 ) -> io::Result<OwnedFd> {
-    #[cfg(target_os = "linux")]
-    if !through.is_empty()
-        && let Some(opened) = open_whole(dir, through, last, flags, mode)
-    {
-        return opened;
-    }
     let mut at: Option<OwnedFd> = None;
     for name in through {
         let from = at.as_ref().map_or(dir, AsFd::as_fd);
@@ -71,62 +60,4 @@ fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::
             error => error.into(),
         }
     })
-}
-
-/// Opens the whole path in one call. `None` if the kernel lacks the call, or a system call filter
-/// forbids it.
-#[cfg(target_os = "linux")]
-fn open_whole(
-    dir: BorrowedFd<'_>,
-    through: &[EntryName],
-    last: &EntryName,
-    flags: OFlags,
-    mode: u32,
-) -> Option<io::Result<OwnedFd>> {
-    use rustix::fs::{ResolveFlags, openat2};
-
-    static MISSING: AtomicBool = AtomicBool::new(false);
-
-    #[cfg(test)]
-    if tests::LEFT_OUT.get() {
-        return None;
-    }
-    if MISSING.load(Ordering::Relaxed) {
-        return None;
-    }
-    let path: PathBuf = through
-        .iter()
-        .chain([last])
-        .map(EntryName::as_os_str)
-        .collect();
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match openat2(dir, path.as_path(), flags | ALWAYS, mode_of(mode), beneath) {
-        // Both a filter and the file itself may give `EPERM`: opening name by name tells which.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            MISSING.store(true, Ordering::Relaxed);
-            None
-        }
-        // Something was moved meanwhile, which does not affect opening name by name.
-        Err(Errno::AGAIN) => None,
-        opened => Some(opened.map_err(Into::into)),
-    }
-}
-
-#[cfg(test)]
-pub mod tests {
-    use std::cell::Cell;
-
-    thread_local! {
-        /// Whether this thread behaves as if the kernel had no `openat2`.
-        pub static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
-    }
-
-    /// Runs a test with `openat2` and without it.
-    pub fn both_ways(test: impl Fn()) {
-        for left_out in [false, true] {
-            LEFT_OUT.set(left_out);
-            test();
-        }
-        LEFT_OUT.set(false);
-    }
 }

@@ -1,9 +1,8 @@
-//! How a `Dir` treats links, FIFOs and forged marks, with `openat2` and without.
+//! How a `Dir` treats links, FIFOs and forged marks.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::open::tests::both_ways;
 use super::*;
 
 /// A directory of ours among others, and one outside that must stay unchanged.
@@ -49,64 +48,60 @@ fn is_link(error: &io::Error) -> bool {
 
 #[test]
 fn no_method_follows_a_link() {
-    both_ways(|| {
-        for target in ["../canary", "../canary/file", "../canary/new", "/", "x"] {
-            let place = Place::new();
-            symlink(target, place.at("x")).unwrap();
-            symlink("../canary", place.at("way")).unwrap();
-            let dir = &place.dir;
-            let path = |text| EntryPath::parse(text).unwrap();
-            let refused = [
-                dir.open_dir(&NAME).err(),
-                dir.find_dir(&NAME).err(),
-                dir.open_file(&NAME).err(),
-                dir.open_below(&path("x")).err(),
-                dir.open_below(&path("way/file")).err(),
-                dir.open_below(&path("way/sub/file")).err(),
-                dir.read(&NAME, 10).err(),
-                dir.make_dir(&NAME).err(),
-                dir.append(&NAME, 0o600).err(),
-                dir.create_below(&path("way/new"), 0o600).err(),
-                dir.create_below(&path("way/new/new"), 0o600).err(),
-                dir.remove_ours(&NAME).err(),
-            ];
-            for (number, error) in refused.into_iter().enumerate() {
-                let error = error.unwrap_or_else(|| panic!("{target}: {number}"));
-                assert!(is_link(&error), "{target}: {number}: {error}");
-            }
-            for there in [dir.new_dir(&NAME).err(), dir.create(&NAME, 0o600).err()] {
-                assert_eq!(there.unwrap().kind(), io::ErrorKind::AlreadyExists);
-            }
-            assert!(dir.lock(&NAME, Duration::ZERO).is_err());
-            assert_eq!(dir.kind(&NAME).unwrap(), Some(EntryKind::Link));
-            assert_eq!(dir.read_link(&NAME).unwrap(), Path::new(target));
-            // Moving and replacing affect the link itself.
-            dir.rename(&NAME, dir, &OTHER).unwrap();
-            dir.replace(&OTHER, b"file", 0o600, Durable::No).unwrap();
-            assert_eq!(fs::read(place.at("y")).unwrap(), b"file");
-            place.assert_canary();
+    for target in ["../canary", "../canary/file", "../canary/new", "/", "x"] {
+        let place = Place::new();
+        symlink(target, place.at("x")).unwrap();
+        symlink("../canary", place.at("way")).unwrap();
+        let dir = &place.dir;
+        let path = |text| EntryPath::parse(text).unwrap();
+        let refused = [
+            dir.open_dir(&NAME).err(),
+            dir.find_dir(&NAME).err(),
+            dir.open_file(&NAME).err(),
+            dir.open_below(&path("x")).err(),
+            dir.open_below(&path("way/file")).err(),
+            dir.open_below(&path("way/sub/file")).err(),
+            dir.read(&NAME, 10).err(),
+            dir.make_dir(&NAME).err(),
+            dir.append(&NAME, 0o600).err(),
+            dir.create_below(&path("way/new"), 0o600).err(),
+            dir.create_below(&path("way/new/new"), 0o600).err(),
+            dir.remove_ours(&NAME).err(),
+        ];
+        for (number, error) in refused.into_iter().enumerate() {
+            let error = error.unwrap_or_else(|| panic!("{target}: {number}"));
+            assert!(is_link(&error), "{target}: {number}: {error}");
         }
-    });
+        for there in [dir.new_dir(&NAME).err(), dir.create(&NAME, 0o600).err()] {
+            assert_eq!(there.unwrap().kind(), io::ErrorKind::AlreadyExists);
+        }
+        assert!(dir.lock(&NAME, Duration::ZERO).is_err());
+        assert_eq!(dir.kind(&NAME).unwrap(), Some(EntryKind::Link));
+        assert_eq!(dir.read_link(&NAME).unwrap(), Path::new(target));
+        // Moving and replacing affect the link itself.
+        dir.rename(&NAME, dir, &OTHER).unwrap();
+        dir.replace(&OTHER, b"file", 0o600, Durable::No).unwrap();
+        assert_eq!(fs::read(place.at("y")).unwrap(), b"file");
+        place.assert_canary();
+    }
 }
 
 #[test]
-fn what_is_below_is_read_and_made_both_ways() {
-    both_ways(|| {
-        let place = Place::new();
-        let path = EntryPath::parse("a/b/c").unwrap();
-        let file = place.dir.create_below(&path, 0o755).unwrap();
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o700, 0o700);
-        assert!(place.dir.create_below(&path, 0o755).is_err());
-        fs::write(place.at("a/b/c"), "text").unwrap();
-        let (file, metadata) = place.dir.open_below(&path).unwrap();
-        assert_eq!(
-            crate::sys::files::read_file_capped(&file, metadata.len(), 9).unwrap(),
-            b"text"
-        );
-        let missing = EntryPath::parse("a/b/d").unwrap();
-        let error = place.dir.open_below(&missing).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    });
+fn what_is_below_is_read_and_made() {
+    let place = Place::new();
+    let path = EntryPath::parse("a/b/c").unwrap();
+    let file = place.dir.create_below(&path, 0o755).unwrap();
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o700, 0o700);
+    assert!(place.dir.create_below(&path, 0o755).is_err());
+    fs::write(place.at("a/b/c"), "text").unwrap();
+    let (file, metadata) = place.dir.open_below(&path).unwrap();
+    assert_eq!(
+        crate::sys::files::read_file_capped(&file, metadata.len(), 9).unwrap(),
+        b"text"
+    );
+    let missing = EntryPath::parse("a/b/d").unwrap();
+    let error = place.dir.open_below(&missing).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn too_long(entry: &Entry) -> Option<Check> {
 
 /// The prompt had no room for the author's whole description.
 fn cut(cut: &Cut) -> Check {
-    let text = format!("`{}`: {}", cut.name, cut.diagnostic());
+    let text = format!("`{}`: {}", cut.name, cut.why);
     let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
     Check::warn("prompt-full", text, remedy)
 }
