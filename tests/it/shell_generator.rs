@@ -1,6 +1,7 @@
 //! Random commands that a list accepts are run, under every shell that there is, among programs that
 //! only write down that they were called: none may run that no entry grants, nothing outside
-//! `out/` may change, and nothing that is not granted may be read.
+//! `out/` may change, nothing that is not granted may be read, and no list lets one change the
+//! places where skills and restrictions are kept.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use agent_skills::host::shell::Language;
 
 use crate::shell_grammar::Grammar;
-use crate::shell_profiles::{PROFILES, Profile};
+use crate::shell_profiles::{Guards, PROFILES, Profile};
 use crate::shell_world::{Happened, Logged, World};
 
 /// As many as a run of the whole suite has time for.
@@ -65,8 +66,11 @@ fn round(seed: u64, count: usize, damage: &mut Vec<String>) -> usize {
         let mut grammar = Grammar::new(seed * 2 + half);
         let mut batches = vec![[BTreeSet::new(), BTreeSet::new()]; PROFILES.len()];
         for number in 0..count / 2 {
-            let command = grammar.command();
             let at = number % PROFILES.len();
+            let command = match PROFILES[at].guards {
+                Guards::Places => grammar.near_places(),
+                _ => grammar.command(),
+            };
             let accepts = |language| PROFILES[at].accepts(&world, language, &command);
             let is_accepted = [accepts(Language::Sh), accepts(Language::BashOrZsh)];
             for (batch, _) in batches[at]
@@ -162,20 +166,20 @@ fn chunks(commands: &BTreeSet<String>) -> Vec<Vec<&str>> {
 
 /// What the commands did that they must not, each with the command.
 fn check(world: &World, profile: &Profile, shell: &str, commands: &[&str]) -> Vec<String> {
-    let happened = world.run(shell, profile.guards_files(), commands);
+    let happened = world.run(shell, profile.guards == Guards::Files, commands);
     let list = format!("{} {}", profile.allowed, profile.denied.join(" "));
     let of_calls = commands.iter().zip(&happened).filter_map(|(command, one)| {
         let damage = profile.damage(world, one)?;
         Some(format!("{shell}: {damage}\nunder {list}\nby {command:?}"))
     });
     let mut damage: Vec<String> = of_calls.collect();
-    let changed = world.changed();
+    let all = world.changed(&[world.at("")]);
+    let guarded = world.changed(&profile.guarded(world));
     world.clear();
-    let Some(path) = changed else { return damage };
-    world.restore();
-    if !profile.guards_files() {
-        return damage;
+    if all.is_some() {
+        world.restore();
     }
+    let Some(path) = guarded else { return damage };
     if let [command] = commands {
         let path = path.display();
         return vec![format!(

@@ -1,15 +1,15 @@
 //! Lists under which random commands are judged, each with what may happen at most under it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
-use crate::shell_world::{Disk, Happened, Logged, SECRET, World};
+use crate::shell_world::{Disk, Happened, Logged, PROTECTED, SECRET, World};
 
 /// A list, and what it grants of what the programs of a world can write down.
 pub struct Profile {
@@ -17,8 +17,17 @@ pub struct Profile {
     pub denied: &'static [&'static str],
     /// Whether a call is one that the list grants or that needs no grant.
     grants: fn(&Logged, &Path) -> bool,
-    /// Whether files and variables are held against the list, too.
-    guards_files: bool,
+    pub guards: Guards,
+}
+
+/// What may not change, whatever programs are granted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Guards {
+    /// Every file outside `out/`; variables and what is read are held against the list, too.
+    Files,
+    /// Protected places.
+    Places,
+    Nothing,
 }
 
 pub const PROFILES: &[Profile] = &[
@@ -33,7 +42,7 @@ pub const PROFILES: &[Profile] = &[
             "find" => finds_only(&call.arguments),
             _ => needs_no_grant(call),
         },
-        guards_files: true,
+        guards: Guards::Files,
     },
     Profile {
         allowed: "Bash(./scripts/*) Bash(python3 scripts/x.py:*) Bash(git * --dry-run) Bash(FOO=1 make:*) Bash(ls:*) \
@@ -59,7 +68,7 @@ pub const PROFILES: &[Profile] = &[
                 .any(|(name, value)| name == "FOO" && value == "1"),
             _ => needs_no_grant(call),
         },
-        guards_files: true,
+        guards: Guards::Files,
     },
     Profile {
         allowed: "Bash",
@@ -69,9 +78,93 @@ pub const PROFILES: &[Profile] = &[
                 call.program == "git" && call.arguments.first().is_some_and(|word| word == "push");
             !pushes && !["rm", "!rm", "curl"].contains(&call.program.as_str())
         },
-        guards_files: false,
+        guards: Guards::Nothing,
+    },
+    Profile {
+        allowed: "Bash(rm:*) Bash(rmdir:*) Bash(mv:*) Bash(cp:*) Bash(ln:*) Bash(tee:*) Bash(touch:*) Bash(mkdir:*) Bash(chmod:*) \
+                  Bash(git:*) Bash(tar:*) Bash(curl:*) Bash(make:*) Bash(env:*) Bash(setsid:*) Bash(flock:*) Bash(find:*) \
+                  Bash(direnv:*) Bash(choom:*) Bash(sudo:*) Read Write",
+        denied: &[],
+        grants: |call, project| {
+            let places = PROTECTED.map(|place| project.parent().unwrap().join(place));
+            touched(call)
+                .into_iter()
+                .all(|path| !places.iter().any(|place| path.starts_with(place)))
+        },
+        guards: Guards::Places,
     },
 ];
+
+/// What a call changes: the operands of the programs whose effect is known, in the directory that
+/// the program was started in or changes to by its options.
+fn touched(call: &Logged) -> Vec<PathBuf> {
+    let mut directory = call.directory.clone();
+    let mut operands: Vec<&str> = Vec::new();
+    let mut words = call.arguments.iter().map(String::as_str);
+    // `sudo`, `direnv` and `choom` only say what they would run.
+    let known = [
+        "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "git", "tar", "make",
+    ];
+    if !known.contains(&call.program.as_str()) {
+        return Vec::new();
+    }
+    let moves = ["git", "tar", "make"].contains(&call.program.as_str());
+    while let Some(word) = words.next() {
+        match word {
+            "-C" | "xCf" if moves => directory.push(words.next().unwrap_or_default()),
+            _ if moves && word.starts_with("-C") => directory.push(&word[2..]),
+            _ if moves && word.starts_with("--directory=") => {
+                directory.push(&word["--directory=".len()..]);
+            }
+            _ if word.starts_with('-') => {}
+            _ => operands.push(word),
+        }
+    }
+    if call.program == "git" {
+        let verb = operands.first().copied().unwrap_or_default();
+        if !["rm", "mv", "clone", "init", "worktree"].contains(&verb) {
+            return Vec::new();
+        }
+    }
+    let reads_sources = ["cp", "ln"].contains(&call.program.as_str());
+    let mut paths = Vec::new();
+    if let ("cp" | "mv" | "ln", Some((last, sources))) =
+        (call.program.as_str(), operands.split_last())
+    {
+        let into = directory.join(last);
+        let names = sources
+            .iter()
+            .filter_map(|source| Path::new(source).file_name());
+        paths.extend(names.map(|name| into.join(name)).filter(|_| into.is_dir()));
+    }
+    let changed = if reads_sources {
+        operands.len().saturating_sub(1)
+    } else {
+        0
+    };
+    paths.extend(
+        operands[changed..]
+            .iter()
+            .map(|operand| directory.join(operand)),
+    );
+    paths
+        .iter()
+        .map(|path| Disk.canonical(&lexical(path)))
+        .collect()
+}
+
+/// Without `.` and `..`; the world has no link before a `..`.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
 
 /// What the world's shells begin with.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LC_ALL", "STUB_LOG"];
@@ -109,7 +202,12 @@ impl Profile {
         let places = Places {
             project_root: project,
             home: Some(world.at("home")),
-            protected: ProtectedPlaces::new(vec![world.at("plugin")], Vec::new()),
+            // A host that was started elsewhere runs commands in the project all the same.
+            working_dir: world.at("project/sub"),
+            protected: ProtectedPlaces::new(
+                vec![world.at(PROTECTED[0])],
+                vec![world.at(PROTECTED[1])],
+            ),
             shell: Shell {
                 language,
                 persists: false,
@@ -145,7 +243,7 @@ impl Profile {
                     call.directory.display()
                 ));
             }
-            if !self.guards_files {
+            if self.guards != Guards::Files {
                 continue;
             }
             if call.input.contains(SECRET) {
@@ -159,13 +257,17 @@ impl Profile {
                 return Some(format!("`{}` with {name}={value}", call.program));
             }
         }
-        let told = self.guards_files && happened.output.contains(SECRET);
+        let told = self.guards == Guards::Files && happened.output.contains(SECRET);
         told.then(|| format!("a secret was read: {}", happened.output))
     }
 
-    /// Whether a file outside `out/` that has changed is damage.
-    pub fn guards_files(&self) -> bool {
-        self.guards_files
+    /// The directories below which nothing may change.
+    pub fn guarded(&self, world: &World) -> Vec<PathBuf> {
+        match self.guards {
+            Guards::Files => vec![world.at("")],
+            Guards::Places => PROTECTED.map(|place| world.at(place)).into(),
+            Guards::Nothing => Vec::new(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ const STUBS: &[&str] = &[
     "tee", "touch", "mv", "cp", "chmod", "less", "gitk", "builtin", "coproc", "[[", "select",
     "function", "declare", "typeset", "let", "x", "a", "date", "basename", "dirname", "seq",
     "uname", "whoami", "id", "nproc", "which", "hostname", "sleep", "doas", "noglob", "repeat",
-    "integer", "local",
+    "integer", "local", "ln", "mkdir", "rmdir", "tar", "direnv", "choom",
 ];
 /// Programs that are what they are: filters, and wrappers that run what PATH has.
 const REAL: &[&str] = &[
@@ -52,6 +52,8 @@ const SECRETS: &[&str] = &[
     "x",
     "in/data",
 ];
+/// Where skills and what restricts them are kept.
+pub const PROTECTED: [&str; 2] = ["plugin", "project/.claude/skills"];
 /// Where a stub writes its log if a command took the variable away that says where.
 const STRAY: &str = "logs/stray";
 
@@ -92,8 +94,10 @@ impl Resolve for Disk {
         path.to_owned()
     }
 
-    fn links_in(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    fn links_in(&self, directory: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| path.is_symlink()).collect()
     }
 }
 
@@ -116,6 +120,8 @@ impl World {
             "project/scripts/sub",
             "project/sub/scripts",
             "home/.ssh",
+            "plugin",
+            "project/.claude/skills/s",
         ] {
             fs::create_dir_all(world.at(dir)).unwrap();
         }
@@ -173,6 +179,10 @@ impl World {
             fs::write(world.at(path), format!("SECRET {SECRET}\n")).unwrap();
         }
         fs::write(world.at("project/in/data"), "data\n").unwrap();
+        for place in PROTECTED {
+            fs::write(world.at(place).join("kept"), "").unwrap();
+        }
+        symlink(".claude", world.at("project/link")).unwrap();
         if has_hostile_names {
             for dir in ["project", "project/in"] {
                 for name in HOSTILE_NAMES {
@@ -252,16 +262,20 @@ impl World {
         happened
     }
 
-    /// The first file outside `out/` that is new, gone or different.
-    pub fn changed(&self) -> Option<PathBuf> {
+    /// The first file below these directories, but outside `out/`, that is new, gone or different.
+    pub fn changed(&self, within: &[PathBuf]) -> Option<PathBuf> {
         let now = self.files();
         let differs =
             |(path, content): &(&PathBuf, &Vec<u8>)| self.untouched.get(*path) != Some(*content);
-        let gone = self.untouched.keys().find(|path| !now.contains_key(*path));
-        now.iter()
-            .find(differs)
-            .map(|(path, _)| path.clone())
-            .or_else(|| gone.cloned())
+        let gone = self
+            .untouched
+            .keys()
+            .filter(|path| !now.contains_key(*path));
+        let changed = now.iter().filter(differs).map(|(path, _)| path);
+        changed
+            .chain(gone)
+            .find(|path| within.iter().any(|dir| path.starts_with(dir)))
+            .cloned()
     }
 
     /// As it was before anything ran.

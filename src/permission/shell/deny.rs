@@ -2,8 +2,9 @@
 //! (docs/spec/restriction.md#denials): programs are found by base name, behind every wrapper and
 //! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
+use super::programs::runs_words_from;
 use super::readings::Readings;
-use super::runners::{self, SHELLS, base, runs_text};
+use super::runners::{SHELLS, base, runs_text};
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::{self, Word};
@@ -231,11 +232,11 @@ fn runs_from(words: &[Word]) -> usize {
     // An unknown word may be an action.
     let may_be_action =
         |word: &Word| word.is_any(&find::RUNS) || word.text().is_none() && !word.is_never_option();
-    let before = match first.unwrap_or_default() {
-        "find" => words.iter().position(may_be_action),
-        first => runners::runs_words(first).then_some(0),
+    let from = match first.unwrap_or_default() {
+        "find" => words.iter().position(may_be_action).map(|at| at + 1),
+        _ => runs_words_from(words),
     };
-    before.map_or(words.len(), |before| before + 1)
+    from.unwrap_or(words.len())
 }
 
 /// Whether a program is a dynamic loader, which runs its first operand.

@@ -32,6 +32,14 @@ impl Default for WorkingDirectories {
 }
 
 impl WorkingDirectories {
+    /// Only this directory.
+    pub fn at(directory: PathBuf) -> Self {
+        Self {
+            current: Some(BTreeSet::from([directory])),
+            ..Self::default()
+        }
+    }
+
     /// Whether relative paths in rules mean what their author intended: the shell is certainly in
     /// the project root or the skill's directory.
     pub fn are_home(&self, is_home: impl Fn(&str) -> bool) -> bool {

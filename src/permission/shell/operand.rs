@@ -26,6 +26,8 @@ pub struct Known<'a> {
     pub is_temporary: &'a dyn Fn(&str) -> bool,
     /// The paths that a loop variable takes in turn.
     pub values: &'a dyn Fn(&str) -> Option<Vec<String>>,
+    /// Values that a variable may have among others.
+    pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
 
 /// The limit of brace alternatives.
@@ -102,6 +104,8 @@ struct Reader<'a> {
     quoted: bool,
     /// Several if a variable has several values.
     texts: Vec<String>,
+    /// What stands before a variable that may have other values than those.
+    unknown: Vec<String>,
 }
 
 /// Why reading stopped before the end of the word.
@@ -117,6 +121,7 @@ impl<'a> Reader<'a> {
             known,
             quoted: false,
             texts: vec![String::new()],
+            unknown: Vec::new(),
         }
     }
 
@@ -128,9 +133,14 @@ impl<'a> Reader<'a> {
             }
             Ok(())
         });
+        let unknown = self.unknown.into_iter().map(Operand::Unknown);
         match end {
-            Ok(()) => self.texts.into_iter().map(Operand::Path).collect(),
-            Err(End::Unknown) => self.texts.into_iter().map(Operand::Unknown).collect(),
+            Ok(()) => unknown
+                .chain(self.texts.into_iter().map(Operand::Path))
+                .collect(),
+            Err(End::Unknown) => unknown
+                .chain(self.texts.into_iter().map(Operand::Unknown))
+                .collect(),
             Err(End::Temporary) => vec![Operand::Temporary],
         }
     }
@@ -215,9 +225,14 @@ impl<'a> Reader<'a> {
             "PWD" => self.whole(self.known.current),
             name if (self.known.is_temporary)(name) && self.stays_below() => Err(End::Temporary),
             name => {
-                let values = (self.known.values)(name).ok_or(End::Unknown)?;
-                if values.len() * self.texts.len() > MAX_ALTERNATIVES {
+                let all = (self.known.values)(name);
+                let is_all = all.is_some();
+                let values = all.unwrap_or_else(|| (self.known.assigned)(name));
+                if values.is_empty() || values.len() * self.texts.len() > MAX_ALTERNATIVES {
                     return Err(End::Unknown);
+                }
+                if !is_all {
+                    self.unknown.extend_from_slice(&self.texts);
                 }
                 let before = std::mem::take(&mut self.texts);
                 for text in before {

@@ -1,17 +1,27 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
+use std::path::PathBuf;
+
 use super::Fault;
+use super::directories::WorkingDirectories;
 use super::find;
-use super::operand::Operand;
-use super::programs::{self, Program};
+use super::name_list::Names;
+use super::operand::{Operand, operands};
+use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
-use super::runners::{base, runs_words};
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::permission::protected::{Relation, WHY_PROTECTED};
+use crate::permission::path::normalise;
+use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
 
 mod placing;
+
+/// Options of many programs whose value is the directory to run in.
+const DIRECTORY_OPTIONS: Names = Names(
+    "-C -D -w --chdir --chroot --cwd --dir --directory --prefix --project --work-tree --workdir \
+     --working-directory",
+);
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word copied into the command that a wrapper runs.
@@ -39,6 +49,91 @@ impl Reach<'_> {
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
             return self.check(&inner);
         }
+        self.check_here(words)?;
+        for directory in self.directories_named(words) {
+            self.moved(&WorkingDirectories::at(directory))
+                .check_here(words)?;
+        }
+        Ok(())
+    }
+
+    /// The directories among a command's words in which it may run, as with `git -C`: those of
+    /// [`DIRECTORY_OPTIONS`], and all that hold a protected place or lie in one.
+    pub fn directories_named(&self, words: &[Word]) -> Vec<PathBuf> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Vec::new();
+        };
+        let arguments = match Program::named(program.text().unwrap_or_default()) {
+            Program::Git => &arguments[..programs::git(arguments).at],
+            Program::Other => arguments,
+            // They change no directory.
+            _ => return Vec::new(),
+        };
+        // From a directory apart from all places, a path leads into one only upwards.
+        let leads_up = words.iter().any(|word| word.raw.contains(".."));
+        let mut found: Vec<PathBuf> = Vec::new();
+        self.add_directories(arguments, leads_up, &mut found);
+        // Each may be relative to one before it. So many options cannot be nested deeper.
+        let mut begin = 0;
+        for _ in arguments {
+            let end = found.len();
+            for at in begin..end {
+                let directory = found[at].clone();
+                if self.relation_at(&directory) != Relation::Within {
+                    self.moved(&WorkingDirectories::at(directory))
+                        .add_directories(arguments, leads_up, &mut found);
+                }
+            }
+            begin = end;
+        }
+        found
+    }
+
+    fn add_directories(&self, arguments: &[Word], leads_up: bool, found: &mut Vec<PathBuf>) {
+        for (at, word) in arguments.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|at| arguments[at].text());
+            let is_value = before.is_some_and(|text| DIRECTORY_OPTIONS.has(text));
+            let all = operands(word, self.known);
+            let texts = all.iter().filter_map(|operand| match operand {
+                Operand::Path(text) => Some(text.as_str()),
+                _ => None,
+            });
+            for (text, part) in texts.flat_map(|text| parts(text).map(move |part| (text, part))) {
+                let option = text
+                    .strip_suffix(part)
+                    .map(|option| option.trim_end_matches('='));
+                let names_one = leads_up
+                    && (is_value || option.is_some_and(|option| DIRECTORY_OPTIONS.has(option)));
+                for path in self.paths(part).into_iter().flatten() {
+                    let path = normalise(&self.guard.begin.join(path));
+                    // A name that says nothing would be every directory.
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let says_nothing =
+                        !name.is_empty() && name.trim_matches([ANY, ANYTHING]).is_empty();
+                    if self.guard.context.steps.spend(1 + found.len())
+                        && !says_nothing
+                        && !found.contains(&path)
+                        && (names_one || self.relation_at(&path) != Relation::Apart)
+                    {
+                        found.push(path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same in other directories.
+    fn moved<'d>(&self, directories: &'d WorkingDirectories) -> Reach<'d>
+    where
+        Self: 'd,
+    {
+        Reach {
+            directories,
+            ..*self
+        }
+    }
+
+    fn check_here(&self, words: &[Word]) -> Checked {
         for (at, words) in self.commands_in(words).enumerate() {
             let program = Program::named(words[0].text().unwrap_or_default());
             if at == 0 || program.changes() {
@@ -50,14 +145,11 @@ impl Reach<'_> {
 
     /// The command, and every other that may begin at one of its words.
     fn commands_in<'w>(&self, words: &'w [Word]) -> impl Iterator<Item = &'w [Word]> {
-        let program = words.first().and_then(Word::text).unwrap_or_default();
-        let count = if runs_words(base(program)) {
-            words.len().min(MAX_WORDS)
-        } else {
-            1
-        };
-        self.guard.context.steps.spend(count * words.len());
-        (0..count.min(words.len())).map(|at| &words[at..])
+        let from = runs_words_from(words).unwrap_or(words.len());
+        let others = (from..words.len()).take(MAX_WORDS);
+        self.guard.context.steps.spend(others.len() * words.len());
+        let places = (0..words.len().min(1)).chain(others);
+        places.map(|at| &words[at..])
     }
 
     fn program(&self, program: Program, arguments: &[Word]) -> Checked {
@@ -70,10 +162,16 @@ impl Reach<'_> {
             Program::Moves | Program::Copies { .. } | Program::Links => {
                 self.placed(program, arguments)
             }
-            Program::Sed if arguments.iter().any(|word| is_option(word, "i")) => {
-                self.each_changed(arguments, false)
+            Program::Sed => {
+                arguments
+                    .iter()
+                    .try_for_each(|word| self.sed_writes(word))?;
+                if arguments.iter().any(|word| is_option(word, "i")) {
+                    return self.each_changed(arguments, false);
+                }
+                self.others(arguments)
             }
-            Program::Sed | Program::Other => self.others(arguments),
+            Program::Other => self.others(arguments),
             Program::Dd => arguments.iter().try_for_each(|word| {
                 let unread = !word.raw.starts_with("if=");
                 let value = |text: &str| text.strip_prefix("of=").map(str::to_owned);
@@ -87,9 +185,9 @@ impl Reach<'_> {
             }),
             Program::Find => self.find(arguments),
             Program::Git => {
-                let (program, behind) = programs::git(arguments);
-                match program {
-                    Program::Changes { .. } => self.git_changes(arguments, behind),
+                let git = programs::git(arguments);
+                match git.effect {
+                    Program::Changes { .. } => self.git_changes(arguments, &git),
                     program => self.program(program, arguments),
                 }
             }
@@ -100,6 +198,26 @@ impl Reach<'_> {
     fn each_changed(&self, arguments: &[Word], whole: bool) -> Checked {
         self.others(options(arguments))?;
         plain(arguments).try_for_each(|word| self.changed(word, whole))
+    }
+
+    /// Files that a program for `sed` writes with `w`.
+    fn sed_writes(&self, word: &Word) -> Checked {
+        self.each(word, |operand| {
+            let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
+                return Ok(());
+            };
+            let behind = text
+                .match_indices(['w', 'W'])
+                .map(|(at, _)| &text[at + 1..]);
+            let mut files = behind
+                .filter_map(|rest| rest.lines().next())
+                .map(str::trim_start);
+            let steps = self.guard.context.steps;
+            let is_foreign = |file: &str| {
+                !steps.spend(1 + file.len() / 16) || !file.is_empty() && self.is_foreign(file)
+            };
+            refuse_if(word, files.any(is_foreign))
+        })
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
@@ -113,25 +231,9 @@ impl Reach<'_> {
         let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
             return Ok(());
         };
-        // A value may stand behind any letter of clustered options: `-so.claude/x`.
-        let cluster = text.strip_prefix('-').unwrap_or_default();
-        let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
-        let values = (1..=letters.count().max(1)).filter_map(|at| cluster.get(at..));
-        // Without a separator it would be the whole text again.
-        let splits = text
-            .split(['=', ':', ',', '@'])
-            .filter(|part| part.len() < text.len());
-        let after = text
-            .match_indices(['=', ':'])
-            .map(|(at, _)| &text[at + 1..]);
-        let mut parts = std::iter::once(text.as_str())
-            .chain(values)
-            .chain(splits)
-            .chain(after)
-            .filter(|part| !part.is_empty() && !part.starts_with('-'));
         let steps = self.guard.context.steps;
         let is_foreign = |part: &str| !steps.spend(1 + part.len() / 16) || self.is_foreign(part);
-        refuse_if(word, parts.any(is_foreign))
+        refuse_if(word, parts(text).any(is_foreign))
     }
 
     /// An operand that is removed or changed, with everything below it.
@@ -178,21 +280,14 @@ impl Reach<'_> {
         }
     }
 
-    /// `git clean`, `rm` and `mv`, in every directory named before them.
-    fn git_changes(&self, arguments: &[Word], behind: &[Word]) -> Checked {
-        let before = &arguments[..arguments.len() - behind.len()];
-        self.others(options(before))?;
-        let named: Vec<&Word> = plain(before).collect();
-        // The last one is the subcommand itself.
-        let elsewhere = &named[..named.len().saturating_sub(1)];
-        for word in elsewhere {
-            self.changed(word, true)?;
-        }
-        let cleans = named.last().and_then(|word| word.text()) == Some("clean");
-        if cleans && plain(behind).next().is_none() {
+    /// `git clean`, `rm` and `mv`.
+    fn git_changes(&self, arguments: &[Word], git: &programs::GitCommand) -> Checked {
+        self.others(&arguments[..git.at])?;
+        let verb = arguments[git.at].text();
+        if verb == Some("clean") && plain(git.behind).next().is_none() {
             return self.changed(&Word::literal("."), true);
         }
-        plain(behind).try_for_each(|word| self.changed(word, true))
+        plain(git.behind).try_for_each(|word| self.changed(word, true))
     }
 }
 
@@ -215,6 +310,26 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
         ended |= ends;
         !ends && (ended || !word.begins_option())
     })
+}
+
+/// The parts of a word that may each be a path.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    // A value may stand behind any letter of clustered options: `-so.claude/x`.
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
+    let values = (1..=letters.count().max(1)).filter_map(move |at| cluster.get(at..));
+    // Without a separator it would be the whole text again.
+    let splits = text
+        .split(['=', ':', ',', '@'])
+        .filter(|part| part.len() < text.len());
+    let after = text
+        .match_indices(['=', ':'])
+        .map(|(at, _)| &text[at + 1..]);
+    std::iter::once(text)
+        .chain(values)
+        .chain(splits)
+        .chain(after)
+        .filter(|part| !part.is_empty() && !part.starts_with('-'))
 }
 
 /// Whether a word may be an option with one of these letters, in a cluster or in long form too.

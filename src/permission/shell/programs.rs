@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
 
 use super::name_list::Names;
-use super::runners::base;
+use super::runners::{self, base};
 use super::word::Word;
 
 /// What a program does to its operands.
@@ -57,7 +57,7 @@ static TABLE: &[(Names, Program)] = &[
     (Names("find"), Find),
     (Names("git"), Git),
     (
-        Names("cat head tail ls grep egrep fgrep rg wc diff stat file"),
+        Names("cat head tail ls grep egrep fgrep rg wc diff stat file echo printf"),
         Reads,
     ),
 ];
@@ -81,8 +81,58 @@ impl Program {
     }
 }
 
-/// The effect of a `git` command by its subcommand, and the words after that.
-pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
+/// Other programs that run none of their operands. Any program that is not listed may run them. What
+/// interpreters and build tools run by themselves is not modelled.
+const RUN_NO_OPERAND: Names = Names(
+    ". : [ [[ alias apk apropos apt apt-cache apt-get ar autoload awk aws az b2sum base32 base64 \
+     basename bat batcat bc bind black break brew bunzip2 bzip2 c++ cc cd cksum clang clang++ \
+     clang-format cmake cmp code column comm compopt complete composer continue convert cpio csplit curl \
+     cut date declare df diff3 dig dirname dirs disown dnf dot du enable esbuild eslint eval exa \
+     exit expand export expr eza false fc ffmpeg ffprobe flake8 flatpak float fmt fold g++ gawk gcc \
+     gcloud gem getent getopts gh ghc glab gofmt golangci-lint gradle gradlew groups gunzip gzip \
+     hash helm help hexdump history host hostname iconv id identify integer isort jar java javac \
+     jest jobs join jq just kill killall less let local locale lsof lua m4 magick make man mapfile \
+     mawk md5sum meson mkdir mkfifo mktemp mocha more mvn mvnw mypy mysql nano ng nl node nproc \
+     nslookup od openssl pandoc paste pdftotext perl pgrep php ping pip pip3 pkill playwright popd \
+     prettier print printenv ps psql pushd pwd pylint pytest python python2 python3 read readarray \
+     readlink readonly realpath redis-cli return rev Rscript ruby ruff rustc rustfmt scp seq set setopt \
+     sha1sum sha256sum sha512sum shellcheck shfmt shift shopt sleep sort source split sqlite3 ss \
+     strings sum swift sync tac tar terraform test top touch tr trap tree true tsc tsort tty type \
+     typeset ulimit umask unalias uname unexpand uniq unset unsetopt unzip uptime vim vite vitest \
+     wait webpack wget whatis whereis which who whoami xxd xz yamllint yq yum zcat zgrep zip \
+     zipinfo zstd zypper",
+);
+
+/// Programs that run operands only behind one of [`runners::RUNNING`].
+const BY_SUBCOMMAND: Names =
+    Names("bun cargo conda corepack deno dotnet git go mamba npm pipx pnpm rustup snap yarn");
+
+/// The place from which on each word may begin another command, if the program may run one.
+pub fn runs_words_from(words: &[Word]) -> Option<usize> {
+    let (program, arguments) = words.split_first()?;
+    let name = base(program.text()?);
+    if BY_SUBCOMMAND.has(name) || runners::BY_SUBCOMMAND.has(name) {
+        let is_running = |word: &Word| word.fits(|text| runners::RUNNING.has(text));
+        return arguments.iter().position(is_running).map(|at| at + 2);
+    }
+    let runs_none = RUN_NO_OPERAND.has(name)
+        || runners::SHELLS.has(name)
+        || !matches!(Program::named(name), Program::Other);
+    (!runs_none).then_some(1)
+}
+
+/// A `git` command, by its subcommand.
+pub struct GitCommand<'w> {
+    /// What it does to its operands.
+    pub effect: Program,
+    /// The place of the subcommand.
+    pub at: usize,
+    /// The words behind the subcommand.
+    pub behind: &'w [Word],
+}
+
+/// Reads the arguments of a `git` command.
+pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     const VALUED: Names =
         Names("-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env");
     let mut at = 0;
@@ -92,13 +142,14 @@ pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
         }
         at += if VALUED.has(text) { 2 } else { 1 };
     }
+    let at = at.min(arguments.len());
     let verb = arguments.get(at).and_then(Word::text);
     let behind = arguments.get(at + 1..).unwrap_or_default();
     let is = |word: &Word, options: &[&str]| {
         let text = word.text().unwrap_or_default();
         options.iter().any(|option| text.starts_with(option))
     };
-    let program = match verb {
+    let effect = match verb {
         Some("clean") if behind.iter().any(|word| is(word, &["-n", "--dry-run"])) => Reads,
         // Every removal may be of a tree.
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
@@ -108,5 +159,5 @@ pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
         }
         _ => Other,
     };
-    (program, behind)
+    GitCommand { effect, at, behind }
 }

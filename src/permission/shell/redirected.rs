@@ -3,6 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::check::{Rules, check};
@@ -30,26 +31,26 @@ pub struct Touched {
     pub ours: Option<String>,
 }
 
-/// The limit of nested texts.
-const MAX_TEXTS: usize = 8;
-
 /// Finds everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
-    let recorder = Recorder {
-        command,
-        seen: RefCell::default(),
-        texts: RefCell::default(),
-        guard,
-        held: OnceCell::new(),
-    };
-    check(command, &recorder, guard.readings);
-    for _ in 0..MAX_TEXTS {
-        let Some(text) = recorder.texts.borrow_mut().pop() else {
-            break;
+    let (seen, texts) = (RefCell::default(), RefCell::default());
+    let mut next = Some((command.to_owned(), guard.begin.to_owned()));
+    while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
+        let recorder = Recorder {
+            command,
+            seen: &seen,
+            texts: &texts,
+            guard: Guard {
+                begin: &begin,
+                ..guard
+            },
+            is_moved: begin != guard.begin,
+            held: OnceCell::new(),
         };
         check(&text, &recorder, guard.readings);
+        next = texts.borrow_mut().pop();
     }
-    recorder.seen.into_inner()
+    seen.into_inner()
 }
 
 /// The values of a command's variables that have a single source.
@@ -79,6 +80,14 @@ impl Held {
             }
         }
         Self { set, reading }
+    }
+
+    /// The plain values that a command gives a variable.
+    fn assigned(&self, name: &str) -> Vec<String> {
+        let values = self.set.get(name).into_iter().flatten();
+        let plain =
+            values.filter(|value| !value.contains(['$', '`', '\\', '*', '?', '[', '{', '~']));
+        plain.map(|value| value.replace(['"', '\''], "")).collect()
     }
 
     /// The words that each loop over this variable iterates over.
@@ -127,9 +136,12 @@ fn only_uses(command: &str, name: &str) -> bool {
 
 struct Recorder<'a> {
     command: &'a str,
-    seen: RefCell<Touched>,
-    texts: RefCell<Vec<String>>,
+    seen: &'a RefCell<Touched>,
+    /// Texts still to be read, and the directory in which each begins.
+    texts: &'a RefCell<Vec<(String, PathBuf)>>,
     guard: Guard<'a>,
+    /// Whether this text is run in another directory than the command.
+    is_moved: bool,
     held: OnceCell<Held>,
 }
 
@@ -141,18 +153,18 @@ impl Recorder<'_> {
     }
 
     /// Keeps texts that a shell among the words would run and that are not followed.
-    fn keep_texts(&self, words: &[Word]) {
+    fn keep_texts(&self, words: &[Word], reach: &Reach) {
         let shell = |word: &Word| word.fits(runners::runs_text);
         let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));
         if followed || !words.iter().any(shell) {
             return;
         }
+        let mut begins = reach.directories_named(words);
+        begins.push(self.guard.begin.to_owned());
         let texts = words.iter().filter_map(Word::text);
-        let mut kept = self.texts.borrow_mut();
         for text in texts.filter(|text| text.contains(char::is_whitespace)) {
-            if kept.len() < MAX_TEXTS {
-                kept.push(text.to_owned());
-            }
+            let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
+            self.texts.borrow_mut().extend(all);
         }
     }
 }
@@ -170,12 +182,14 @@ impl Rules for Recorder<'_> {
             current: current.as_deref(),
             is_temporary: &|name| self.held().is_temporary(name),
             values: &|_| None,
+            assigned: &|_| Vec::new(),
         };
         let reach = Reach {
             guard: self.guard,
             directories,
             known: Known {
                 values: &|name| self.held().values(name, outside),
+                assigned: &|name| self.held().assigned(name),
                 ..outside
             },
         };
@@ -187,7 +201,7 @@ impl Rules for Recorder<'_> {
             seen.protected = reach.check(words).err();
         }
         drop(seen);
-        self.keep_texts(words);
+        self.keep_texts(words, &reach);
     }
 
     fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<CitedRule> {
@@ -195,8 +209,12 @@ impl Rules for Recorder<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        let mut seen = self.seen.borrow_mut();
-        seen.files.push((path.to_owned(), writes));
+        let path = if self.is_moved {
+            self.guard.begin.join(path).to_string_lossy().into_owned()
+        } else {
+            path.to_owned()
+        };
+        self.seen.borrow_mut().files.push((path, writes));
         Ok(Grant::Free("it is recorded"))
     }
 

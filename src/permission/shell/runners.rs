@@ -4,7 +4,10 @@
 use super::name_list::Names;
 
 /// Shells, which run text from an argument or from standard input.
-pub const SHELLS: Names = Names("bash sh dash zsh ksh mksh ash rbash fish csh tcsh");
+pub const SHELLS: Names = Names(
+    "bash sh dash zsh ksh mksh ash rbash fish csh tcsh yash pwsh posh oksh loksh hush elvish nu \
+     xonsh osh ysh rc es",
+);
 
 /// Wrappers that take their options alike.
 pub struct Wrapper {
@@ -27,6 +30,17 @@ static WRAPPERS: &[Wrapper] = &[
     row("nohup command builtin setsid noglob nocorrect", "", 0),
     row("- coproc busybox toybox unbuffer", "", 0),
     row("taskset setarch chroot repeat", "", 1),
+    row("choom", "np", 0),
+    row(
+        "linux32 linux64 i386 i486 i586 i686 x86_64 uname26 ssh-agent",
+        "*",
+        0,
+    ),
+    row(
+        "start-stop-daemon proot eatmydata chronic catchsegv runcon",
+        "*",
+        0,
+    ),
     row("sudo", "ughpCDRTUrt", 0),
     row("doas", "uC", 0),
     row("env", "uCS", 0),
@@ -59,13 +73,22 @@ static WRAPPERS: &[Wrapper] = &[
     row("dbus-run-session rlwrap pkexec", "*", 0),
     row("perf", "*", 1),
     row("direnv", "*", 2),
-    // After the word that makes them run something: a container, then the program.
+    // After the word that makes them run something.
+    row(
+        "uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf",
+        "*",
+        0,
+    ),
+    // The same: a container, then the program.
     row("docker podman kubectl", "*", 1),
 ];
 
-/// Other programs that run the words after them.
-const OTHERS: Names =
-    Names("su runuser sg find ssh nix nix-shell mise xvfb-run script entr tmux screen");
+/// Those of [`WRAPPERS`] that run something only behind one of [`RUNNING`].
+pub const BY_SUBCOMMAND: Names =
+    Names("uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf docker podman kubectl");
+
+/// Subcommands with which a program runs the words behind them.
+pub const RUNNING: Names = Names("run exec dlx tool foreach bisect create debug");
 
 /// Programs other than shells that run text from an argument.
 const RUN_TEXT: Names = Names(
@@ -81,11 +104,6 @@ pub fn base(program: &str) -> &str {
 /// How a wrapper of this base name takes its options.
 pub fn wrapper(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.names.has(name))
-}
-
-/// Whether a program, by base name, runs the words after it, regardless of options.
-pub fn runs_words(name: &str) -> bool {
-    OTHERS.has(name) || wrapper(name).is_some()
 }
 
 /// Whether a program runs text from an argument.

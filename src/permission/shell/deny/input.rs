@@ -1,10 +1,11 @@
 //! Programs that read commands from standard input.
 
+use crate::permission::shell::name_list::Names;
 use crate::permission::shell::runners::SHELLS;
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.
-const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
+const RUN_INPUT: Names = Names("parallel fakeroot unshare setarch newgrp at batch");
 
 /// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
@@ -14,7 +15,9 @@ pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
             .iter()
             .any(|word| word.is_any(&["-s", "-i", "--shell", "--login"])),
         "." | "source" => arguments.first().is_some_and(is_input),
-        _ if RUN_INPUT.contains(&program) => arguments.iter().all(Word::begins_option),
+        // It installs what runs later.
+        "crontab" => arguments.iter().all(|word| word.is_any(&["-"])),
+        _ if RUN_INPUT.has(program) => arguments.iter().all(Word::begins_option),
         _ if SHELLS.has(program) => shell_runs_input(arguments),
         _ => false,
     }

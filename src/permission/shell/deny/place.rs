@@ -7,9 +7,6 @@ use crate::permission::shell::names;
 use crate::permission::shell::runners::{self, Wrapper, base};
 use crate::permission::shell::word::{Arity, Piece, Word};
 
-/// Subcommands with which container tools run a program.
-const RUNS: [&str; 4] = ["run", "exec", "create", "debug"];
-
 /// The placeholders that a command replaces before it runs: those of `xargs`, `find` and similar
 /// programs. A text that contains one is unknown.
 pub fn placeholders(words: &[Word]) -> Vec<String> {
@@ -64,8 +61,9 @@ fn unknown_in(words: &[Word]) -> Option<String> {
             return unknown.or(is_fed.then(|| first.raw.clone()));
         }
         let wrapper = runners::wrapper(name)?;
-        if matches!(name, "docker" | "podman" | "kubectl") {
-            let runs = rest.iter().position(|word| word.is_any(&RUNS))?;
+        if runners::BY_SUBCOMMAND.has(name) {
+            let running = |word: &Word| word.fits(|text| runners::RUNNING.has(text));
+            let runs = rest.iter().position(running)?;
             rest = &rest[runs + 1..];
         }
         words = match behind(wrapper, rest) {

@@ -18,6 +18,7 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
             "su -crm", "su --command=reboot", "runuser -c reboot", "script -qc reboot", "script --command=rm", "ssh host reboot",
             "watch reboot", "eval reboot", "flock x -c reboot", "sudo sh -c reboot", "sh -c 'sh -c reboot'", "mise x -c reboot",
             "parallel reboot ::: a", "fish -c reboot", "ash -c reboot", "tmux new reboot", "bash -ec reboot",
+            "yash -c reboot", "pwsh -c reboot", "batch <<< reboot", "echo reboot | batch", "crontab - <<< '* * * * * reboot'", "choom -n 5 -- bash -c reboot",
         ],
     );
     all_run(
@@ -26,7 +27,8 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
             "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env CI=1 ls -lS", "env ls -S", "env -S 'node -x'",
             "env 'A=x (y' ls", "ssh host ls", "ssh -p 22 me@host.org 'ls -l'", "watch -n 5 ls", "trap cleanup EXIT", "trap - INT",
             "parallel echo {} ::: a b", "flock /tmp/l ls", "nix build .#x", "script -q log", "bash -euo pipefail -c 'ls'",
-            "su bob -c ls",
+            "su bob -c ls", "git rm x", "npm rm x", "apt-get install -y rm", "which rm", "man rm", "echo rm x", "grep -r rm x", "gh pr view rm",
+            "python3 tool.py rm", "make rm", "npm run build -- rm.js", "cargo test rm", "npm install a b c rm", "docker rm x", "gh run watch \"$x\"",
             "bash x.sh '*.md' 'a(b'", r#"find . -exec sh -c 'ls "$1"' _ {} \;"#, r"find . -exec bash x.sh {} \;", "find . -exec sh -c 'ls \"$@\"' _ {} +",
         ],
     );
@@ -39,6 +41,8 @@ fn denials_see_through_every_wrapper() {
         "runuser -u x", "unshare -r", "chroot /x", "script -q", "direnv exec .", "ionice -c 3", "setsid", "flock x", "watch", "doas",
         "su x", "strace -f", "ltrace", "valgrind", "parallel", "sudo", "ssh h", "docker run x", "podman run x", "kubectl exec x --",
         "npx", "bunx", "pnpx", "uvx", "nix shell x -c", "systemd-run", "chrt 1", "timeout 5", "nice", "nohup", "xargs", "command", "exec",
+        "choom -n 5 --", "linux64", "ssh-agent", "uv run", "uv tool run", "poetry run", "bundle exec", "start-stop-daemon --start --exec",
+        "proot -r /x", "eatmydata", "npm exec --", "pnpm dlx", "git bisect run", "git submodule foreach", "docker -H a --config b compose -f c exec web", "no-such-wrapper -x 5 --", "./wrap.sh",
     ];
     for wrapper in wrappers {
         none_runs(&denied(), &[&format!("{wrapper} rm x"), &format!("{wrapper} /bin/rm x"), &format!("{wrapper} sh -c rm")]);
