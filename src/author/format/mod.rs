@@ -28,7 +28,7 @@ pub fn render(findings: &Findings, format: Format) -> Result<String> {
     let json = |value: serde_json::Result<String>| {
         value
             .map(|json| json + "\n")
-            .map_err(|error| Error::new(error.to_string()))
+            .map_err(|error| Error::caused("could not write the report", error))
     };
     match format {
         Format::Text => Ok(text::render(findings)),

@@ -46,7 +46,8 @@ pub fn make_room(
         return Err(Error::new(text)
             .hint("look at it, then move it away: agent-skills keeps earlier states there"));
     }
-    let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
+    let json = serde_json::to_vec(&present)
+        .map_err(|error| Error::caused("could not write the kept state", error))?;
     let kept = staging.new_of_ours(&KEPT);
     let written = kept.and_then(|kept| kept.replace(&ENTRY, &json, 0o644, Durable::Yes));
     written.map_err(|error| staging.error("write", &KEPT, &error))?;

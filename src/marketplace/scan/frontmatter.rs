@@ -2,7 +2,7 @@
 
 use super::Severity::{Block, High, Note, Warn};
 use super::finding::{Finding, Kind};
-use super::{hidden, text};
+use super::text::{self, has_mixed_word};
 use crate::skill::{Skill, ToolList};
 
 const NAME: Kind = (
@@ -30,7 +30,7 @@ pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     if let Some(name) = skill
         .fields
         .text("name")
-        .filter(|name| hidden::has_mixed_word(name))
+        .filter(|name| has_mixed_word(name))
     {
         say(NAME, &name);
     }

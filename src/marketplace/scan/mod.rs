@@ -7,8 +7,6 @@ mod directory;
 mod encoded;
 mod finding;
 mod frontmatter;
-mod hidden;
-mod matchers;
 mod rules;
 mod text;
 

@@ -140,15 +140,12 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
     };
     let listed = |dir: &str| manifest::plugin_skills(read(&tree::join(dir, manifest::PLUGIN))?);
     let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
-    for group in manifest.groups(&paths, &listed) {
-        let members = found
-            .iter_mut()
-            .filter(|found| group.paths.contains(&found.path));
-        for skill in members {
+    for (plugin, paths) in manifest.groups(&paths, &listed) {
+        for skill in found.iter_mut().filter(|found| paths.contains(&found.path)) {
             skill.rank = 0;
-            skill.tags.extend(group.tags.iter().cloned());
+            skill.tags.extend(plugin.tags.iter().cloned());
             // A skill in several plugins belongs to the first.
-            skill.plugin.get_or_insert_with(|| group.name.clone());
+            skill.plugin.get_or_insert_with(|| plugin.name.clone());
         }
     }
     manifest

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, Offer, Snapshot, cache, file_name};
 use crate::marketplace::reference::{Kind, Place, Reading, RepoUrl, Want};
-use crate::marketplace::source::{Found, Manifest, RemotePlugin, Source, SourceKind};
+use crate::marketplace::source::{Found, Manifest, Source, SourceKind};
 use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, rank};
 use crate::sys::{Durable, EntryName, files, limits};
@@ -301,9 +301,25 @@ impl Cached {
     }
 
     fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
-        let remotes = manifest.remotes().into_iter();
         self.skills
-            .extend(remotes.map(|remote| elsewhere(source, remote)));
+            .extend(manifest.remotes().map(|(plugin, reading)| {
+                let (kind, address, rev) = reading.place.record();
+                let path = match reading.want {
+                    Want::Path(path) => path.as_str().to_owned(),
+                    _ => String::new(),
+                };
+                Listed {
+                    reference: format!("{}@{}", plugin.name, source.name),
+                    name: plugin.name.clone(),
+                    description: plugin.description.clone(),
+                    tags: plugin.tags.clone(),
+                    source: address,
+                    kind,
+                    rev,
+                    path,
+                    plugin: true,
+                }
+            }));
     }
 }
 
@@ -313,24 +329,5 @@ fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name
             format!("{url}@{name}")
         }
         _ => format!("{name}@{}", source.name),
-    }
-}
-
-fn elsewhere(source: &Source, remote: RemotePlugin) -> Listed {
-    let (kind, address, rev) = remote.reading.place.record();
-    let path = match remote.reading.want {
-        Want::Path(path) => path.as_str().to_owned(),
-        _ => String::new(),
-    };
-    Listed {
-        reference: format!("{}@{}", remote.name, source.name),
-        name: remote.name,
-        description: remote.description,
-        tags: remote.tags,
-        source: address,
-        kind,
-        rev,
-        path,
-        plugin: true,
     }
 }

@@ -29,38 +29,18 @@ pub struct Manifest {
     plugins: Vec<Plugin>,
 }
 
+/// A plugin, here or in another repository.
 #[derive(Debug, Clone)]
-struct Plugin {
-    name: String,
-    description: String,
-    tags: Vec<String>,
-    source: Value,
-    skills: Option<Vec<String>>,
-    strict: bool,
-}
-
-/// The skills of a plugin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    /// The plugin's name.
-    pub name: String,
-    /// Search terms.
-    pub tags: Vec<String>,
-    /// The directories of its skills.
-    pub paths: Vec<String>,
-}
-
-/// A plugin in another repository.
-#[derive(Debug, Clone)]
-pub struct RemotePlugin {
+pub struct Plugin {
     /// Its name.
     pub name: String,
     /// Its author's description.
     pub description: String,
     /// Search terms.
     pub tags: Vec<String>,
-    /// Where it is.
-    pub reading: Reading,
+    source: Value,
+    skills: Option<Vec<String>>,
+    strict: bool,
 }
 
 impl Manifest {
@@ -83,19 +63,16 @@ impl Manifest {
         })
     }
 
-    /// The plugins in this repository, whose skills are among `found`. `listed` returns the skills
-    /// that the `plugin.json` of a directory names.
+    /// The plugins in this repository, each with the directories of its skills, which are among
+    /// `found`. `listed` returns the skills that the `plugin.json` of a directory names.
     pub fn groups(
         &self,
         found: &[&str],
         listed: &dyn Fn(&str) -> Option<Vec<String>>,
-    ) -> Vec<Group> {
-        let group = |plugin: &Plugin| {
-            let paths = self.paths(plugin, found, listed)?;
-            let (name, tags) = (plugin.name.clone(), plugin.tags.clone());
-            (!paths.is_empty()).then_some(Group { name, tags, paths })
-        };
-        self.plugins.iter().filter_map(group).collect()
+    ) -> Vec<(&Plugin, Vec<String>)> {
+        let plugins = self.plugins.iter();
+        let groups = plugins.filter_map(|p| Some((p, self.paths(p, found, listed)?)));
+        groups.filter(|(_, paths)| !paths.is_empty()).collect()
     }
 
     fn paths(
@@ -113,11 +90,8 @@ impl Manifest {
             .find(|dir| found.iter().any(|path| tree::is_within(path, dir)))?;
         let below = |container: &str| -> Vec<String> {
             let inside = |path: &&&str| !path.is_empty() && tree::parent(path) == container;
-            found
-                .iter()
-                .filter(inside)
-                .map(|path| (*path).to_owned())
-                .collect()
+            let paths = found.iter().filter(inside);
+            paths.map(ToString::to_string).collect()
         };
         let own = plugin.strict.then(|| listed(&dir)).flatten();
         if let Some(skills) = plugin.skills.clone().or(own) {
@@ -141,18 +115,11 @@ impl Manifest {
         })
     }
 
-    /// The plugins in other repositories, as far as their place is supported. Plugins that would
-    /// run a program are left out.
-    pub fn remotes(&self) -> Vec<RemotePlugin> {
-        let remote = |plugin: &Plugin| {
-            Some(RemotePlugin {
-                name: plugin.name.clone(),
-                description: plugin.description.clone(),
-                tags: plugin.tags.clone(),
-                reading: elsewhere(&plugin.source).ok().flatten()?,
-            })
-        };
-        self.plugins.iter().filter_map(remote).collect()
+    /// The plugins in other repositories with their places, as far as these are supported. Plugins
+    /// that would run a program are left out.
+    pub fn remotes(&self) -> impl Iterator<Item = (&Plugin, Reading)> {
+        let plugins = self.plugins.iter();
+        plugins.filter_map(|plugin| Some((plugin, elsewhere(&plugin.source).ok().flatten()?)))
     }
 }
 
@@ -256,10 +223,11 @@ mod tests {
 
     fn grouped(json: &str, found: &[&str]) -> Vec<(String, Vec<String>)> {
         let listed = |dir: &str| (dir == "p").then(|| vec!["./my/".to_owned()]);
-        let groups = manifest(json).groups(found, &listed);
+        let manifest = manifest(json);
+        let groups = manifest.groups(found, &listed);
         groups
             .into_iter()
-            .map(|group| (group.name, group.paths))
+            .map(|(plugin, paths)| (plugin.name.clone(), paths))
             .collect()
     }
 
@@ -334,7 +302,7 @@ mod tests {
         ] {
             let json = format!(r#"{{"name":"../../../.ssh","plugins":[{{"name":"n",{plugin}}}]}}"#);
             assert!(grouped(&json, &["a"]).is_empty(), "{plugin}");
-            assert!(manifest(&json).remotes().is_empty(), "{plugin}");
+            assert!(manifest(&json).remotes().next().is_none(), "{plugin}");
         }
     }
 
@@ -359,8 +327,9 @@ mod tests {
             ),
         ] {
             let json = format!(r#"{{"plugins":[{{"name":"n","source":{source}}}]}}"#);
-            let remotes = manifest(&json).remotes();
-            assert_eq!(remotes[0].reading.to_string(), expected);
+            let manifest = manifest(&json);
+            let (_, reading) = manifest.remotes().next().unwrap();
+            assert_eq!(reading.to_string(), expected);
         }
     }
 }

@@ -14,7 +14,7 @@ mod upstream;
 pub use choose::{Miss, choose};
 pub use discover::{Found, discover};
 pub use listing::{Age, Listed};
-pub use manifest::{Manifest, RemotePlugin};
+pub use manifest::Manifest;
 pub use origin::{Origin, Provenance};
 pub use picking::Picked;
 pub use sources::{Source, SourceKind, unknown_source, within_sources};
