@@ -99,7 +99,7 @@ impl RunContext {
 /// A skill's body and files.
 fn read(skill: &Skill) -> Result<(String, Listing)> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
-    Ok((body, Listing::of(&skill.dir, limits::LISTED_RESOURCES)))
+    Ok((body, Listing::read(&skill.dir, limits::LISTED_RESOURCES)))
 }
 
 /// The note that replaces instructions which are in the conversation already.
@@ -108,14 +108,14 @@ fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
     let text = format!(
         "This skill is active already and has not changed: follow the instructions that it gave in \
          this conversation. If they are no longer there: {}",
-        to_read(name)
+        to_read(name, "SKILL.md")
     );
     wrapper.around(name, &text)
 }
 
-/// The call that reads a skill's instructions.
-pub fn to_read(name: &str) -> String {
-    let call = json!({"skill": name, "path": "SKILL.md"});
+/// The call that reads a file of a skill.
+pub fn to_read(name: &str, path: &str) -> String {
+    let call = json!({"skill": name, "path": path});
     format!("{} {call}", ours::READ_FILE)
 }
 
@@ -132,25 +132,15 @@ fn long_line(body: &str) -> Option<String> {
 
 fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
-    let paths = || {
-        listing
-            .resources
-            .iter()
-            .map(|resource| resource.path.as_path())
-    };
-    if let Some(path) = paths().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
-        let call = json!({"skill": name, "path": path.display().to_string()});
-        notes.push(format!(
-            "To read one of its files: {} {call}",
-            ours::READ_FILE
-        ));
+    let files = || listing.resources.iter().map(|file| &file.path);
+    if let Some(path) = files().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
+        let call = to_read(name, &path.to_string_lossy());
+        notes.push(format!("To read one of its files: {call}"));
     }
-    if let Some(path) = paths().find(|path| skill::is_script(path)) {
-        let call = json!({"skill": name, "script": path.display().to_string(), "args": []});
-        notes.push(format!(
-            "To run one of its scripts: {} {call}",
-            ours::RUN_SCRIPT
-        ));
+    if let Some(path) = files().find(|path| skill::is_script(path)) {
+        let call = json!({"skill": name, "script": path.to_string_lossy(), "args": []});
+        let tool = ours::RUN_SCRIPT;
+        notes.push(format!("To run one of its scripts: {tool} {call}"));
     }
     let older = protocol == Some(Protocol::Environment);
     notes.extend(mentions::mapping_line(body, older));

@@ -142,7 +142,7 @@ impl RunContext {
     }
 
     /// The last arguments of an active skill, unless they were too long to be kept.
-    pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
+    pub fn last_arguments(&self, skill: &Skill) -> Option<String> {
         self.active().ok()?.active_in(&skill.dir)?.arguments.clone()
     }
 
@@ -190,9 +190,9 @@ pub fn announce(skill: &Skill) {
     if !std::io::stderr().is_terminal() {
         return;
     }
-    let kept = snapshot(skill, "");
+    let taken = snapshot(skill, "");
     let list = |entries: &[String]| brief(&entries.join(", "), 200);
-    let restricted = match (&kept.allowed, &kept.denied[..]) {
+    let restricted = match (&taken.allowed, &taken.denied[..]) {
         (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
         (Some(allowed), denied) => {
             format!(" (restricted: {}; never {})", list(allowed), list(denied))

@@ -86,7 +86,7 @@ impl Walk<'_> {
 /// Files that appear to be scripts. The room that runs scripts decides whether their interpreter is
 /// known.
 pub fn programs(dir: &Path) -> Vec<PathBuf> {
-    let listing = Listing::of(dir, limits::WALKED_FILES);
+    let listing = Listing::read(dir, limits::WALKED_FILES);
     let paths = listing.resources.into_iter().map(|resource| resource.path);
     paths.filter(|path| is_program(dir, path)).collect()
 }

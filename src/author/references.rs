@@ -40,7 +40,7 @@ pub fn lint(source: &Source) -> Vec<Finding> {
     };
     let mut found = own.lint(&Markdown::parse(source.body_text()), true);
     let mut left = limits::INSTALL_BYTES;
-    for resource in Listing::of(dir, limits::WALKED_FILES).resources {
+    for resource in Listing::read(dir, limits::WALKED_FILES).resources {
         let extension = resource.path.extension();
         if !extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
             continue;

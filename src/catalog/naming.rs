@@ -14,18 +14,12 @@ impl Catalog {
     /// preferred. A path that leads elsewhere matches nothing, even if it contains a skill's name:
     /// `remove x/..` must not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
-        if leads_elsewhere(written) {
-            return None;
-        }
-        self.by_qualified_name(written)
-            .or_else(|| best(self.entries.iter(), written))
+        let qualified = self.by_qualified_name(written);
+        qualified.or_else(|| best(&self.entries, written))
     }
 
     /// The entry that `layer/name`, `owner/name` or `name@owner` means; `None` for any other form.
     pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
-        if leads_elsewhere(written) {
-            return None;
-        }
         if let Some((qualifier, name)) = written.split_once('/') {
             if let Ok(layer) = qualifier.parse::<Layer>() {
                 let in_layer = |entry: &&Entry| entry.layer == layer;
@@ -103,13 +97,12 @@ impl Catalog {
     }
 }
 
-fn leads_elsewhere(written: &str) -> bool {
-    let mut parts = Path::new(written).components();
-    parts.any(|part| !matches!(part, Component::Normal(_)))
-}
-
-/// The most likely match for `written` among the entries.
+/// The most likely match for `written` among the entries; `None` for a path that leads elsewhere.
 fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Option<&'a Entry> {
+    let mut parts = Path::new(written).components();
+    if parts.any(|part| !matches!(part, Component::Normal(_))) {
+        return None;
+    }
     let name = SkillName::from_written(written);
     let fit = |entry: &Entry| {
         let named = entry.skill.as_ref().is_ok_and(|skill| {

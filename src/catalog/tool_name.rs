@@ -22,10 +22,10 @@ pub fn tool_name(name: &SkillName) -> String {
     let hash = &hash[..10];
     let ascii = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let room = MAX - "skill__".len() - hash.len();
-    let kept: String = name.as_str().chars().map(ascii).take(room).collect();
-    match kept.trim_matches('-') {
+    let shortened: String = name.as_str().chars().map(ascii).take(room).collect();
+    match shortened.trim_matches('-') {
         "" => format!("skill_{hash}"),
-        kept => format!("skill_{kept}_{hash}"),
+        plain => format!("skill_{plain}_{hash}"),
     }
 }
 

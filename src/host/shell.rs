@@ -1,8 +1,8 @@
-//! Which shell runs a host's commands, and whether it persists between commands.
+//! Which shell runs a host's commands.
 
 /// A shell grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
+pub enum Shell {
     /// `sh`: bash, dash or busybox ash, depending on the system.
     #[default]
     Sh,
@@ -12,17 +12,5 @@ pub enum Language {
     Other,
 }
 
-/// How a host runs a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Shell {
-    /// The grammar of the command.
-    pub language: Language,
-    /// Whether it keeps the previous command's directory and variables.
-    pub persists: bool,
-}
-
 /// chibi runs `sh -c` for each command, in the project root.
-pub const CHIBI: Shell = Shell {
-    language: Language::Sh,
-    persists: false,
-};
+pub const CHIBI: Shell = Shell::Sh;

@@ -18,10 +18,10 @@ pub struct Proposals {
     base: Base,
 }
 
-const PROPOSALS: EntryName = EntryName::of("proposals");
-const LOCK: EntryName = EntryName::of(".lock");
+const PROPOSALS: EntryName = EntryName::from_static("proposals");
+const LOCK: EntryName = EntryName::from_static(".lock");
 /// Marks that the user has not been told about the latest proposal.
-const UNTOLD: EntryName = EntryName::of("untold");
+const UNTOLD: EntryName = EntryName::from_static("untold");
 
 /// The result of submitting a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

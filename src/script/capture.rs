@@ -1,8 +1,6 @@
 //! One output stream in bounded memory: beginning and end are stored, the middle is only counted.
 //! It knows neither processes nor what the bytes mean.
 
-use std::collections::VecDeque;
-
 use super::stream::Sink;
 
 /// One stream of a script's output; the middle of anything longer is dropped.
@@ -12,7 +10,7 @@ const SCRIPT_OUTPUT: usize = 64 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
     head: Vec<u8>,
-    tail: VecDeque<u8>,
+    tail: Vec<u8>,
     total: u64,
     /// Part of the middle was never read: all further bytes belong to the tail.
     skipped: bool,
@@ -61,14 +59,12 @@ impl Captured {
     /// The text, with bytes that are not UTF-8 replaced by U+FFFD. If the middle is missing, a line
     /// in its place says how much.
     pub fn text(&self) -> String {
-        let (one, two) = self.tail.as_slices();
-        let tail = [one, two].concat();
         if !self.is_truncated() {
-            let whole = [self.head.as_slice(), &tail].concat();
+            let whole = [&self.head[..], &self.tail].concat();
             return String::from_utf8_lossy(&whole).into_owned();
         }
         let head = without_split_end(&self.head);
-        let tail = without_split_start(&tail);
+        let tail = without_split_start(&self.tail);
         let dropped = self.total - (head.len() + tail.len()) as u64;
         format!(
             "{}\n[truncated: {dropped} of {} bytes left out here]\n{}",

@@ -229,11 +229,10 @@ impl Supervisor {
     /// Waits for the script's end or a reason to end it, and copies a job's streams. Returns the
     /// reason.
     fn watch(&mut self, script: Pid) -> Ended {
-        let exited = Ended::default();
         // Somebody stopped it, or the plugin or the host is gone.
         let stopped = Ended {
             stopped: true,
-            ..exited
+            ..Ended::default()
         };
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
@@ -242,7 +241,7 @@ impl Supervisor {
             if left.is_zero() {
                 return Ended {
                     timed_out: true,
-                    ..exited
+                    ..Ended::default()
                 };
             }
             let Ok([child, host, input, stop, stdout, stderr, _]) = poll(self.interests(), left)
@@ -262,7 +261,7 @@ impl Supervisor {
                 return stopped;
             }
         }
-        exited
+        Ended::default()
     }
 
     fn interests(&self) -> [Interest<'_>; 7] {

@@ -44,9 +44,9 @@ pub struct Taken {
     _lock: FileLock,
 }
 
-const HOOKS: EntryName = EntryName::of("hooks");
-const JSON: EntryName = EntryName::of(".json");
-const LOCK: EntryName = EntryName::of(".lock");
+const HOOKS: EntryName = EntryName::from_static("hooks");
+const JSON: EntryName = EntryName::from_static(".json");
+const LOCK: EntryName = EntryName::from_static(".lock");
 
 impl HookRecords {
     /// The records beside the state in `dir`.

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const FILE: EntryName = EntryName::of("refusals");
+    const FILE: EntryName = EntryName::from_static("refusals");
 
     #[test]
     fn a_text_is_known_from_the_second_time() {
@@ -57,7 +57,7 @@ mod tests {
         assert!(!seen.before("x"));
         assert!(seen.before("x"));
         assert!(!seen.before("y"));
-        let other = Seen::at(dir.path(), EntryName::of("told"));
+        let other = Seen::at(dir.path(), EntryName::from_static("told"));
         fs::write(dir.path().join("told"), "lines of an earlier version\n").unwrap();
         assert!(!other.before("x"));
         assert!(other.before("x"));

@@ -21,7 +21,7 @@ use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 /// could be detected.
 const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 
-const LOCK: EntryName = EntryName::of("state.lock");
+const LOCK: EntryName = EntryName::from_static("state.lock");
 
 /// The store of the state.
 #[derive(Debug, Clone)]

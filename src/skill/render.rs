@@ -43,11 +43,6 @@ impl Wrapper {
 }
 
 impl Activation<'_> {
-    /// The instructions as the answer of the skill's own tool.
-    pub fn render(&self) -> String {
-        self.render_in(Wrapper::SkillContent)
-    }
-
     /// The instructions in their wrapper.
     pub fn render_in(&self, wrapper: Wrapper) -> String {
         let inside = self.inside();
@@ -170,7 +165,7 @@ mod tests {
             fs::write(root.path().join(name), vec![b'x'; *size]).unwrap();
         }
         let skill = Skill::load(root.path()).unwrap();
-        let listing = Listing::of(root.path(), 50);
+        let listing = Listing::read(root.path(), 50);
         let notes = ["Note.".to_owned()];
         let text = Activation {
             skill: &skill,
@@ -179,7 +174,7 @@ mod tests {
             arguments,
             notes: &notes,
         }
-        .render();
+        .render_in(Wrapper::SkillContent);
         text.replace(&root.path().display().to_string(), "/DIR")
     }
 

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::find_skill_file;
 use crate::error::{Error, Result};
+use crate::sys::text::listed;
 use crate::sys::{Dir, EntryPath, limits};
 
 /// Directories that never contain files by the author.
@@ -175,7 +176,7 @@ pub fn normal(path: &Path) -> Option<PathBuf> {
 impl Listing {
     /// Lists the files of the skill in `dir`, without those of nested skills. Links to files in the
     /// directory are listed; links to directories are not followed.
-    pub fn of(dir: &Path, max: usize) -> Self {
+    pub fn read(dir: &Path, max: usize) -> Self {
         let Ok(root) = dir.canonicalize() else {
             return Self::default();
         };
@@ -227,19 +228,15 @@ fn leads_inside(root: &Path, path: &Path) -> bool {
 }
 
 fn what_is_there(dir: &Path) -> String {
-    let listing = Listing::of(dir, 20);
-    if listing.resources.is_empty() {
+    let files = Listing::read(dir, limits::WALKED_FILES).resources;
+    if files.is_empty() {
         return "the skill has no files besides SKILL.md".to_owned();
     }
-    let names = listing
-        .resources
+    let names: Vec<String> = files
         .iter()
-        .map(|r| r.path.display().to_string());
-    let names = names.collect::<Vec<_>>().join(", ");
-    match listing.total - listing.resources.len() {
-        0 => format!("the skill has {names}"),
-        more => format!("the skill has {names} and {more} more"),
-    }
+        .map(|file| file.path.display().to_string())
+        .collect();
+    format!("the skill has {}", listed(&names, 20))
 }
 
 #[cfg(test)]

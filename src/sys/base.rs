@@ -44,11 +44,7 @@ impl Base {
     /// # Errors
     /// When it cannot be opened, or is a link in a project.
     pub fn open(&self) -> Result<Option<Dir>> {
-        let opened = match &self.shared {
-            Some((root, name)) => Dir::anchor(root).and_then(|root| root.shared().open_dir(name)),
-            None => Dir::anchor(&self.path),
-        };
-        match opened {
+        match self.reach(Dir::anchor, Dir::open_dir) {
             Ok(dir) => Ok(Some(dir)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("open directory", &self.path, &error)),
@@ -60,13 +56,19 @@ impl Base {
     /// # Errors
     /// When it cannot be created, or is a link in a project.
     pub fn make(&self) -> Result<Dir> {
-        let made = match &self.shared {
-            Some((root, name)) => {
-                Dir::make_anchor(root).and_then(|root| root.shared().make_dir(name))
-            }
-            None => Dir::make_anchor(&self.path),
-        };
+        let made = self.reach(Dir::make_anchor, Dir::make_dir);
         made.map_err(|error| Error::io("make directory", &self.path, &error))
+    }
+
+    fn reach(
+        &self,
+        anchor: fn(&Path) -> io::Result<Dir>,
+        below: fn(&Dir, &EntryName) -> io::Result<Dir>,
+    ) -> io::Result<Dir> {
+        match &self.shared {
+            Some((root, name)) => below(&anchor(root)?.shared(), name),
+            None => anchor(&self.path),
+        }
     }
 
     /// A file in the directory. It may be a link, as for users who keep their configuration in a
@@ -115,7 +117,7 @@ mod tests {
         symlink("real", root.path().join(".chibi")).unwrap();
         let own = Base::own(root.path().join(".chibi"));
         assert!(own.open().unwrap().is_some() && own.make().is_ok());
-        let shared = Base::shared(root.path().to_owned(), EntryName::of(".chibi"));
+        let shared = Base::shared(root.path().to_owned(), EntryName::from_static(".chibi"));
         for error in [shared.open().err(), shared.make().err()] {
             let error = error.unwrap();
             let text = format!("{error}, {}", error.next_step().unwrap_or_default());
@@ -135,15 +137,15 @@ mod tests {
         fs::create_dir_all(at("dotfiles")).unwrap();
         fs::write(at("dotfiles/real"), "old").unwrap();
         symlink("../dotfiles/real", at("home/link")).unwrap();
-        let name = EntryName::of("link");
+        let name = EntryName::from_static("link");
         let own = Base::own(at("home")).file(&name).unwrap();
-        assert!(own.is_elsewhere && own.name == EntryName::of("real"));
+        assert!(own.is_elsewhere && own.name == EntryName::from_static("real"));
         assert_eq!(own.dir.read(&own.name, 9).unwrap(), b"old");
-        let shared = Base::shared(root.path().to_owned(), EntryName::of("home"));
+        let shared = Base::shared(root.path().to_owned(), EntryName::from_static("home"));
         let shared = shared.file(&name).unwrap();
         assert!(!shared.is_elsewhere && shared.dir.read(&shared.name, 9).is_err());
         symlink("nowhere", at("home/dangling")).unwrap();
-        let dangling = EntryName::of("dangling");
+        let dangling = EntryName::from_static("dangling");
         assert!(Base::own(at("home")).file(&dangling).is_err());
     }
 }

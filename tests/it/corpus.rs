@@ -191,7 +191,7 @@ fn the_files_that_are_listed_can_be_read() {
     };
     let catalog = host.catalog();
     for Offered { skill, .. } in catalog.offered().into_iter().step_by(4) {
-        let listing = Listing::of(&skill.dir, 1);
+        let listing = Listing::read(&skill.dir, 1);
         for resource in listing.resources {
             let arguments = json!({"skill": skill.name, "path": resource.path, "limit": 1});
             let read = host.tool("read_skill_file", &arguments);

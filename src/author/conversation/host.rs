@@ -28,7 +28,7 @@ const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
 const PLUGIN: &str = "home/.chibi/plugins/agent-skills";
 const PROJECT: &str = "project";
 /// Not copied with a skill.
-const GIT: EntryName = EntryName::of(".git");
+const GIT: EntryName = EntryName::from_static(".git");
 
 /// A host with its own temporary directory.
 pub struct Host<'a> {
@@ -70,11 +70,11 @@ impl<'a> Host<'a> {
         }
         let plugin = stage.make(PLUGIN)?;
         if !script.config.is_empty() {
-            let config = EntryName::of("config.toml");
+            let config = EntryName::from_static("config.toml");
             write(&plugin, &config.into(), script.config.as_bytes())?;
         }
         // The program's place in an installation; skills may look for it there.
-        let program = EntryName::of("agent-skills");
+        let program = EntryName::from_static("agent-skills");
         let made = plugin.link_to(exe, &program);
         made.map_err(|error| plugin.error("write", &program, &error))?;
         Ok(Self {

@@ -75,7 +75,7 @@ impl Details {
     fn new(ctx: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
         let skill = entry.disclosed();
         let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
-        let listing = skill.map(|skill| Listing::of(&skill.dir, limits::WALKED_FILES));
+        let listing = skill.map(|skill| Listing::read(&skill.dir, limits::WALKED_FILES));
         let listing = listing.unwrap_or_default();
         let scripts = listing.resources.iter().filter_map(|resource| {
             let skill = skill?;

@@ -17,16 +17,16 @@ use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
 /// What is kept of one repository; fetching a larger one again costs less than keeping it.
 const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
 
-const CACHE: EntryName = EntryName::of("cache");
-const REPOSITORIES: EntryName = EntryName::of("repositories");
-const OBJECTS: EntryName = EntryName::of("objects");
-const PACK: EntryName = EntryName::of("pack");
+const CACHE: EntryName = EntryName::from_static("cache");
+const REPOSITORIES: EntryName = EntryName::from_static("repositories");
+const OBJECTS: EntryName = EntryName::from_static("objects");
+const PACK: EntryName = EntryName::from_static("pack");
 /// Holds the repositories with long (SHA-256) ids.
-const LONG: EntryName = EntryName::of("long");
-const GIT: EntryName = EntryName::of(".git");
-const REFS: EntryName = EntryName::of(".refs");
-const LOCK: EntryName = EntryName::of(".lock");
-const NEW: EntryName = EntryName::of("new.git");
+const LONG: EntryName = EntryName::from_static("long");
+const GIT: EntryName = EntryName::from_static(".git");
+const REFS: EntryName = EntryName::from_static(".refs");
+const LOCK: EntryName = EntryName::from_static(".lock");
+const NEW: EntryName = EntryName::from_static("new.git");
 
 /// The directory `name` in the cache of the plugin directory `home`, created if missing.
 ///
@@ -46,7 +46,7 @@ pub fn file_name(written: &str, otherwise: EntryName, identity: &str, end: &str)
     let digest = format!("{:x}", Sha256::digest(identity));
     let end = EntryName::parse(format!("-{}{end}", &digest[..12]));
     name.unwrap_or(otherwise)
-        .with_end(&end.unwrap_or(EntryName::of("-")))
+        .with_end(&end.unwrap_or(EntryName::from_static("-")))
 }
 
 /// One repository's place in the cache.
@@ -62,7 +62,12 @@ impl Slot {
     /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
     /// `address`.
     pub fn new(home: &Path, url: &RepoUrl, address: &str) -> Self {
-        let stem = file_name(url.repo_name(), EntryName::of("repository"), address, "");
+        let stem = file_name(
+            url.repo_name(),
+            EntryName::from_static("repository"),
+            address,
+            "",
+        );
         let repositories = home.join(CACHE.as_os_str()).join(REPOSITORIES.as_os_str());
         Self {
             dir: repositories.join(stem.with_end(&GIT).as_os_str()),

@@ -6,7 +6,7 @@ use crate::marketplace::fetch::{Call, FETCH, Failure, Git, NAME, Remote};
 use crate::marketplace::reference::CommitId;
 use crate::sys::{EntryName, limits};
 
-const HISTORY_DIR: EntryName = EntryName::of("history.git");
+const HISTORY_DIR: EntryName = EntryName::from_static("history.git");
 
 /// The number of generations of commits that a log covers.
 const DEPTH: usize = 200;

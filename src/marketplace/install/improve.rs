@@ -16,7 +16,7 @@ use crate::marketplace::{Confirm, Market};
 use crate::skill::Skill;
 use crate::sys::{Dir, EntryName, files};
 
-const SKILL_FILE: EntryName = EntryName::of("SKILL.md");
+const SKILL_FILE: EntryName = EntryName::from_static("SKILL.md");
 
 /// Edits the files of a skill in a directory that nobody else uses.
 pub type Edit<'e> = dyn FnMut(&Dir) -> Result<()> + 'e;

@@ -14,7 +14,7 @@ use crate::marketplace::source::Origin;
 use crate::skill::Skill;
 use crate::sys::EntryName;
 
-const LINK: EntryName = EntryName::of("link");
+const LINK: EntryName = EntryName::from_static("link");
 
 impl Market<'_> {
     /// Links to the skill in `dir` as `name`, or under its own name.

@@ -16,13 +16,13 @@ use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 const RETRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-pub const STAGING: EntryName = EntryName::of("staging");
-const LOCK: EntryName = EntryName::of("lock");
-pub const MUTEX: EntryName = EntryName::of(".staging.lock");
+pub const STAGING: EntryName = EntryName::from_static("staging");
+const LOCK: EntryName = EntryName::from_static("lock");
+pub const MUTEX: EntryName = EntryName::from_static(".staging.lock");
 /// The journal of a change, which exists only while the change is unfinished.
-pub const JOURNAL: EntryName = EntryName::of("journal.json");
+pub const JOURNAL: EntryName = EntryName::from_static("journal.json");
 /// The subdirectory in which skills are prepared.
-pub const NEW: EntryName = EntryName::of("new");
+pub const NEW: EntryName = EntryName::from_static("new");
 
 /// A staging directory of our own, removed when dropped.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ mod tests {
         let base = Base::own(plugin.path().to_owned());
         let running = Staging::new(&base, Duration::ZERO).unwrap();
         let root = base.make().unwrap().make_dir(&STAGING).unwrap();
-        root.new_of_ours(&EntryName::of("1-0")).unwrap();
+        root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
         assert_eq!(litter::count(&base), 1);
         litter::clean(&base);
@@ -199,7 +199,7 @@ mod tests {
     fn a_directory_half_made_by_a_killed_process_is_removed() {
         let place = tempfile::tempdir().unwrap();
         let own = Base::own(place.path().join("own"));
-        let shared = Base::shared(place.path().to_owned(), EntryName::of(".chibi"));
+        let shared = Base::shared(place.path().to_owned(), EntryName::from_static(".chibi"));
         for base in [own, shared] {
             let running = Staging::new(&base, Duration::ZERO).unwrap();
             let root = base.make().unwrap().make_dir(&STAGING).unwrap();
@@ -207,8 +207,8 @@ mod tests {
             fs::create_dir(at("1-0")).unwrap();
             fs::create_dir(at("1-1")).unwrap();
             fs::write(at("1-1/.agent-skills"), "").unwrap();
-            let marked = root.new_of_ours(&EntryName::of("1-2")).unwrap();
-            let locked = root.new_of_ours(&EntryName::of("1-3")).unwrap();
+            let marked = root.new_of_ours(&EntryName::from_static("1-2")).unwrap();
+            let locked = root.new_of_ours(&EntryName::from_static("1-3")).unwrap();
             drop(locked.lock(&LOCK, Duration::ZERO).unwrap());
             assert!(marked.is_ours() && locked.is_ours());
             // A directory of the user's that contains a file of that name.
@@ -234,7 +234,7 @@ mod tests {
     fn what_a_repository_brings_as_staging_is_not_ours() {
         let project = tempfile::tempdir().unwrap();
         let at = |path: &str| project.path().join(path);
-        let base = Base::shared(project.path().to_owned(), EntryName::of(".chibi"));
+        let base = Base::shared(project.path().to_owned(), EntryName::from_static(".chibi"));
         for dir in ["mine/lock", "mine/.agent-skills"] {
             fs::create_dir_all(at(&format!(".chibi/staging/{dir}"))).unwrap();
         }

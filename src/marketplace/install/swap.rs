@@ -22,12 +22,12 @@ mod recover;
 pub use recover::recover;
 
 /// The directory of installed skills.
-pub const SKILLS: EntryName = EntryName::of("skills");
-const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
+pub const SKILLS: EntryName = EntryName::from_static("skills");
+const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 /// The replaced skill, if the system cannot exchange two directories. The move is then two renames,
 /// of which recovery undoes the first if the second was not made.
-static OLD: EntryName = EntryName::of("old");
-const GONE: EntryName = EntryName::of("gone");
+static OLD: EntryName = EntryName::from_static("old");
+const GONE: EntryName = EntryName::from_static("gone");
 
 #[derive(Serialize, Deserialize)]
 struct Journal {

@@ -17,8 +17,8 @@ use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
 use crate::sys::{EntryName, limits};
 
-const STASH: EntryName = EntryName::of("stash");
-const DIFF: EntryName = EntryName::of("diff");
+const STASH: EntryName = EntryName::from_static("stash");
+const DIFF: EntryName = EntryName::from_static("diff");
 
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
@@ -313,7 +313,10 @@ fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<S
     let scratch = staging.scratch();
     let failed = |error| scratch.error("make directory", &DIFF, &error);
     let both = scratch.new_dir(&DIFF).map_err(failed)?;
-    for (from, name) in [(old, EntryName::of("a")), (new, EntryName::of("b"))] {
+    for (from, name) in [
+        (old, EntryName::from_static("a")),
+        (new, EntryName::from_static("b")),
+    ] {
         copy_from(from, &both.new_dir(&name).map_err(failed)?)?;
     }
     let options = [

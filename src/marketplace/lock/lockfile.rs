@@ -18,7 +18,7 @@ use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limi
 const VERSION: u64 = 1;
 /// Characters that would make a name a git revision or a path pattern.
 const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
-const FILE: EntryName = EntryName::of("skills.lock.json");
+const FILE: EntryName = EntryName::from_static("skills.lock.json");
 
 /// One installed skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
 use crate::sys::{Base, Dir, Durable, EntryName, limits};
 
-const PREVIOUS: EntryName = EntryName::of("previous");
-const ENTRY: EntryName = EntryName::of("entry.json");
-const SKILL: EntryName = EntryName::of("skill");
+const PREVIOUS: EntryName = EntryName::from_static("previous");
+const ENTRY: EntryName = EntryName::from_static("entry.json");
+const SKILL: EntryName = EntryName::from_static("skill");
 /// In a staging directory, the entry that will be kept, and the state kept until now.
-pub const KEPT: EntryName = EntryName::of("kept");
-pub const FORMER: EntryName = EntryName::of("former");
+pub const KEPT: EntryName = EntryName::from_static("kept");
+pub const FORMER: EntryName = EntryName::from_static("former");
 
 /// The previous state of a skill.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, rank};
 use crate::sys::{Durable, EntryName, files, limits};
 
-const SOURCES: EntryName = EntryName::of("sources");
+const SOURCES: EntryName = EntryName::from_static("sources");
 
 const VERSION: u64 = 2;
 /// How long a source's listing is used before the source is queried again.
@@ -266,7 +266,7 @@ impl Market<'_> {
 
 /// The name of the source's cache: a single path component, whatever the list of sources contains.
 fn cache_name(source: &Source) -> EntryName {
-    let otherwise = EntryName::of("source");
+    let otherwise = EntryName::from_static("source");
     file_name(&source.name, otherwise, &source.reference, ".json")
 }
 

@@ -13,8 +13,8 @@ use crate::marketplace::reference::{At, Place, Reference, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 
-const SOURCES: EntryName = EntryName::of("sources.json");
-const LOCK: EntryName = EntryName::of(".sources.lock");
+const SOURCES: EntryName = EntryName::from_static("sources.json");
+const LOCK: EntryName = EntryName::from_static(".sources.lock");
 const VERSION: u64 = 1;
 /// Name and reference of the default source.
 const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");

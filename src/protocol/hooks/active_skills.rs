@@ -32,7 +32,10 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
-                Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(&active.name)))
+                Wrapper::Skill.around(
+                    name,
+                    &format!("{left_out} {}", to_read(&active.name, "SKILL.md")),
+                )
             } else {
                 room -= text.len();
                 given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
@@ -50,7 +53,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
         .filter(|last| is_there(last))
     {
         block.push_str(" If they are no longer there: ");
-        block.push_str(&to_read(&last.name));
+        block.push_str(&to_read(&last.name, "SKILL.md"));
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, for which $ARGUMENTS stands there:";
             let text = format!("{text}\n\n{}", guarded(arguments));

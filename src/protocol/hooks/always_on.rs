@@ -121,7 +121,7 @@ fn text(ctx: &RunContext, skill: &Skill) -> Result<String> {
     let forked = skill.fields.is_forked();
     let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
-    let kept = ctx.kept_arguments(skill);
+    let kept = ctx.last_arguments(skill);
     ctx.instructions(Instructions {
         skill,
         reference: skill.name.as_str(),

@@ -6,7 +6,7 @@ use crate::skill::Diagnostic;
 use crate::sys::text::listed;
 use crate::sys::{EntryName, warn};
 
-const TOLD: EntryName = EntryName::of("told");
+const TOLD: EntryName = EntryName::from_static("told");
 
 /// How many names are listed.
 const LISTED: usize = 8;

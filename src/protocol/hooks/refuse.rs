@@ -7,7 +7,7 @@ use crate::run_context::RunContext;
 use crate::session::SessionKey;
 use crate::sys::EntryName;
 
-const REFUSALS: EntryName = EntryName::of("refusals");
+const REFUSALS: EntryName = EntryName::from_static("refusals");
 
 /// Blocks the call, more firmly the second time: a model that repeats a call word for word did not
 /// understand the refusal.

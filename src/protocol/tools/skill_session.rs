@@ -41,7 +41,7 @@ fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String
     // This tool takes no input for a skill: the input given at activation remains valid.
     let kept = offered
         .iter()
-        .map(|one| (one.skill, ctx.kept_arguments(one.skill)));
+        .map(|one| (one.skill, ctx.last_arguments(one.skill)));
     let kept: Vec<_> = kept.collect();
     let skills: Vec<_> = kept
         .iter()

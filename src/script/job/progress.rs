@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::record::{JobId, JobRecord};
 use crate::error::{Error, Result};
+use crate::script::capture::Captured;
 use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
@@ -66,10 +67,10 @@ const SLACK: Duration = Duration::from_secs(1);
 const WAKE_AGAIN: Duration = Duration::from_millis(20);
 
 impl Job {
-    pub(super) const RECORD: EntryName = EntryName::of("job.json");
-    pub(super) const STDOUT: EntryName = EntryName::of("stdout");
-    pub(super) const STDERR: EntryName = EntryName::of("stderr");
-    pub(super) const SEEN: EntryName = EntryName::of("seen.json");
+    pub(super) const RECORD: EntryName = EntryName::from_static("job.json");
+    pub(super) const STDOUT: EntryName = EntryName::from_static("stdout");
+    pub(super) const STDERR: EntryName = EntryName::from_static("stderr");
+    pub(super) const SEEN: EntryName = EntryName::from_static("seen.json");
     pub(super) const STOP: &'static str = "stop";
     pub(super) const EXIT: &'static str = "exit";
 
@@ -203,7 +204,8 @@ impl Job {
         loop {
             let look = self.look_from(seen)?;
             seen = look.seen;
-            let shown = show(&look.outcome, out, err);
+            let Outcome { stdout, stderr, .. } = &look.outcome;
+            let shown = show(out, stdout).and_then(|()| show(err, stderr));
             if look.outcome.job().is_none() || shown.is_err() {
                 return Ok(look.outcome);
             }
@@ -273,11 +275,9 @@ impl Job {
     }
 }
 
-fn show(outcome: &Outcome, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
-    out.write_all(outcome.stdout.text().as_bytes())?;
-    out.flush()?;
-    err.write_all(outcome.stderr.text().as_bytes())?;
-    err.flush()
+fn show(to: &mut dyn Write, news: &Captured) -> io::Result<()> {
+    to.write_all(news.text().as_bytes())?;
+    to.flush()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub const JOBS: usize = 32;
 const JOB_AGE: Duration = Duration::from_hours(24);
 
 /// The directory of all jobs.
-const JOBS_DIR: EntryName = EntryName::of("jobs");
+const JOBS_DIR: EntryName = EntryName::from_static("jobs");
 
 /// All jobs of this installation.
 #[derive(Debug, Clone)]
@@ -112,9 +112,10 @@ impl Jobs {
     /// When there is none, or it belongs to somebody else; the error does not say which.
     pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
         self.clean();
-        let job = JobId::parse(written).and_then(|id| self.read(id));
-        job.filter(|job| job.record().owner == *owner)
-            .ok_or_else(|| unknown(written))
+        match self.find_any(written)? {
+            job if job.record().owner == *owner => Ok(job),
+            _ => Err(unknown(written)),
+        }
     }
 
     /// The job that a person named, whoever owns it.
@@ -184,7 +185,7 @@ impl Scratch {
     /// # Errors
     /// When it cannot be created.
     pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
-        const TMP: EntryName = EntryName::of("tmp");
+        const TMP: EntryName = EntryName::from_static("tmp");
         let dir = jobs.make(id)?;
         let tmp = dir.make_private_dir(&TMP);
         let tmp = tmp.map_err(|error| dir.error("create", &TMP, &error))?;

@@ -78,7 +78,7 @@ fn links_that_leave_are_refused_and_links_inside_are_followed() {
             .to_string()
             .contains("is a directory")
     );
-    let paths = Listing::of(root.path(), 9)
+    let paths = Listing::read(root.path(), 9)
         .resources
         .into_iter()
         .map(|r| r.path);
@@ -111,7 +111,7 @@ fn nested_skills_and_build_litter_are_not_listed() {
         ".git/c",
         "node_modules/d/e",
     ]);
-    let listing = Listing::of(root.path(), 9);
+    let listing = Listing::read(root.path(), 9);
     assert_eq!(
         (listing.total, listing.resources[0].path.as_path()),
         (1, Path::new("a"))
@@ -122,7 +122,7 @@ fn nested_skills_and_build_litter_are_not_listed() {
 fn the_listing_is_cut_and_counts_all() {
     let names: Vec<String> = (0..60).map(|n| format!("f{n:02}")).collect();
     let root = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    let listing = Listing::of(root.path(), 50);
+    let listing = Listing::read(root.path(), 50);
     assert_eq!((listing.resources.len(), listing.total), (50, 60));
 }
 

@@ -62,18 +62,16 @@ impl Dir {
     /// As [`Dir::make_dir`].
     pub fn make_below(&self, path: &EntryPath) -> io::Result<Self> {
         let (through, last) = path.split();
-        match self.make_all(through)? {
-            Some(on_the_way) => on_the_way.make_dir(last),
-            None => self.make_dir(last),
-        }
+        self.make_all(through)?.make_dir(last)
     }
 
-    fn make_all(&self, names: &[EntryName]) -> io::Result<Option<Self>> {
-        let mut at: Option<Self> = None;
-        for name in names {
-            at = Some(at.as_ref().unwrap_or(self).make_dir(name)?);
-        }
-        Ok(at)
+    fn make_all(&self, names: &[EntryName]) -> io::Result<Self> {
+        let this = Self {
+            fd: self.fd.try_clone()?,
+            path: self.path.clone(),
+            is_shared: self.is_shared,
+        };
+        names.iter().try_fold(this, |dir, name| dir.make_dir(name))
     }
 
     /// Creates a new file for writing, with the directories on the way to it.
@@ -82,15 +80,7 @@ impl Dir {
     /// `AlreadyExists`, and whatever the system reports.
     pub fn create_below(&self, path: &EntryPath, mode: u32) -> io::Result<File> {
         let (through, last) = path.split();
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let create = || open::open(self.fd.as_fd(), through, last, flags, mode).map(File::from);
-        match create() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !through.is_empty() => {
-                self.make_all(through)?;
-                create()
-            }
-            created => created,
-        }
+        self.make_all(through)?.create(last, mode)
     }
 
     /// Overwrites an existing regular file any number of directories below this one, and keeps its
@@ -119,7 +109,7 @@ impl Dir {
     /// # Errors
     /// When it cannot be created.
     pub fn create_unseen(&self) -> io::Result<File> {
-        const UNSEEN: EntryName = EntryName::of("unseen");
+        const UNSEEN: EntryName = EntryName::from_static("unseen");
         let name = UNSEEN.temporary();
         let file = self.create(&name, 0o600)?;
         self.remove_file(&name)?;

@@ -20,7 +20,7 @@ impl EntryName {
     ///
     /// # Panics
     /// When it is not the name of one entry.
-    pub const fn of(name: &'static str) -> Self {
+    pub const fn from_static(name: &'static str) -> Self {
         assert!(is_one(name.as_bytes()), "not the name of one entry");
         Self(Cow::Borrowed(name.as_bytes()))
     }
@@ -137,7 +137,7 @@ mod tests {
         #[test]
         fn a_name_is_one_component_and_what_is_made_of_it_too(text in any::<String>()) {
             if let Some(name) = EntryName::parse(&text) {
-                for name in [name.temporary(), name.with_end(&EntryName::of(".lock")), name] {
+                for name in [name.temporary(), name.with_end(&EntryName::from_static(".lock")), name] {
                     let path = Path::new(name.as_os_str());
                     prop_assert!(matches!(path.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
                     prop_assert_eq!(EntryName::parse(name.as_os_str()), Some(name));

@@ -9,7 +9,7 @@ use super::{Dir, EntryKind, EntryName};
 
 /// The file that marks a directory as made by us. It contains the directory's inode number, which
 /// the author of a repository cannot predict.
-pub const MARK: EntryName = EntryName::of(".agent-skills");
+pub const MARK: EntryName = EntryName::from_static(".agent-skills");
 /// The maximum number of nested directories that are open while they are emptied.
 const DEPTH: usize = 64;
 

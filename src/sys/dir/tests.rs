@@ -11,8 +11,8 @@ struct Place {
     dir: Dir,
 }
 
-const NAME: EntryName = EntryName::of("x");
-const OTHER: EntryName = EntryName::of("y");
+const NAME: EntryName = EntryName::from_static("x");
+const OTHER: EntryName = EntryName::from_static("y");
 
 impl Place {
     fn new() -> Self {
@@ -194,7 +194,7 @@ fn two_directories_are_exchanged_whole_or_not_at_all() {
     let swapped = dir.exchange(&NAME, dir, &OTHER).unwrap();
     assert_eq!(place.at("y/was-x").exists(), swapped);
     assert_eq!(place.at("x/was-y").exists(), swapped);
-    let missing = EntryName::of("missing");
+    let missing = EntryName::from_static("missing");
     assert!(dir.exchange(&NAME, dir, &missing).is_err() || !swapped);
     place.assert_canary();
 }

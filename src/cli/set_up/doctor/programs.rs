@@ -40,7 +40,7 @@ fn program(ctx: &RunContext, name: &'static str, why: &str, absent: Absent) -> C
 
 /// The first of a skill's scripts without an installed interpreter.
 fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
-    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+    let listing = Listing::read(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
         let file = skill.dir.join(&resource.path);

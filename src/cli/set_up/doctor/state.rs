@@ -31,7 +31,7 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
     if !dir.exists() {
         return Check::ok("state-place", format!("`{shown}` is created when needed"));
     }
-    let probe = dir.join(EntryName::of("doctor").temporary().as_os_str());
+    let probe = dir.join(EntryName::from_static("doctor").temporary().as_os_str());
     let written = files::replace(&probe, b"x", 0o600, Durable::No);
     // It does not exist if it could not be written.
     let _ = files::remove(&probe);

@@ -21,8 +21,8 @@ impl Killed {
         let base = Base::own(plugin.path().to_owned());
         let root = base.make().unwrap();
         root.make_dir(&SKILLS).unwrap();
-        let root = root.make_dir(&EntryName::of("staging")).unwrap();
-        let staging = root.new_of_ours(&EntryName::of("1-0")).unwrap();
+        let root = root.make_dir(&EntryName::from_static("staging")).unwrap();
+        let staging = root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         Self {
             plugin,
             base,

@@ -167,7 +167,7 @@ fn the_users_own_may_be_a_link_and_a_projects_may_not() {
     fs::create_dir_all(at("elsewhere")).unwrap();
     fs::write(at("elsewhere/lock"), r#"{"version":1,"skills":[]}"#).unwrap();
     std::os::unix::fs::symlink("../elsewhere/lock", at("home/skills.lock.json")).unwrap();
-    let shared = Base::shared(dir.path().to_owned(), EntryName::of("home"));
+    let shared = Base::shared(dir.path().to_owned(), EntryName::from_static("home"));
     let error = Lockfile::read(&shared).unwrap_err();
     assert!(error.to_string().contains("symbolic link"), "{error}");
     let own = Base::own(at("home"));
