@@ -164,7 +164,6 @@ fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
         skill,
         script: &path,
         label: script,
-        project_dir: &ctx.env.project_root(),
         workdir: Some(&skill.dir),
         args: &[],
         stdin: &[],

@@ -75,17 +75,16 @@ pub struct Offered<'a> {
 impl Offered<'_> {
     /// What its author wrote to help choose it, unescaped; empty if withheld.
     pub fn told(&self) -> String {
-        let mut told = self.description.to_owned();
-        if !told.is_empty() {
-            let when = self.skill.fields.when_to_use();
-            let tags = self.tags();
-            let tags = (!tags.is_empty()).then(|| format!("[{}]", tags.join(", ")));
-            for more in [when, tags].into_iter().flatten() {
-                told.push(' ');
-                told.push_str(&more);
-            }
+        if self.description.is_empty() {
+            return String::new();
         }
-        told
+        let mut told = vec![self.description.to_owned()];
+        told.extend(self.skill.fields.when_to_use());
+        let tags = self.tags().join(", ");
+        if !tags.is_empty() {
+            told.push(format!("[{tags}]"));
+        }
+        told.join(" ")
     }
 
     /// Its tags, unless they are withheld with its description.
@@ -100,14 +99,10 @@ impl Offered<'_> {
 impl Entry {
     /// The skill's name, or its directory's if the skill could not be loaded.
     pub fn name(&self) -> String {
+        let directory = self.dir.file_name().unwrap_or_default();
         match &self.skill {
             Ok(skill) => skill.name.to_string(),
-            Err(_) => self
-                .dir
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
+            Err(_) => directory.to_string_lossy().into_owned(),
         }
     }
 
@@ -196,17 +191,15 @@ impl Entry {
 
     /// Why it is not offered, as a sentence fragment.
     pub fn reason_not_offered(&self) -> Option<String> {
-        let mut found = self.diagnostics();
-        match self.standing {
+        let found = match &self.standing {
             Standing::Offered { .. } => return None,
-            Standing::Withheld(..) => {}
-            Standing::Unusable => found.retain(|found| found.level() == Level::Error),
-        }
-        Some(
-            found
-                .pop()
-                .map(|found| found.to_string())
-                .unwrap_or_default(),
-        )
+            Standing::Withheld(_, why) => Some(why.clone()),
+            Standing::Unusable => {
+                let mut errors = self.diagnostics();
+                errors.retain(|found| found.level() == Level::Error);
+                errors.pop()
+            }
+        };
+        Some(found.map_or_else(String::new, |found| found.to_string()))
     }
 }

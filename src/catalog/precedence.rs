@@ -4,7 +4,7 @@
 //! hidden, broken or out of scope.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::directory_name::named_by_directory;
 use super::eligibility::Rules;
@@ -24,22 +24,20 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
             contests.entry(name).or_default().push(at);
         }
     }
-    let mut copies = Vec::new();
+    let mut copies = BTreeSet::new();
     for mut contenders in contests.into_values() {
         contenders.sort_by_key(|at| rank(&entries[*at], rules.config(), *at));
         let winner = contenders[0];
         for at in contenders.drain(1..) {
             if is_copy(&entries[at], &entries[winner]) {
-                copies.push(at);
+                copies.insert(at);
             } else if let Some(standing) = loses(&entries[winner], &entries[at]) {
                 entries[at].standing = standing;
             }
         }
     }
-    copies.sort_unstable_by_key(|at| Reverse(*at));
-    for at in copies {
-        entries.remove(at);
-    }
+    let mut at = 0..;
+    entries.retain(|_| at.next().is_some_and(|at| !copies.contains(&at)));
     for entry in entries {
         if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
             entry.tool = Some(tool_name(&skill.name));

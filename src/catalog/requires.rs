@@ -65,20 +65,17 @@ impl Catalog {
 /// The names in the field: a list, or a text with commas or spaces. A table, which other clients
 /// use, names programs and variables and is ignored.
 fn written(skill: &Skill) -> Vec<String> {
-    let names: Vec<String> = match skill.fields.value("requires") {
-        Some(Value::Array(items)) => {
-            let texts = items.iter().filter_map(Value::as_str);
-            texts.map(str::to_owned).collect()
-        }
-        Some(Value::String(text)) => {
-            let words = text.split(|c: char| c == ',' || c.is_whitespace());
-            words.map(str::to_owned).collect()
-        }
+    let names: Vec<&str> = match skill.fields.value("requires") {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(text)) => text
+            .split(|c: char| c == ',' || c.is_whitespace())
+            .collect(),
         _ => Vec::new(),
     };
     let given = names.into_iter().filter(|name| !name.trim().is_empty());
     // One above the limit, to detect that there are more.
-    given.take(limits::REQUIRED_SKILLS + 1).collect()
+    let given = given.take(limits::REQUIRED_SKILLS + 1);
+    given.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

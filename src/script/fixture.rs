@@ -44,6 +44,8 @@ impl Fixture {
     pub fn file(name: &str, content: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(name), content).unwrap();
+        let project = [("CHIBI_PROJECT_ROOT".into(), dir.path().into())];
+        let base = Env::new(std::env::vars_os().chain(project), dir.path());
         Self {
             dir,
             name: name.to_owned(),
@@ -53,7 +55,7 @@ impl Fixture {
             limit: Duration::from_secs(20),
             wait: None,
             host: None,
-            base: Env::from_process(),
+            base,
         }
     }
 
@@ -129,7 +131,6 @@ impl Fixture {
             skill: &skill,
             script: &self.path(&self.name),
             label: &self.name,
-            project_dir: self.dir.path(),
             workdir: Some(workdir),
             args: &self.args,
             stdin: &self.stdin,

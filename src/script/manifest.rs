@@ -6,6 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::{files, limits};
 
+/// Lockfiles of Node's package managers, and the command that installs what they list.
+const INSTALLERS: [(&str, &str); 5] = [
+    ("bun.lock", "bun install"),
+    ("bun.lockb", "bun install"),
+    ("pnpm-lock.yaml", "pnpm install"),
+    ("yarn.lock", "yarn install"),
+    ("package-lock.json", "npm ci"),
+];
+
 /// The arguments of `uv run` that provide a Python script's packages; `None` if no file near the
 /// script lists any.
 pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
@@ -38,15 +47,12 @@ pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf
     if dir.join("node_modules").exists() {
         return None;
     }
-    let has = |lock: &str| dir.join(lock).is_file();
-    let command = match () {
-        () if has("bun.lock") || has("bun.lockb") => "bun install",
-        () if has("pnpm-lock.yaml") => "pnpm install",
-        () if has("yarn.lock") => "yarn install",
-        () if has("package-lock.json") => "npm ci",
-        () => "npm install",
-    };
-    Some((dir.to_owned(), command))
+    let mut installers = INSTALLERS.iter();
+    let found = installers.find(|(lockfile, _)| dir.join(lockfile).is_file());
+    Some((
+        dir.to_owned(),
+        found.map_or("npm install", |(_, command)| command),
+    ))
 }
 
 fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {

@@ -26,8 +26,6 @@ pub struct Request<'a> {
     pub script: &'a Path,
     /// How the caller wrote it.
     pub label: &'a str,
-    /// The user's project, absolute.
-    pub project_dir: &'a Path,
     /// Its working directory, absolute; `None` for an empty directory of its own.
     pub workdir: Option<&'a Path>,
     /// Its arguments, passed unchanged.
@@ -125,10 +123,10 @@ fn prepare(
         skill,
         script,
         label,
-        project_dir,
         base,
         ..
     } = *request;
+    let project_dir = &base.cwd.join(base.project_root());
     let interpreter = interpreter::choose(script, &skill.dir, label, base)?;
     match workdir.metadata() {
         Ok(meta) if meta.is_dir() => {}

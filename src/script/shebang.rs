@@ -28,10 +28,10 @@ impl Shebang {
         let is_env = base_name(first) == "env";
         let split = ["--split-string=", "--split-string ", "-S"];
         let split = split.iter().find_map(|option| rest.strip_prefix(option));
-        let mut args = match split.filter(|_| is_env) {
-            Some(string) => split_string(string),
-            None => rest.split_whitespace().map(str::to_owned).collect(),
-        };
+        // What `env` would refuse, such as an unclosed quotation mark, is split at white space.
+        let split = split.filter(|_| is_env).and_then(shlex::split);
+        let by_space = || rest.split_whitespace().map(str::to_owned).collect();
+        let mut args: Vec<String> = split.unwrap_or_else(by_space);
         // Leave further options and assignments to `env` itself.
         let is_name = |word: &String| !word.starts_with('-') && !word.contains('=');
         let program = if is_env && args.first().is_some_and(is_name) {
@@ -50,29 +50,6 @@ impl Shebang {
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Splits words like `env -S`: at white space outside quotes; a backslash escapes the next
-/// character.
-fn split_string(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(next) = chars.next() {
-        match (quote, next) {
-            (None, ' ' | '\t') => words.extend(word.take()),
-            (None, '"' | '\'') => {
-                quote = Some(next);
-                word.get_or_insert_default();
-            }
-            (Some(open), _) if open == next => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            _ => word.get_or_insert_default().push(next),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

@@ -58,12 +58,10 @@ pub fn over_limits(yaml: &str) -> Option<String> {
         let before = &line.as_bytes()[..line.len() - before.len()];
         before.iter().filter(|b| matches!(b, b'-' | b'?')).count()
     };
-    let brackets = if opened == 0 {
-        0
-    } else {
-        deepest_bracket(yaml)
-    };
-    let deepest = yaml.lines().map(marks).fold(brackets, usize::max);
+    let deepest = yaml
+        .lines()
+        .map(marks)
+        .fold(deepest_bracket(yaml), usize::max);
     let most = limits::FRONTMATTER_DEPTH;
     (deepest > most).then(|| format!("nests deeper than {most}"))
 }

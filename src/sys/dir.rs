@@ -12,7 +12,7 @@ mod tests;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -101,21 +101,30 @@ impl Dir {
         Error::io(action, &self.path_of(name), source)
     }
 
-    fn child(&self, name: &EntryName, fd: OwnedFd) -> Self {
-        Self {
-            fd,
-            path: self.path_of(name),
-            is_shared: self.is_shared,
-        }
-    }
-
     /// Opens a directory in this one.
     ///
     /// # Errors
     /// When it does not exist, or is a link (`ELOOP`).
     pub fn open_dir(&self, name: &EntryName) -> io::Result<Self> {
-        let fd = open::open(self.fd.as_fd(), &[], name, open::DIRECTORY, 0)?;
-        Ok(self.child(name, fd))
+        Ok(Self {
+            fd: open::open(&self.fd, name, open::DIRECTORY, 0)?,
+            path: self.path_of(name),
+            is_shared: self.is_shared,
+        })
+    }
+
+    /// The directory to which `names` lead, each opened by `step`.
+    fn through(
+        &self,
+        names: &[EntryName],
+        step: fn(&Self, &EntryName) -> io::Result<Self>,
+    ) -> io::Result<Self> {
+        let this = Self {
+            fd: self.fd.try_clone()?,
+            path: self.path.clone(),
+            is_shared: self.is_shared,
+        };
+        names.iter().try_fold(this, |dir, name| step(&dir, name))
     }
 
     /// As [`Dir::open_dir`]; `None` if the entry does not exist.
@@ -136,7 +145,7 @@ impl Dir {
     /// When it does not exist, or is a link (`ELOOP`); `InvalidInput` for anything but a regular
     /// file. Never blocks on a FIFO.
     pub fn open_file(&self, name: &EntryName) -> io::Result<(File, Metadata)> {
-        self.regular(&[], name, OFlags::RDONLY, 0)
+        self.regular(name, OFlags::RDONLY, 0)
     }
 
     /// As [`Dir::open_file`], for a file any number of directories below this one.
@@ -145,17 +154,11 @@ impl Dir {
     /// As [`Dir::open_file`], also when a directory on the way is a link.
     pub fn open_below(&self, path: &EntryPath) -> io::Result<(File, Metadata)> {
         let (through, last) = path.split();
-        self.regular(through, last, OFlags::RDONLY, 0)
+        self.through(through, Self::open_dir)?.open_file(last)
     }
 
-    fn regular(
-        &self,
-        through: &[EntryName],
-        name: &EntryName,
-        flags: OFlags,
-        mode: u32,
-    ) -> io::Result<(File, Metadata)> {
-        let file = File::from(open::open(self.fd.as_fd(), through, name, flags, mode)?);
+    fn regular(&self, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<(File, Metadata)> {
+        let file = File::from(open::open(&self.fd, name, flags, mode)?);
         let metadata = file.metadata()?;
         check_regular(&metadata)?;
         Ok((file, metadata))
@@ -231,7 +234,7 @@ impl Dir {
 
     pub(super) fn open_lock(&self, name: &EntryName) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE;
-        Ok(self.regular(&[], name, flags, 0o600)?.0)
+        Ok(self.regular(name, flags, 0o600)?.0)
     }
 }
 

@@ -26,12 +26,11 @@ pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Respo
 fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
     let skill = ctx.meant_skill(call.skill.as_deref())?;
     let script = resolve(&skill, &call.script)?;
-    let project_dir = ctx.env.project_root();
     let settings = ctx.script_settings(skill.name.as_str())?;
     let workdir = match &call.workdir {
         WorkDir::Temp => None,
         WorkDir::Skill => Some(skill.dir.clone()),
-        WorkDir::Project => Some(project_dir.clone()),
+        WorkDir::Project => Some(ctx.env.project_root()),
         WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
@@ -39,7 +38,6 @@ fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
         skill: &skill,
         script: &script,
         label: &call.script,
-        project_dir: &project_dir,
         workdir: workdir.as_deref(),
         args: &call.args,
         stdin: call.stdin.as_bytes(),

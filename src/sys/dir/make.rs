@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, OFlags, RenameFlags, mkdirat, renameat, renameat_with, unlinkat};
@@ -62,16 +61,7 @@ impl Dir {
     /// As [`Dir::make_dir`].
     pub fn make_below(&self, path: &EntryPath) -> io::Result<Self> {
         let (through, last) = path.split();
-        self.make_all(through)?.make_dir(last)
-    }
-
-    fn make_all(&self, names: &[EntryName]) -> io::Result<Self> {
-        let this = Self {
-            fd: self.fd.try_clone()?,
-            path: self.path.clone(),
-            is_shared: self.is_shared,
-        };
-        names.iter().try_fold(this, |dir, name| dir.make_dir(name))
+        self.through(through, Self::make_dir)?.make_dir(last)
     }
 
     /// Creates a new file for writing, with the directories on the way to it.
@@ -80,7 +70,7 @@ impl Dir {
     /// `AlreadyExists`, and whatever the system reports.
     pub fn create_below(&self, path: &EntryPath, mode: u32) -> io::Result<File> {
         let (through, last) = path.split();
-        self.make_all(through)?.create(last, mode)
+        self.through(through, Self::make_dir)?.create(last, mode)
     }
 
     /// Overwrites an existing regular file any number of directories below this one, and keeps its
@@ -90,7 +80,8 @@ impl Dir {
     /// When it does not exist, a link is on the way, or it cannot be written.
     pub fn rewrite_below(&self, path: &EntryPath, bytes: &[u8]) -> io::Result<()> {
         let (through, last) = path.split();
-        let (mut file, _) = self.regular(through, last, OFlags::WRONLY, 0)?;
+        let dir = self.through(through, Self::open_dir)?;
+        let (mut file, _) = dir.regular(last, OFlags::WRONLY, 0)?;
         file.set_len(0)?;
         file.write_all(bytes)
     }
@@ -101,7 +92,7 @@ impl Dir {
     /// `AlreadyExists`, and whatever the system reports.
     pub fn create(&self, name: &EntryName, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(open::open(self.fd.as_fd(), &[], name, flags, mode)?.into())
+        Ok(open::open(&self.fd, name, flags, mode)?.into())
     }
 
     /// A file without a name: nobody else sees it, and it disappears when it is closed.
@@ -122,7 +113,7 @@ impl Dir {
     /// When it cannot be opened. A link is not followed.
     pub fn append(&self, name: &EntryName, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND;
-        Ok(self.regular(&[], name, flags, mode)?.0)
+        Ok(self.regular(name, flags, mode)?.0)
     }
 
     /// Creates a symbolic link, which this type never follows.

@@ -1,7 +1,7 @@
-//! Opens what lies below a directory name by name, without following a link.
+//! Opens an entry of a directory without following a link.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
@@ -16,25 +16,6 @@ const ALWAYS: OFlags = OFlags::CLOEXEC
 /// For directories.
 pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// Opens `last` in the directory that `through` leads to, from `dir`.
-///
-/// # Errors
-/// `ELOOP` if any of the names is a link, and any other error of opening.
-pub fn open(
-    dir: BorrowedFd<'_>,
-    through: &[EntryName],
-    last: &EntryName,
-    flags: OFlags,
-    mode: u32,
-) -> io::Result<OwnedFd> {
-    let mut at: Option<OwnedFd> = None;
-    for name in through {
-        let from = at.as_ref().map_or(dir, AsFd::as_fd);
-        at = Some(step(from, name, DIRECTORY, 0)?);
-    }
-    step(at.as_ref().map_or(dir, AsFd::as_fd), last, flags, mode)
-}
-
 /// Permission bits in the type that the system uses.
 #[allow(
     clippy::useless_conversion,
@@ -45,7 +26,10 @@ pub fn mode_of(bits: u32) -> Mode {
 }
 
 /// Opens one name. For a path of one component, `O_NOFOLLOW` is enough on every kernel.
-fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
+///
+/// # Errors
+/// `ELOOP` if it is a link, and any other error of opening.
+pub fn open(dir: &OwnedFd, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
     let mode = mode_of(mode);
     openat(dir, name.as_os_str(), flags | ALWAYS, mode).map_err(|error| {
         // For a link opened as a directory, the error says only that it is not a directory.
