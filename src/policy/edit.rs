@@ -1,13 +1,12 @@
 //! Changes one key of a TOML file and keeps everything else, including comments.
 
-use std::io;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use super::file::line_of;
 use crate::error::{Error, Result};
-use crate::sys::{Base, Durable, EntryName, FileLock, limits};
+use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
 /// Sets `key`, which may be `table.key`, to `value`, read as TOML if possible, else as text. Writes
 /// the file only if `check` accepts the new content.
@@ -72,14 +71,12 @@ fn change(
     // If the file is a link, as dotfile managers create it, it stays one.
     let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
-    let before = match file.dir.read(&file.name, limits::CONFIG_FILE) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
-            Error::new(format!("`{}` is not UTF-8", path.display()))
-                .hint("save it as UTF-8, or remove it to have the defaults")
-        })?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Error::io("read", path, &error)),
-    };
+    let read = files::if_there(file.dir.read(&file.name, limits::CONFIG_FILE));
+    let before = read.map_err(|error| Error::io("read", path, &error))?;
+    let before = String::from_utf8(before.unwrap_or_default()).map_err(|_| {
+        Error::new(format!("`{}` is not UTF-8", path.display()))
+            .hint("save it as UTF-8, or remove it to have the defaults")
+    })?;
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
         let line = line_of(&before, error.span());
         let text = format!("`{}`, line {line}: {}", path.display(), error.message());

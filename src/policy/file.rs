@@ -1,6 +1,5 @@
 //! Reads a TOML file into a type, and says in which line a mistake is.
 
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,10 +13,9 @@ use crate::sys::{files, limits};
 /// # Errors
 /// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let bytes = match files::read_capped(path, limits::CONFIG_FILE) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("read", path, &error)),
+    let read = files::if_there(files::read_capped(path, limits::CONFIG_FILE));
+    let Some(bytes) = read.map_err(|error| Error::io("read", path, &error))? else {
+        return Ok(None);
     };
     let text = String::from_utf8_lossy(&bytes);
     let value = parse_toml(&text).map_err(|(line, reason)| {

@@ -2,7 +2,6 @@
 //! does not know what the consent covers.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -66,10 +65,9 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
             Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
         };
-        let (file, metadata) = match files::open_with_metadata(&self.file) {
-            Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            Err(error) => return Err(refused(error.to_string())),
+        let opened = files::if_there(files::open_with_metadata(&self.file));
+        let Some((file, metadata)) = opened.map_err(|error| refused(error.to_string()))? else {
+            return Ok(BTreeMap::new());
         };
         let owned = match Owner::from_metadata(&metadata) {
             Owner::Root => true,

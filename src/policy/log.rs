@@ -41,10 +41,9 @@ pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
     let (mut lines, mut torn) = (Vec::new(), 0);
     for number in (0..=limits::AUDIT_KEPT).rev() {
         let path = numbered(file, number);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Error::io("read", &path, &error)),
+        let opened = files::if_there(File::open(&path));
+        let Some(file) = opened.map_err(|error| Error::io("read", &path, &error))? else {
+            continue;
         };
         for line in BufReader::new(file).split(b'\n').map_while(io::Result::ok) {
             match parse(&line) {

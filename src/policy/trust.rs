@@ -14,7 +14,7 @@ use crate::policy::Ledger;
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
-use crate::sys::tree;
+use crate::sys::{files, tree};
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
 /// record of a few hundred skills would become large.
@@ -202,11 +202,7 @@ fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
 
 /// Everything in a skills directory that is not a skill; any skill there may use it.
 fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(root) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let entries = files::if_there(fs::read_dir(root))?.into_iter().flatten();
     let paths = entries.map(|entry| Ok(entry?.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<io::Result<_>>()?;
     let skills = skill_directories(root);

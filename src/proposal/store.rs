@@ -1,13 +1,12 @@
 //! The waiting proposals: one file each in a directory of their own. An empty file beside them
 //! marks that the user has not been told about the latest one.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::record::{Comment, Proposal, ProposalId, SEE};
 use crate::error::{Error, Result};
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, files, limits};
 
 /// Comments on one proposal.
 const PROPOSAL_COMMENTS: usize = 20;
@@ -65,11 +64,9 @@ impl Proposals {
         let none = || Error::new(format!("there is no proposal {id}")).hint(SEE);
         let (dir, name) = (self.open().ok_or_else(none)?, file(id));
         let path = dir.path_of(&name);
-        let bytes = match dir.read(&name, limits::PROPOSAL_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(none()),
-            Err(error) => return Err(Error::io("read", &path, &error).hint("remove the file")),
-        };
+        let bytes = files::if_there(dir.read(&name, limits::PROPOSAL_FILE));
+        let bytes = bytes.map_err(|error| Error::io("read", &path, &error).hint("remove the file"));
+        let bytes = bytes?.ok_or_else(none)?;
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
         // The content decides the id, so the user decides about exactly what was shown under it.
         let is_it = |proposal: &Proposal| {
@@ -130,12 +127,8 @@ impl Proposals {
             return Ok(());
         };
         let name = file(id);
-        match dir.remove_file(&name) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(dir.error("remove", &name, &error).hint("remove the file"))
-            }
-            _ => Ok(()),
-        }
+        let removed = files::if_there(dir.remove_file(&name)).map(drop);
+        removed.map_err(|error| dir.error("remove", &name, &error).hint("remove the file"))
     }
 
     /// Whether the user has not been told about the latest proposal. Clears the mark.

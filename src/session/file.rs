@@ -3,12 +3,12 @@
 
 use std::cell::RefCell;
 use std::fmt::Display;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 use std::time::Instant;
-use std::{fs, io};
 
 use super::state::State;
 use super::unreadable::Unreadable;
@@ -62,10 +62,9 @@ impl StateFile {
         self.seen.take();
         let at = Instant::now();
         let unreadable = |error: &dyn Display| Unreadable::File(error.to_string());
-        let (file, metadata) = match files::open_with_metadata(&self.path) {
-            Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(&error)),
+        let opened = files::if_there(files::open_with_metadata(&self.path));
+        let Some((file, metadata)) = opened.map_err(|error| unreadable(&error))? else {
+            return Ok(None);
         };
         if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
             return Err(unreadable(&"another user could have written it"));

@@ -44,11 +44,8 @@ impl Base {
     /// # Errors
     /// When it cannot be opened, or is a link in a project.
     pub fn open(&self) -> Result<Option<Dir>> {
-        match self.reach(Dir::anchor, Dir::open_dir) {
-            Ok(dir) => Ok(Some(dir)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("open directory", &self.path, &error)),
-        }
+        let opened = files::if_there(self.reach(Dir::anchor, Dir::open_dir));
+        opened.map_err(|error| Error::io("open directory", &self.path, &error))
     }
 
     /// Opens the directory, creating it if it is missing.

@@ -3,6 +3,17 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
+/// The result of an operation on a file; `None` if the file does not exist.
+///
+/// # Errors
+/// Any other error of the operation.
+pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 /// Checks that a file is a regular one.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
 
 use super::FileLock;
-use super::capped::{check_regular, read_file_capped};
+use super::capped::{check_regular, if_there, read_file_capped};
 use crate::error::{Error, Result};
 pub use make::Durable;
 pub use name::{EntryName, EntryPath};
@@ -69,13 +69,11 @@ impl Dir {
     /// When it cannot be created or opened.
     #[allow(clippy::disallowed_methods, reason = "the user chose the path")]
     pub fn make_anchor(path: &Path) -> io::Result<Self> {
-        match Self::anchor(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                std::fs::create_dir_all(path)?;
-                Self::anchor(path)
-            }
-            opened => opened,
+        if let Some(there) = if_there(Self::anchor(path))? {
+            return Ok(there);
         }
+        std::fs::create_dir_all(path)?;
+        Self::anchor(path)
     }
 
     /// Marks the content as possibly provided by others: a mark below it then counts only if it was
@@ -132,11 +130,7 @@ impl Dir {
     /// # Errors
     /// As [`Dir::open_dir`].
     pub fn find_dir(&self, name: &EntryName) -> io::Result<Option<Self>> {
-        match self.open_dir(name) {
-            Ok(dir) => Ok(Some(dir)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        if_there(self.open_dir(name))
     }
 
     /// Opens a regular file in this directory for reading, with its metadata.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::Access;
 
 use super::capped::check_regular;
-pub use super::capped::{read_all_capped, read_file_capped};
+pub use super::capped::{if_there, read_all_capped, read_file_capped};
 use super::{Dir, Durable, EntryName, FileLock};
 use crate::error::{Error, Result};
 

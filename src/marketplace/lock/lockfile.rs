@@ -3,7 +3,6 @@
 //! never overwritten.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -124,11 +123,7 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
     } else {
         files::read_capped(&path, limits::LOCKFILE)
     };
-    match read {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read lockfile", &path, &error)),
-    }
+    files::if_there(read).map_err(|error| Error::io("read lockfile", &path, &error))
 }
 
 impl Lockfile {

@@ -1,7 +1,6 @@
 //! The configured sources, which `list`, `search` and bare names use: `sources.json` in the plugin
 //! directory. Without that file there is one source, [`DEFAULT`].
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -68,13 +67,10 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
         Error::new(format!("`{}` cannot be read: {why}", path.display()))
             .hint("repair it, or remove it to have the default source alone")
     };
-    let bytes = match files::read_capped(&path, limits::CONFIG_FILE) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
-            return Ok(vec![Source { name, reference }]);
-        }
-        Err(error) => return Err(broken(&error)),
+    let read = files::if_there(files::read_capped(&path, limits::CONFIG_FILE));
+    let Some(bytes) = read.map_err(|error| broken(&error))? else {
+        let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
+        return Ok(vec![Source { name, reference }]);
     };
     let written: Written = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
     if written.version != VERSION {

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use rustix::fs::{AtFlags, fstat, unlinkat};
 
 use super::{Dir, EntryKind, EntryName};
+use crate::sys::capped::if_there;
 
 /// The file that marks a directory as made by us. It contains the directory's inode number, which
 /// the author of a repository cannot predict.
@@ -71,7 +72,7 @@ impl Dir {
     }
 
     fn remove_mark(&self) -> io::Result<()> {
-        unless_missing(self.remove_file(&MARK))
+        if_there(self.remove_file(&MARK)).map(drop)
     }
 
     /// Removes a directory with its content if it carries our mark, lies in one that does, or is
@@ -108,7 +109,7 @@ impl Dir {
             if depth == 0 && name == MARK {
                 continue;
             }
-            unless_missing(match kind {
+            if_there(match kind {
                 EntryKind::Dir if depth == DEPTH => {
                     again = true;
                     self.rename(&name, top, &name.temporary())
@@ -122,11 +123,4 @@ impl Dir {
         }
         Ok(again)
     }
-}
-
-fn unless_missing(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| match error.kind() {
-        ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })
 }
