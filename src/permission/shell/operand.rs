@@ -20,8 +20,8 @@ pub enum Operand {
 pub struct Known<'a> {
     /// `~` and `$HOME`.
     pub home: Option<&'a str>,
-    /// `$PWD`, if it is a single directory.
-    pub current: Option<&'a str>,
+    /// What `$PWD` may be; none if that is unknown.
+    pub current: &'a [String],
     /// Whether a variable holds only what `mktemp` created.
     pub is_temporary: &'a dyn Fn(&str) -> bool,
     /// The paths that a loop variable takes in turn.
@@ -221,25 +221,20 @@ impl<'a> Reader<'a> {
         }
         self.rest = rest;
         match name {
-            "HOME" => self.whole(self.known.home),
-            "PWD" => self.whole(self.known.current),
+            "HOME" => {
+                self.push(self.known.home.ok_or(End::Unknown)?);
+                Ok(())
+            }
+            "PWD" => self.push_each(self.known.current),
             name if (self.known.is_temporary)(name) && self.stays_below() => Err(End::Temporary),
             name => {
                 let all = (self.known.values)(name);
                 let is_all = all.is_some();
                 let values = all.unwrap_or_else(|| (self.known.assigned)(name));
-                if values.is_empty() || values.len() * self.texts.len() > MAX_ALTERNATIVES {
-                    return Err(End::Unknown);
-                }
-                if !is_all {
+                if !is_all && !values.is_empty() {
                     self.unknown.extend_from_slice(&self.texts);
                 }
-                let before = std::mem::take(&mut self.texts);
-                for text in before {
-                    let both = values.iter().map(|value| format!("{text}{value}"));
-                    self.texts.extend(both);
-                }
-                Ok(())
+                self.push_each(&values)
             }
         }
     }
@@ -253,15 +248,22 @@ impl<'a> Reader<'a> {
             Some("mktemp") if plain && self.stays_below() => Err(End::Temporary),
             Some("pwd") if plain && words.next().is_none() => {
                 self.rest = rest;
-                self.whole(self.known.current)
+                self.push_each(self.known.current)
             }
             _ => Err(End::Unknown),
         }
     }
 
-    fn whole(&mut self, text: Option<&str>) -> Result<(), End> {
-        let text = text.ok_or(End::Unknown)?;
-        self.push(text);
+    /// Appends one of these to each text.
+    fn push_each(&mut self, values: &[String]) -> Result<(), End> {
+        if values.is_empty() || values.len() * self.texts.len() > MAX_ALTERNATIVES {
+            return Err(End::Unknown);
+        }
+        let before = std::mem::take(&mut self.texts);
+        for text in before {
+            let both = values.iter().map(|value| format!("{text}{value}"));
+            self.texts.extend(both);
+        }
         Ok(())
     }
 

@@ -173,13 +173,11 @@ impl Rules for Recorder<'_> {
     fn command(&self, words: &[Word], directories: &WorkingDirectories) {
         let places = self.guard.context.places;
         let home = places.home.as_deref().and_then(|home| home.to_str());
-        let mut here = directories.resolve("");
-        let current = here.next().filter(|_| here.next().is_none());
-        let current =
-            current.map(|here| self.guard.begin.join(here).to_string_lossy().into_owned());
+        let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
+        let current: Vec<String> = directories.resolve("").map(absolute).collect();
         let outside = Known {
             home: home.filter(|_| only_uses(self.command, "HOME")),
-            current: current.as_deref(),
+            current: &current,
             is_temporary: &|name| self.held().is_temporary(name),
             values: &|_| None,
             assigned: &|_| Vec::new(),

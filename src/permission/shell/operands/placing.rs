@@ -25,7 +25,9 @@ impl Reach<'_> {
             let one = |word: &Word| is_option(word, letters);
             !letters.is_empty() && arguments.iter().any(one)
         };
-        let all = mixed || has(into) || words.len() < 2;
+        // If the last word vanishes, the one before it is the destination.
+        let stays = words.last().is_some_and(|word| word.is_one_word());
+        let all = mixed || has(into) || words.len() < 2 || !stays;
         // Those of `rsync` that remove what is not among the sources, or the sources themselves,
         // and the one by which the destination is not entered.
         let removing = |word: &Word| {
