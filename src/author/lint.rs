@@ -53,8 +53,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     let diagnostics = source.skill.diagnostics.iter();
     let finding = |d| Finding::of_diagnostic(d, source.file(), place_of(&source, d));
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();
-    found.extend(fields(&source));
-    found.extend(text(&source));
+    found.extend(fields_and_text(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
     (found, Some(source))
@@ -110,31 +109,46 @@ fn broken_line(source: &Source) -> (usize, usize) {
     source.place(source.yaml.start + at.min(yaml.len()))
 }
 
-/// Findings about single fields.
-fn fields(source: &Source) -> Vec<Finding> {
+/// Findings about single fields, how the text is encoded, and how long the body is.
+fn fields_and_text(source: &Source) -> Vec<Finding> {
     let skill = &source.skill;
     let mut found = Vec::new();
-    let mut say = |code, key: &str, message: &str| {
-        found.push(Finding::new(code, source.file(), source.key(key), message));
+    let mut say = |code, place, message: &str| {
+        found.push(Finding::new(code, source.file(), place, message));
     };
     let description = skill.description.as_deref();
     if description.is_some_and(|text| !description::says_when(text)) {
         let message =
             "the description does not say when to use the skill, and the model chooses by it";
-        say("description-no-when", "description", message);
+        say("description-no-when", source.key("description"), message);
     }
-    let compatibility = skill.fields.text("compatibility").unwrap_or_default();
-    let (length, most) = (compatibility.chars().count(), COMPATIBILITY);
+    let (key, most) = ("compatibility", COMPATIBILITY);
+    let length = skill.fields.text(key).unwrap_or_default().chars().count();
     if length > most {
-        let message =
-            format!("`compatibility` has {length} characters, over the specification's {most}");
-        say("compatibility-too-long", "compatibility", &message);
+        let message = format!("`{key}` has {length} characters, over the specification's {most}");
+        say("compatibility-too-long", source.key(key), &message);
     }
     let unknown: Vec<&str> = skill.fields.keys().filter(|key| !is_known(key)).collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
         let message = format!("neither the specification nor a client in wide use knows `{names}`");
-        say("unknown-field", first, &message);
+        say("unknown-field", source.key(first), &message);
+    }
+    if source.text.starts_with('\u{feff}') {
+        let message = "the file begins with a byte order mark, which other clients stumble over";
+        say("byte-order-mark", (1, 1), message);
+    }
+    if let Some(at) = source.text.find("\r\n") {
+        let message = "the file has Windows line ends, which other clients stumble over";
+        say("line-ends", source.place(at), message);
+    }
+    let (lines, most) = (source.body_text().trim().lines().count(), BODY_LINES);
+    if lines == 0 {
+        let place = source.place(source.body);
+        say("body-empty", place, "there are no instructions");
+    } else if lines > most {
+        let message = format!("the body has {lines} lines, over {most}");
+        say("body-lines", source.place(source.body), &message);
     }
     found
 }
@@ -143,35 +157,6 @@ fn is_known(key: &str) -> bool {
     // Another spelling of the tool list's key has its own finding.
     let mut known = KNOWN.iter().chain(&["tools"]);
     known.any(|known| folds_to(key, known))
-}
-
-/// Findings about the text: how it is encoded, and how long the body is.
-fn text(source: &Source) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut say = |code, offset, message: &str| {
-        found.push(Finding::new(
-            code,
-            source.file(),
-            source.place(offset),
-            message,
-        ));
-    };
-    if source.text.starts_with('\u{feff}') {
-        let message = "the file begins with a byte order mark, which other clients stumble over";
-        say("byte-order-mark", 0, message);
-    }
-    if let Some(at) = source.text.find("\r\n") {
-        let message = "the file has Windows line ends, which other clients stumble over";
-        say("line-ends", at, message);
-    }
-    let (lines, most) = (source.body_text().trim().lines().count(), BODY_LINES);
-    if lines == 0 {
-        say("body-empty", source.body, "there are no instructions");
-    } else if lines > most {
-        let message = format!("the body has {lines} lines, over {most}");
-        say("body-lines", source.body, &message);
-    }
-    found
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ impl Walk<'_> {
     fn line(&mut self) -> Result<(), Forbidden> {
         let start = self.at;
         self.at += indent(self.rest());
-        if is_blank_or_comment(self.rest()) || self.rest().starts_with("...") {
+        let rest = self.rest();
+        if rest.is_empty() || rest.starts_with(['\n', '\r', '#']) || rest.starts_with("...") {
             self.next_line();
             return Ok(());
         }
@@ -173,10 +174,6 @@ fn indent(text: &str) -> usize {
 
 fn is_space(c: Option<char>) -> bool {
     c.is_none_or(|c| c.is_ascii_whitespace())
-}
-
-fn is_blank_or_comment(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with(['\n', '\r', '#'])
 }
 
 fn quoted(text: &str) -> usize {

@@ -130,6 +130,10 @@ impl<'a> Fetcher<'a> {
             requested: requested.to_owned(),
             ..Origin::default()
         };
+        let of_web = |url: &WebUrl, kind: Kind| Origin {
+            reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
+            ..origin(url.as_str(), kind)
+        };
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
@@ -169,11 +173,7 @@ impl<'a> Fetcher<'a> {
             }
             Place::Archive { url, sha256 } => {
                 let bytes = self.download(url, limits::DOWNLOAD)?;
-                let origin = Origin {
-                    reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
-                    ..origin(url.as_str(), Kind::Archive)
-                };
-                open_archive(&bytes, sha256.as_deref(), origin)?
+                open_archive(&bytes, sha256.as_deref(), of_web(url, Kind::Archive))?
             }
             Place::WellKnown(url) => {
                 let index = self.index(url)?;
@@ -187,10 +187,7 @@ impl<'a> Fetcher<'a> {
             Place::File(url) => {
                 let mut memory = Memory::default();
                 memory.add_file("SKILL.md", self.download(url, limits::SKILL_FILE)?, false);
-                let origin = Origin {
-                    reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
-                    ..origin(url.as_str(), Kind::File)
-                };
+                let origin = of_web(url, Kind::File);
                 Opened::new(memory.tree(), memory, url.host(), origin)?
             }
         })
@@ -247,11 +244,8 @@ fn open_archive<'a>(bytes: &[u8], sha256: Option<&str>, origin: Origin) -> Resul
         return Err(Error::new(text).hint("do not use it unless its author has published this one"));
     }
     let memory = archive::read(bytes).map_err(|error| error.context(format!("`{source}`")))?;
-    let stem = tree::base(source)
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
+    let name = tree::base(source);
+    let stem = name.split('.').next().unwrap_or(name).to_owned();
     let origin = Origin {
         rev: sha256.map(LockRef::parse).transpose()?,
         commit: Some(format!("sha256:{found}")),

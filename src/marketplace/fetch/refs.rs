@@ -83,8 +83,10 @@ impl Refs {
 
     /// The tags, each with its commit, in the repository's order.
     pub fn tags(&self) -> impl Iterator<Item = (&str, &CommitId)> {
-        let tags = self.named.iter().filter(|(pin, _)| pin.is_tag());
-        tags.filter_map(|(pin, commit)| Some((pin.short()?, commit)))
+        self.named.iter().filter_map(|(pin, commit)| match pin {
+            Pin::Tag(name) => Some((name.as_str(), commit)),
+            _ => None,
+        })
     }
 
     /// Whether a branch or a tag has this name.

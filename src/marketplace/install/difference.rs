@@ -89,18 +89,15 @@ impl Difference {
 
     /// Whether someone has to agree, because the skill could do more than before.
     pub fn needs_consent(&self) -> bool {
-        !self.new_scripts.is_empty() || !self.new_tools.is_empty() || self.is_suspect()
+        let is_severe = |finding: &Finding| finding.severity >= Severity::High;
+        !self.new_scripts.is_empty()
+            || !self.new_tools.is_empty()
+            || self.new_findings.iter().any(is_severe)
     }
 
     /// Why the new commit is suspicious, if it does not follow the old one.
     pub fn regress(&self) -> Option<&'static str> {
         self.ancestry?.doubt()
-    }
-
-    /// Whether it has new findings that are severe enough to prevent an install.
-    pub fn is_suspect(&self) -> bool {
-        let is_severe = |finding: &Finding| finding.severity >= Severity::High;
-        self.new_findings.iter().any(is_severe)
     }
 }
 

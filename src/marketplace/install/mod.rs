@@ -11,7 +11,6 @@ mod look;
 mod plan;
 mod remove;
 mod restore;
-mod rollback;
 mod staging;
 mod swap;
 mod update;

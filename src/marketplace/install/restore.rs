@@ -1,11 +1,12 @@
-//! Installs the skills that the lockfile lists, on another machine or after a loss.
+//! Installs the skills that the lockfile lists, on another machine or after a loss, and restores the
+//! state of a skill before an update or an approved proposal.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::Fetcher;
+use crate::marketplace::fetch::{Fetcher, copy_tree};
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
-use crate::marketplace::lock::{LockEntry, Lockfile, State};
+use crate::marketplace::lock::{LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::Kind;
 use crate::marketplace::source::choose;
 use crate::marketplace::{Confirm, Market, Note};
@@ -82,6 +83,23 @@ impl Market<'_> {
             results.extend(self.land(&staging, staged)?);
         }
         Ok(results)
+    }
+
+    /// Restores the state before the last update or proposal. The present state is kept instead, so
+    /// a second rollback undoes the first. Returns the name of the skill's directory and its entry.
+    ///
+    /// # Errors
+    /// When there is no previous state or it cannot be restored. The present state then stays.
+    pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
+        self.clean_litter();
+        let name = self.installed(written)?;
+        let staging = self.staging()?;
+        let mut changes = self.changes()?;
+        let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
+        let staged = staging.place_for(&name)?;
+        copy_tree(&dir, &staged.make()?)?;
+        changes.replace(&staging, &staged, &name, entry.as_ref())?;
+        Ok((name.to_string(), entry))
     }
 }
 

@@ -66,11 +66,18 @@ impl New<'_> {
             Some(entry) => Some(entry.sha256.clone()),
             None => Some(Digest::read(&self.place.path())?.sha256),
         };
-        Ok(Journal {
-            name: self.name.clone(),
-            entry: self.entry.cloned(),
+        Ok(Journal::new(self.name, self.entry, placed))
+    }
+}
+
+impl Journal {
+    fn new(name: &InstalledName, entry: Option<&LockEntry>, placed: Option<String>) -> Self {
+        let (name, entry) = (name.clone(), entry.cloned());
+        Self {
+            name,
+            entry,
             placed,
-        })
+        }
     }
 }
 
@@ -130,19 +137,15 @@ impl Changes {
         entry: Option<&LockEntry>,
     ) -> Result<()> {
         let scratch = staging.dir();
-        let journal = Journal {
-            name: name.clone(),
-            entry: entry.cloned(),
-            placed: Some(Digest::read(&staged.path())?.sha256),
-        };
-        begin_journal(scratch, &[journal])?;
+        let placed = Digest::read(&staged.path())?.sha256;
+        begin_journal(scratch, &[Journal::new(name, entry, Some(placed))])?;
         let room = previous::make_room(&self.dir, scratch, name, self.lockfile.get(name));
         if let Err(error) = room.and_then(|()| self.bring(scratch, staged, name, entry)) {
             previous::put_back(&self.dir, scratch, name);
             remove_journal(scratch)?;
             return Err(error);
         }
-        let old = replaced(scratch, &staged.within, &staged.name);
+        let old = replaced(scratch, (&staged.within, &staged.name));
         let kept = previous::keep(&self.dir, scratch, name, old);
         kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
         remove_journal(scratch)
@@ -222,12 +225,7 @@ impl Changes {
     /// When anything cannot be written; the old state then stays or is restored.
     pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
         let scratch = staging.dir();
-        let journal = Journal {
-            name: name.clone(),
-            entry: None,
-            placed: None,
-        };
-        begin_journal(scratch, &[journal])?;
+        begin_journal(scratch, &[Journal::new(name, None, None)])?;
         let gone = self.carry_off(scratch, name);
         if gone.is_err() {
             previous::put_back(&self.dir, scratch, name);
@@ -256,16 +254,12 @@ impl Changes {
     }
 }
 
-/// Where the skill is now that a staged one has replaced.
-fn replaced<'d>(
-    scratch: &'d Dir,
-    within: &'d Dir,
-    staged: &'d EntryName,
-) -> (&'d Dir, &'d EntryName) {
+/// Where the skill is now that one from the place `staged` has replaced.
+fn replaced<'d>(scratch: &'d Dir, staged: (&'d Dir, &'d EntryName)) -> (&'d Dir, &'d EntryName) {
     if scratch.has(&OLD) {
         (scratch, &OLD)
     } else {
-        (within, staged)
+        staged
     }
 }
 

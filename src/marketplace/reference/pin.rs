@@ -65,11 +65,6 @@ impl Pin {
             Self::Commit(_) => None,
         }
     }
-
-    /// Whether it is a tag.
-    pub fn is_tag(&self) -> bool {
-        matches!(self, Self::Tag(_))
-    }
 }
 
 /// The form read by [`Pin::parse`] and kept in the lockfile.

@@ -4,7 +4,6 @@
 
 mod bytes;
 mod directory;
-mod encoded;
 mod finding;
 mod frontmatter;
 mod rules;

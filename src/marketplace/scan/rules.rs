@@ -274,7 +274,8 @@ impl Rule {
             let mut texts = groups.iter().skip(1).flatten();
             texts.any(|text| match self.code {
                 "raw-address" => text.as_str().parse().is_ok_and(is_public),
-                _ => is_varied(text.as_str()),
+                // A placeholder repeats a few characters.
+                _ => text.as_str().chars().collect::<BTreeSet<_>>().len() > 8,
             })
         })
     }
@@ -307,11 +308,6 @@ fn is_public(address: Ipv4Addr) -> bool {
         || address.is_documentation()
         || address.is_link_local()
         || address.is_broadcast())
-}
-
-/// Whether a key is none of a placeholder's few characters, again and again.
-fn is_varied(key: &str) -> bool {
-    key.chars().collect::<BTreeSet<_>>().len() > 8
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn follow(changes: &Changes, staging: &Dir, journal: &Journal) -> Result<bool> {
     let is_placed = is_placed(&skills, target, entry.as_ref(), placed.as_deref());
     if is_placed {
         if let Ok(within) = staging.open_dir(&NEW) {
-            let old = replaced(staging, &within, target);
+            let old = replaced(staging, (&within, target));
             // Losing the kept state is better than a command that fails every time.
             let _ = previous::keep(&changes.dir, staging, name, old);
         }

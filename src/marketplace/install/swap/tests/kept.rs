@@ -43,7 +43,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
         (&|| killed.lock("new"), true),
         (
             &|| {
-                let old = replaced(&killed.staging, &within, x.entry());
+                let old = replaced(&killed.staging, (&within, x.entry()));
                 previous::keep(&root, &killed.staging, &x, old).unwrap();
             },
             true,
