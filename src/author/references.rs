@@ -11,6 +11,7 @@ use super::finding::Finding;
 use super::markdown::Markdown;
 use super::source::{Source, offset_in, place};
 use crate::skill::{Listing, normal};
+use crate::sys::text::has_any;
 use crate::sys::{files, limits};
 
 /// Maximum number of findings per file; more would add nothing.
@@ -158,6 +159,6 @@ fn without_line(path: &str) -> &str {
 
 fn is_placeholder(path: &str) -> bool {
     let marks = ['<', '>', '{', '}', '$', '*', '[', ']', '…'];
-    let words = ["path/to", "example", "your-", "my-", "foo", "xxx", "..."];
-    path.contains(marks) || words.iter().any(|word| path.to_lowercase().contains(word))
+    let words = "path/to|example|your-|my-|foo|xxx|...";
+    path.contains(marks) || has_any(&path.to_lowercase(), words)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::strict;
 use crate::skill::{SkillName, one_line};
+use crate::sys::text::has_any;
 
 /// The language of a new skill's script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -119,9 +120,8 @@ fn conversation(wish: &Wish) -> String {
              expect:\n      contains: \"arguments: a\"",
         );
     }
-    let shells = ["Bash", "shell", "*"];
-    let lacks_shell = |tools: &String| !shells.iter().any(|word| tools.contains(word));
-    if wish.tools.as_ref().is_some_and(lacks_shell) {
+    let tools = wish.tools.as_deref();
+    if tools.is_some_and(|tools| !has_any(tools, "Bash|shell|*")) {
         text += "  - call: shell_exec\n    arguments: {command: ls}\n    expect:\n      blocked: true\n";
     }
     text

@@ -14,6 +14,11 @@ pub fn shorten(text: &str, max: usize) -> String {
     }
 }
 
+/// Whether the text contains one of the words, which are separated by `|`.
+pub fn has_any(text: &str, words: &str) -> bool {
+    words.split('|').any(|word| text.contains(word))
+}
+
 /// What a user wrote, for a message: on one line, and shortened if long.
 pub fn quoted(written: &str) -> String {
     shorten(&written.escape_debug().to_string(), 100)

@@ -38,19 +38,17 @@ pub fn get(
     } else {
         "=http,https"
     };
-    command.args(["--silent", "--show-error", "--globoff", "--max-redirs", "5"]);
-    command.args(["--proto", proto, "--proto-redir", proto]);
-    command.args(["--connect-timeout", "20", "--max-time"]);
-    command.arg(DOWNLOAD_SECONDS.to_string());
-    command.args(["--max-filesize", &max.to_string()]);
-    command.args(["--no-progress-meter", "--write-out"]);
-    command.arg(format!(
-        "%{{stderr}}{MARK} %{{http_code}} %{{size_download}}\\n"
-    ));
+    let options = format!(
+        "--silent --show-error --globoff --max-redirs 5 --proto {proto} --proto-redir {proto} \
+         --connect-timeout 20 --max-time {DOWNLOAD_SECONDS} --max-filesize {max} \
+         --no-progress-meter --config -"
+    );
+    command.args(options.split(' '));
+    let report = format!("%{{stderr}}{MARK} %{{http_code}} %{{size_download}}\\n");
+    command.args(["--write-out", &report]);
     if redirects {
         command.arg("--location");
     }
-    command.args(["--config", "-"]);
     let ran = tool.run(command, &config, max)?;
     if !ran.status.success() {
         return Err(Failure::from_curl(ran.status.code(), &ran.errors));

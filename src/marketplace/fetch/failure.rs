@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::skill::brief;
+use crate::sys::text::has_any;
 
 /// Why a program failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,66 +133,46 @@ impl From<Error> for Failure {
     }
 }
 
-/// Classifies standard error. The first match counts.
+/// What git and ssh print, in lowercase, and what it means. The first match counts.
+const MEANINGS: [(Class, &str); 5] = [
+    (
+        Class::DiskFull,
+        "no space left on device|disk quota exceeded",
+    ),
+    (
+        Class::Unreachable,
+        "could not resolve host|connection refused|connection timed out|\
+         failed to connect|couldn't connect|network is unreachable|no route to host|\
+         temporary failure in name resolution|name or service not known|\
+         operation timed out|connection reset|early eof|hung up unexpectedly|\
+         unexpected disconnect|rpc failed|host key verification failed|unable to look up",
+    ),
+    (
+        Class::NoSuchRef,
+        "couldn't find remote ref|not our ref|no such ref|unadvertised object|\
+         did not receive expected object",
+    ),
+    (
+        Class::NeedsAuthentication,
+        "authentication failed|could not read username|could not read password|\
+         terminal prompts disabled|permission denied (publickey|\
+         invalid username or password|error: 401|error: 403|access denied",
+    ),
+    (
+        Class::NoRepository,
+        "repository not found|does not appear to be a git repository|' not found|\
+         error: 404|no such file or directory|\
+         could not be found or you don't have permission|does not exist|\
+         not found: did you run git update-server-info",
+    ),
+];
+
+/// Classifies standard error.
 fn classify(stderr: &str) -> Class {
     let stderr = stderr.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
-    if says(&["no space left on device", "disk quota exceeded"]) {
-        Class::DiskFull
-    } else if says(&[
-        "could not resolve host",
-        "connection refused",
-        "connection timed out",
-        "failed to connect",
-        "couldn't connect",
-        "network is unreachable",
-        "no route to host",
-        "temporary failure in name resolution",
-        "name or service not known",
-        "operation timed out",
-        "connection reset",
-        "early eof",
-        "hung up unexpectedly",
-        "unexpected disconnect",
-        "rpc failed",
-        "host key verification failed",
-        "unable to look up",
-    ]) {
-        Class::Unreachable
-    } else if says(&[
-        "couldn't find remote ref",
-        "not our ref",
-        "no such ref",
-        "unadvertised object",
-        "did not receive expected object",
-    ]) {
-        Class::NoSuchRef
-    } else if says(&[
-        "authentication failed",
-        "could not read username",
-        "could not read password",
-        "terminal prompts disabled",
-        "permission denied (publickey",
-        "invalid username or password",
-        "error: 401",
-        "error: 403",
-        "access denied",
-    ]) {
-        Class::NeedsAuthentication
-    } else if says(&[
-        "repository not found",
-        "does not appear to be a git repository",
-        "' not found",
-        "error: 404",
-        "no such file or directory",
-        "could not be found or you don't have permission",
-        "does not exist",
-        "not found: did you run git update-server-info",
-    ]) {
-        Class::NoRepository
-    } else {
-        Class::Other
-    }
+    let mut meanings = MEANINGS.iter();
+    let found = meanings.find(|(_, words)| has_any(&stderr, words));
+    found.map_or(Class::Other, |(class, _)| *class)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::marketplace::source::Provenance;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and its replacement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Its directory's name.
     pub name: String,
@@ -70,8 +70,6 @@ impl Difference {
         Self {
             name: planned.name.clone(),
             provenance: planned.provenance.clone(),
-            from: None,
-            to: None,
             added: only(new, now),
             removed: only(now, new),
             changed: changed(new, now),
@@ -81,9 +79,7 @@ impl Difference {
                 .filter(|finding| !known(finding))
                 .cloned()
                 .collect(),
-            edited: false,
-            ancestry: None,
-            text: None,
+            ..Self::default()
         }
     }
 

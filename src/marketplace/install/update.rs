@@ -319,19 +319,10 @@ fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<S
     ] {
         copy_from(from, &both.new_dir(&name).map_err(failed)?)?;
     }
-    let options = [
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        "--no-prefix",
-    ];
+    let options = "--no-index --no-ext-diff --no-textconv --no-color --no-prefix";
+    let args = format!("diff {options} -- diff/a diff/b");
     let call = Call {
-        args: &[
-            &["diff", "--no-index"],
-            &options[..],
-            &["--", "diff/a", "diff/b"],
-        ]
-        .concat(),
+        args: &args.split(' ').collect::<Vec<_>>(),
         may_say_no: true,
         ..Call::default()
     };

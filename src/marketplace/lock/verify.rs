@@ -9,7 +9,7 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 
 /// An installed skill compared with the lockfile.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     /// Its directory's name.
     pub name: String,
@@ -24,10 +24,11 @@ pub struct Verified {
 }
 
 /// The state of an installed skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It matches the lockfile.
+    #[default]
     Intact,
     /// Some of its files differ.
     Changed,
@@ -83,10 +84,7 @@ impl Market<'_> {
         let dir = self.dir(&entry.name);
         let mut verified = Verified {
             name: entry.name.to_string(),
-            state: State::Intact,
-            changed: Vec::new(),
-            missing: Vec::new(),
-            extra: Vec::new(),
+            ..Verified::default()
         };
         if !dir.is_dir() {
             verified.state = State::Missing;

@@ -16,12 +16,8 @@ impl<'t> Version<'t> {
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(rest.len());
         let (numbers, after) = rest.split_at(end);
-        let mut numbers: Vec<u64> = numbers
-            .trim_end_matches('.')
-            .split('.')
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .ok()?;
+        let numbers = numbers.trim_end_matches('.').split('.').map(str::parse);
+        let mut numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
         // 1.2 and 1.2.0 are the same version.
         while numbers.len() > 1 && numbers.last() == Some(&0) {
             numbers.pop();

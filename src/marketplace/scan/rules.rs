@@ -9,6 +9,7 @@ use regex_lite::Regex;
 
 use super::Severity::{self, Block, High, Note, Warn};
 use super::finding::Kind;
+use crate::sys::text::has_any;
 
 /// Maximum number of findings of one kind per file; more would add nothing.
 pub const EACH: usize = 3;
@@ -294,11 +295,6 @@ fn pattern(text: &str) -> Regex {
 pub fn normalized(line: &str) -> String {
     let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
     line.to_lowercase().chars().map(spaced).collect()
-}
-
-/// Whether the line contains one of the words, which are separated by `|`.
-pub fn has_any(line: &str, words: &str) -> bool {
-    words.split('|').any(|word| line.contains(word))
 }
 
 fn is_public(address: Ipv4Addr) -> bool {

@@ -6,7 +6,8 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD
 
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Kind};
-use super::rules::{EACH, RULES, Rule, has_any, normalized};
+use super::rules::{EACH, RULES, Rule, normalized};
+use crate::sys::text::has_any;
 
 /// The part of a line that is scanned, in bytes; no rule needs more.
 const LINE: usize = 20_000;

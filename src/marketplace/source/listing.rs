@@ -43,7 +43,7 @@ pub struct Listed {
 }
 
 /// The listing of a source, and the state of the source to which it belongs.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Cached {
     version: u64,
     reference: String,
@@ -182,9 +182,7 @@ impl Market<'_> {
         let mut fresh = Cached {
             version: VERSION,
             reference: source.reference.clone(),
-            state: String::new(),
-            title: None,
-            skills: Vec::new(),
+            ..Cached::default()
         };
         match source.parse()? {
             SourceKind::Place(Place::Repository { url, at }) => {
