@@ -102,13 +102,12 @@ impl Search<'_> {
             return Ok(uv);
         }
         let given = Path::new(&shebang.program);
-        let program = if given.is_absolute() && is_executable(given) {
-            Some(given.to_owned())
-        } else {
-            // An absolute path may come from another machine, so search for its name as `env` does.
-            let any_python = || is_python.then(|| find("python3", self.env)).flatten();
-            find(name, self.env).or_else(any_python)
-        };
+        let is_there = given.is_absolute() && is_executable(given);
+        // An absolute path may come from another machine, so search for its name as `env` does.
+        let program = is_there.then(|| given.to_owned());
+        let program = program.or_else(|| find(name, self.env));
+        let any_python = || is_python.then(|| find("python3", self.env)).flatten();
+        let program = program.or_else(any_python);
         let program = program.ok_or_else(|| missing(self.label, name, name))?;
         Ok(Interpreter::new(program, &shebang.args))
     }

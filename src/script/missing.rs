@@ -23,6 +23,9 @@ const PACKAGES: [(&str, &str); 14] = [
     ("yaml", "pyyaml"),
 ];
 
+/// What Python says before the name of a program that it could not start.
+const NO_FILE: &str = "FileNotFoundError: [Errno 2] No such file or directory: ";
+
 /// Adds what was missing to the outcome of a failed script.
 pub fn add_notes(outcome: &mut Outcome, origin: &Origin) {
     if outcome.exit_code().is_some_and(|code| code != 0) {
@@ -53,19 +56,13 @@ fn note(line: &str, origin: &Origin) -> Option<String> {
     }
     if let Some(name) = after(line, "cannot load such file -- ") {
         let name = word(name).filter(|name| !name.starts_with(['.', '/']))?;
-        return Some(installable(
-            "Ruby library",
-            name,
-            &format!("gem install {name}"),
-        ));
+        let command = format!("gem install {name}");
+        return Some(installable("Ruby library", name, &command));
     }
     if let Some(rest) = after(line, "Can't locate ") {
         let module = word(rest)?.strip_suffix(".pm")?.replace('/', "::");
-        return Some(installable(
-            "Perl module",
-            &module,
-            &format!("cpan {module}"),
-        ));
+        let command = format!("cpan {module}");
+        return Some(installable("Perl module", &module, &command));
     }
     if let Some(rest) = after(line, "there is no package called ") {
         let name = quoted(rest)?;
@@ -111,11 +108,8 @@ fn node_package(name: &str, origin: &Origin) -> String {
     let parts = if name.starts_with('@') { 2 } else { 1 };
     let package: Vec<&str> = name.split('/').take(parts).collect();
     let (dir, package) = (origin.skill_dir.display(), package.join("/"));
-    installable(
-        "Node package",
-        name,
-        &format!("cd '{dir}' && npm install {package}"),
-    )
+    let command = format!("cd '{dir}' && npm install {package}");
+    installable("Node package", name, &command)
 }
 
 /// The program that a shell, `env` or Python did not find.
@@ -128,12 +122,7 @@ fn program(line: &str) -> Option<&str> {
             let rest = after(line, "env: ")?.strip_suffix(": No such file or directory")?;
             Some(rest.trim_matches(['\'', '\u{2018}', '\u{2019}']))
         })
-        .or_else(|| {
-            quoted(after(
-                line,
-                "FileNotFoundError: [Errno 2] No such file or directory: ",
-            )?)
-        });
+        .or_else(|| quoted(after(line, NO_FILE)?));
     name.filter(|name| is_name(name) && !name.contains('/') && !name.contains('.'))
 }
 

@@ -128,16 +128,12 @@ fn prepare(
     } = *request;
     let project_dir = &base.cwd.join(base.project_root());
     let interpreter = interpreter::choose(script, &skill.dir, label, base)?;
-    match workdir.metadata() {
-        Ok(meta) if meta.is_dir() => {}
-        Ok(_) => {
-            let text = format!(
-                "could not enter `{}`: it is not a directory",
-                workdir.display()
-            );
-            return Err(Error::new(text).hint("choose another workdir: skill, project or temp"));
-        }
-        Err(source) => return Err(Error::io("enter", workdir, &source)),
+    let metadata = workdir.metadata();
+    let metadata = metadata.map_err(|source| Error::io("enter", workdir, &source))?;
+    if !metadata.is_dir() {
+        let shown = workdir.display();
+        let text = format!("could not enter `{shown}`: it is not a directory");
+        return Err(Error::new(text).hint("choose another workdir: skill, project or temp"));
     }
     let own = [
         ("SKILL_NAME", skill.name.as_str().as_ref()),

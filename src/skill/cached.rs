@@ -1,10 +1,8 @@
 //! A skill as the catalog's index stores it: everything except its instructions, which are read
 //! when they are needed.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::load::description;
@@ -13,26 +11,15 @@ use super::{Diagnostic, Fields, Skill, SkillName};
 /// Only a file of this name is stored. For any other the directory is searched each time.
 const FILE: &str = "SKILL.md";
 
-#[derive(Serialize, Deserialize)]
-struct Cached<'a> {
-    name: Cow<'a, str>,
-    file: Cow<'a, str>,
-    fields: Cow<'a, Fields>,
-    digest: Cow<'a, str>,
-    diagnostics: Cow<'a, [Diagnostic]>,
-}
+/// Name, file name, fields, digest and diagnostics.
+type Cached = (String, String, Fields, String, Vec<Diagnostic>);
 
 impl Skill {
     /// The data to store, as JSON.
     pub fn to_cached(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
-        let cached = Cached {
-            name: self.name.as_str().into(),
-            file: file.to_string_lossy(),
-            fields: Cow::Borrowed(&self.fields),
-            digest: self.digest.as_str().into(),
-            diagnostics: self.diagnostics.as_slice().into(),
-        };
+        let (file, fields) = (file.to_string_lossy(), &self.fields);
+        let cached = (&self.name, file, fields, &self.digest, &self.diagnostics);
         serde_json::to_vec(&cached).unwrap_or_default()
     }
 
@@ -54,15 +41,16 @@ impl Skill {
     /// [`Skill::to_cached`] did not produce.
     pub fn from_cached(dir: &Path, cached: &[u8]) -> Option<Self> {
         let cached: Cached = serde_json::from_slice(cached).ok()?;
-        let name = SkillName::from_written(&cached.name)?;
-        (cached.file == FILE && name.as_str() == cached.name).then(|| Self {
+        let (written, file, fields, digest, diagnostics) = cached;
+        let name = SkillName::from_written(&written)?;
+        (file == FILE && name.as_str() == written).then(|| Self {
             name,
-            description: description(&cached.fields),
+            description: description(&fields),
             dir: dir.to_owned(),
             file: dir.join(FILE),
-            fields: cached.fields.into_owned(),
-            digest: cached.digest.into_owned(),
-            diagnostics: cached.diagnostics.into_owned(),
+            fields,
+            digest,
+            diagnostics,
         })
     }
 }

@@ -1,7 +1,6 @@
 //! Digests of directories, as a whole or by file. Links are followed and their targets count,
 //! because whoever trusts a directory trusts what is read through it.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -19,20 +18,14 @@ use super::{files, limits};
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
 pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
-    let hash = RefCell::new(Sha256::new());
-    let mut reading = Reading {
-        tell: &mut |path, kind, content| record(&mut hash.borrow_mut(), path, kind, content),
-        files: 0,
-        bytes: 0,
-    };
+    let mut hash = Sha256::new();
+    let mut reading = Reading::default();
     for path in paths {
-        // A missing and an empty directory have the same digest: neither contains anything.
-        if path.symlink_metadata().is_ok() {
-            reading.add(path, Path::new(""), 0)?;
-        }
-        hash.borrow_mut().update([b'|']);
+        let tell = &mut |path: &Path, kind, content: &[u8]| record(&mut hash, path, kind, content);
+        reading.read(path, tell)?;
+        hash.update([b'|']);
     }
-    Ok(format!("sha256:{:x}", hash.into_inner().finalize()))
+    Ok(format!("sha256:{:x}", hash.finalize()))
 }
 
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
@@ -42,19 +35,12 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
 /// As [`digest`].
 pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    let mut reading = Reading {
-        tell: &mut |path, kind, content| {
-            let mut hash = Sha256::new();
-            record(&mut hash, path, kind, content);
-            let digest = format!("{:x}", hash.finalize());
-            files.insert(path.to_string_lossy().into_owned(), digest[..16].to_owned());
-        },
-        files: 0,
-        bytes: 0,
-    };
-    if root.symlink_metadata().is_ok() {
-        reading.add(root, Path::new(""), 0)?;
-    }
+    Reading::default().read(root, &mut |path, kind, content| {
+        let mut hash = Sha256::new();
+        record(&mut hash, path, kind, content);
+        let digest = format!("{:x}", hash.finalize());
+        files.insert(path.to_string_lossy().into_owned(), digest[..16].to_owned());
+    })?;
     Ok(files)
 }
 
@@ -69,15 +55,27 @@ pub fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
     hash.update(content);
 }
 
-struct Reading<'t> {
-    /// Receives each file's path, kind and content.
-    tell: &'t mut dyn FnMut(&Path, u8, &[u8]),
+/// Receives each file's path, kind and content.
+type Tell<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
+
+/// What was read so far.
+#[derive(Default)]
+struct Reading {
     files: usize,
     bytes: u64,
 }
 
-impl Reading<'_> {
-    fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
+impl Reading {
+    /// Reads what is at or below `root`. A missing and an empty directory are the same: neither
+    /// contains anything.
+    fn read(&mut self, root: &Path, tell: Tell) -> io::Result<()> {
+        match root.symlink_metadata() {
+            Ok(_) => self.add(root, Path::new(""), 0, tell),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn add(&mut self, root: &Path, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
         // Joining an empty path would append a `/`.
         let path = if below.as_os_str().is_empty() {
             root.to_owned()
@@ -87,7 +85,7 @@ impl Reading<'_> {
         let Ok(metadata) = fs::metadata(&path) else {
             // A dangling link counts by its target, because that may exist later.
             let target = fs::read_link(&path)?;
-            return self.record(below, b'l', target.as_os_str().as_bytes());
+            return self.record(below, b'l', target.as_os_str().as_bytes(), tell);
         };
         if metadata.is_dir() {
             if depth > limits::DIGEST_DEPTH {
@@ -102,21 +100,21 @@ impl Reading<'_> {
             names.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
             return names
                 .iter()
-                .try_for_each(|name| self.add(root, &below.join(name), depth + 1));
+                .try_for_each(|name| self.add(root, &below.join(name), depth + 1, tell));
         }
         let left = limits::INSTALL_BYTES - self.bytes;
         let content = files::read_capped(&path, left)?;
         let executable = metadata.permissions().mode() & 0o100 != 0;
-        self.record(below, if executable { b'x' } else { b'f' }, &content)
+        self.record(below, if executable { b'x' } else { b'f' }, &content, tell)
     }
 
-    fn record(&mut self, path: &Path, kind: u8, content: &[u8]) -> io::Result<()> {
+    fn record(&mut self, path: &Path, kind: u8, content: &[u8], tell: Tell) -> io::Result<()> {
         self.files += 1;
         self.bytes += content.len() as u64;
         if self.files > limits::INSTALL_FILES {
             return Err(io::Error::other("it has more files than skills have"));
         }
-        (self.tell)(path, kind, content);
+        tell(path, kind, content);
         Ok(())
     }
 }
