@@ -1,8 +1,8 @@
-//! Which shell runs a host's commands.
+//! Which shell runs a host's commands, and whether it persists between commands.
 
 /// A shell grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Shell {
+pub enum Language {
     /// `sh`: bash, dash or busybox ash, depending on the system.
     #[default]
     Sh,
@@ -12,5 +12,17 @@ pub enum Shell {
     Other,
 }
 
+/// How a host runs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shell {
+    /// The grammar of the command.
+    pub language: Language,
+    /// Whether it keeps the previous command's directory and variables.
+    pub persists: bool,
+}
+
 /// chibi runs `sh -c` for each command, in the project root.
-pub const CHIBI: Shell = Shell::Sh;
+pub const CHIBI: Shell = Shell {
+    language: Language::Sh,
+    persists: false,
+};

@@ -17,7 +17,7 @@ use super::rule::Rule;
 use super::shell::{self, Guard, Readings, Touched, Variables};
 use super::stacking::{Denials, Group, InForce};
 use super::tool_matcher::Tool;
-use crate::host::shell::Shell;
+use crate::host::shell::Language;
 
 /// The shell command of a call. Facts that several checks need are computed once.
 pub struct CommandLine<'a> {
@@ -168,7 +168,7 @@ fn variables(places: &Places) -> Variables<'_> {
     Variables {
         inherited: environment,
         home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
-        zsh: places.shell == Shell::BashOrZsh,
+        zsh: places.shell.language == Language::BashOrZsh,
     }
 }
 

@@ -12,7 +12,7 @@ use super::places::{Places, ProtectedPlaces};
 use super::restriction::Restriction;
 use super::scope::Scope;
 use super::settings::Settings;
-use crate::host::shell::Shell;
+use crate::host::shell::{Language, Shell};
 
 /// Skills activated one after the other, and the user's settings.
 #[derive(Default)]
@@ -64,8 +64,8 @@ impl Scene {
         self
     }
 
-    pub fn shell(mut self, shell: Shell) -> Self {
-        self.shell = shell;
+    pub fn shell(mut self, language: Language, persists: bool) -> Self {
+        self.shell = Shell { language, persists };
         self
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use agent_skills::host::shell::Shell;
+use agent_skills::host::shell::Language;
 
 use crate::shell_grammar::Grammar;
 use crate::shell_profiles::{Guards, PROFILES, Profile};
@@ -72,7 +72,7 @@ fn round(seed: u64, count: usize, damage: &mut Vec<String>) -> usize {
                 _ => grammar.command(),
             };
             let accepts = |language| PROFILES[at].accepts(&world, language, &command);
-            let is_accepted = [accepts(Shell::Sh), accepts(Shell::BashOrZsh)];
+            let is_accepted = [accepts(Language::Sh), accepts(Language::BashOrZsh)];
             for (batch, _) in batches[at]
                 .iter_mut()
                 .zip(is_accepted)
@@ -120,8 +120,8 @@ fn bash_runs_in_a_substitution_what_it_runs_outside() {
         .filter(|command| !differs.iter().any(|text| command.contains(text)))
         .filter(|command| {
             let substituted = format!("git \"$({command}\n)\"");
-            PROFILES[0].accepts(&world, Shell::Sh, command)
-                && PROFILES[0].accepts(&world, Shell::Sh, &substituted)
+            PROFILES[0].accepts(&world, Language::Sh, command)
+                && PROFILES[0].accepts(&world, Language::Sh, &substituted)
         })
         .collect();
     assert!(accepted.len() * 10 > count, "too few were accepted");

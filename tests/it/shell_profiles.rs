@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use agent_skills::host::shell::Shell;
+use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
     Call, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
@@ -188,7 +188,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 impl Profile {
-    pub fn accepts(&self, world: &World, shell: Shell, command: &str) -> bool {
+    pub fn accepts(&self, world: &World, language: Language, command: &str) -> bool {
         let project = world.at("project");
         let allowed = [self.allowed.to_owned()];
         let denied: Vec<String> = self.denied.iter().map(|&entry| entry.to_owned()).collect();
@@ -208,7 +208,10 @@ impl Profile {
                 vec![world.at(PROTECTED[0])],
                 vec![world.at(PROTECTED[1])],
             ),
-            shell,
+            shell: Shell {
+                language,
+                persists: false,
+            },
             environment: Some(ENVIRONMENT.map(str::to_owned).into()),
             ..Places::default()
         };

@@ -9,7 +9,7 @@ use super::step::{self, Assignment, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
 use super::{Fault, filters, find, runners};
-use crate::host::shell::Shell;
+use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
 
@@ -62,6 +62,10 @@ pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part>
         texts: 0,
         exports_all: false,
     };
+    if checker.shell.persists {
+        // A previous command may have changed the directory.
+        checker.directories.lose();
+    }
     checker.text(command, false);
     checker.parts
 }
@@ -94,7 +98,7 @@ struct View<'a> {
 impl Checker<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
-        let with_variables = self.texts == 0;
+        let with_variables = self.texts == 0 && !self.shell.persists;
         let reading = self.readings.read(text, self.shell, with_variables);
         let steps = match &*reading {
             Ok(reading) => &reading.steps,
@@ -170,9 +174,10 @@ impl Checker<'_> {
     /// What is known about variables, as far as nothing exports them implicitly.
     fn variables(&self) -> Variables<'_> {
         let variables = self.readings.variables;
+        let stays = !self.exports_all && !self.shell.persists;
         Variables {
-            inherited: variables.inherited.filter(|_| !self.exports_all),
-            zsh: self.shell == Shell::BashOrZsh,
+            inherited: variables.inherited.filter(|_| stays),
+            zsh: self.shell.language == Language::BashOrZsh,
             ..variables
         }
     }

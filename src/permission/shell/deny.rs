@@ -9,7 +9,7 @@ use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::{self, Word};
 use super::{Fault, find};
-use crate::host::shell::Shell;
+use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 
 mod env;
@@ -135,7 +135,7 @@ impl Seeker<'_> {
                 return Fault::refuse(base, "it runs a program by a way of its own");
             }
             if simple.words[..at].iter().all(in_shell) {
-                let zsh = shell == Shell::BashOrZsh;
+                let zsh = shell.language == Language::BashOrZsh;
                 evaluators::check(program, &words[1..], zsh)?;
             }
             // `command -v bash` only looks it up.
@@ -206,10 +206,14 @@ impl Seeker<'_> {
 
     /// A shell with the supported form of `-c`, or with a script.
     fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
-        let shell = match program {
-            "zsh" => Shell::BashOrZsh,
-            "fish" | "csh" | "tcsh" => Shell::Other,
-            _ => Shell::Sh,
+        let language = match program {
+            "zsh" => Language::BashOrZsh,
+            "fish" | "csh" | "tcsh" => Language::Other,
+            _ => Language::Sh,
+        };
+        let shell = Shell {
+            language,
+            persists: false,
         };
         let filled_in = |text: &str| inside.placeholders.iter().any(|name| text.contains(name));
         match shells::read(arguments) {

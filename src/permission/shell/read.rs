@@ -10,7 +10,7 @@ use super::scan::scan;
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
 use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
-use crate::host::shell::Shell;
+use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod loops;
@@ -40,7 +40,7 @@ pub fn read(
     let nodes = constants::fill(nodes, &scanned.text, variables, steps);
     let mut reader = Reader {
         plain_loops: constants::loops_over_names(&nodes, &scanned.text, variables, steps),
-        zsh: shell == Shell::BashOrZsh,
+        zsh: shell.language == Language::BashOrZsh,
         ..Reader::default()
     };
     for node in &nodes {

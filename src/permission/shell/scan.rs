@@ -6,7 +6,7 @@
 use super::heredoc::{Pending, heredoc_astray};
 use super::position::Position;
 use super::{Fault, expansion, zsh};
-use crate::host::shell::Shell;
+use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod ambiguous;
@@ -51,7 +51,7 @@ pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
     if source.len() > MAX_BYTES {
         return Fault::refuse("", "it is longer than 64 KiB");
     }
-    if shell == Shell::Other {
+    if shell.language == Language::Other {
         return Fault::refuse("", "the shell that would run it is not known");
     }
     let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
 
     /// Whether zsh may be the shell.
     fn zsh(&self) -> bool {
-        self.shell == Shell::BashOrZsh
+        self.shell.language == Language::BashOrZsh
     }
 
     fn rest(&self) -> &'a str {
@@ -348,6 +348,10 @@ impl<'a> Lexer<'a> {
     fn comment(&mut self) -> Result<(), Fault> {
         if self.levels.contains(&Level::Backtick) {
             return Fault::refuse("#", "comments inside backticks are read in several ways");
+        }
+        if self.zsh() && self.shell.persists {
+            let why = "a shell that talks with a person reads no comments";
+            return Fault::refuse("#", why);
         }
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         Ok(())

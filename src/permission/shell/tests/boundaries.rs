@@ -1,7 +1,7 @@
 //! Where each limit and condition of reading a command lies: one command on either side of it.
 
 use super::{all_run, git, none_runs};
-use crate::host::shell::Shell;
+use crate::host::shell::Language;
 use crate::permission::scene::scene;
 
 #[test]
@@ -61,7 +61,7 @@ fn what_find_runs_ends_where_it_ends() {
 
 #[test]
 fn a_text_for_another_shell_is_read_as_that_shell_does() {
-    let zsh = scene().active("Bash(git:*)").shell(Shell::BashOrZsh);
+    let zsh = scene().active("Bash(git:*)").shell(Language::BashOrZsh, false);
     all_run(&zsh, &["bash -c 'path=x; git a'"]);
     none_runs(&zsh, &["path=x; git a"]);
 }
@@ -132,7 +132,7 @@ fn under_denials_tests_of_plain_text_are_made() {
     let denied = scene().skill("a", None, &["Bash(rm:*)"]);
     all_run(&denied, &["[ -f x ]", "[ a -lt b ]", "test 3 -eq x", "[ a = b -o c = d ]", "test a b c d e f"]);
     none_runs(&denied, &["[ -v x ]", "test -t x", "[ -R x ]"]);
-    let zsh = crate::permission::scene::scene().skill("a", None, &["Bash(rm:*)"]).shell(Shell::BashOrZsh);
+    let zsh = crate::permission::scene::scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
     none_runs(&zsh, &["printf %d 'x[$(rm)]'", "export path=x", "read path"]);
 }
 

@@ -2,7 +2,7 @@
 //! stands where a program does, and nothing evaluates text that is not plain.
 
 use super::{all_run, none_runs};
-use crate::host::shell::Shell::BashOrZsh;
+use crate::host::shell::Language::BashOrZsh;
 use crate::permission::scene::{Scene, scene};
 
 fn denied() -> Scene {
@@ -79,7 +79,7 @@ fn nothing_evaluates_text_that_is_not_plain() {
 
 #[test]
 fn under_zsh_numbers_are_written_as_such() {
-    let zsh = denied().shell(BashOrZsh);
+    let zsh = denied().shell(BashOrZsh, false);
     none_runs(
         &zsh,
         &["exit y", "return y", "shift y", "break y", "continue y", "[ -t y ]", "[[ -t y ]]", "printf %d y", "printf '%x' y", "printf -- %d y", "path=/x; ls", "ls $x[y]", "{ ls } always { rm x }", "ls &! rm x", "=rm x", "echo $~x", "SECONDS=y", "COLUMNS=y"],

@@ -1,14 +1,14 @@
 //! Which shell reads the text (docs/spec/restriction.md#which-shell): zsh where it may be the
-//! user's, and those that are not read at all.
+//! user's, one that lives on, and those that are not read at all.
 
 use super::{all_run, none_runs};
-use crate::host::shell::Shell::{BashOrZsh, Other};
+use crate::host::shell::Language::{BashOrZsh, Other, Sh};
 use crate::permission::scene::{Scene, scene};
 
 const LIST: &str = "Bash(git:*) Bash(printf:*) Bash(./run *) Bash(python3 x/y.py *) Write(out/**) Read";
 
 fn zsh() -> Scene {
-    scene().active(LIST).shell(BashOrZsh)
+    scene().active(LIST).shell(BashOrZsh, false)
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn what_zsh_reads_otherwise_is_refused_where_it_may_read() {
         if !command.starts_with("printf") {
             none_runs(&zsh(), &[command]);
         }
-        none_runs(&scene().active("Bash(git:*) Write(out/**)").shell(BashOrZsh), &[command]);
+        none_runs(&scene().active("Bash(git:*) Write(out/**)").shell(BashOrZsh, false), &[command]);
     }
     none_runs(&zsh(), &["exit 'path[$(cmd)]'", "exit y", "return y", "break y", "continue y", "shift y", "[ -t y ]", "[[ -t y ]]", "test -t \"$x\"", "read -t y x", "COLUMNS=y git a", "LINES=y git a"]);
     // Where only bash, dash and busybox may read, these are what they seem.
@@ -48,9 +48,28 @@ fn what_zsh_reads_otherwise_is_refused_where_it_may_read() {
 }
 
 #[test]
+fn a_shell_that_lives_on_is_somewhere() {
+    for language in [Sh, BashOrZsh] {
+        let lives = scene().active(LIST).shell(language, true);
+        none_runs(
+            &lives,
+            &[
+                "./run a", "python3 x/y.py a", "git a > out/x", "cd sub", "cd sub && git a", "git a && ./run b", "(./run a)", "bash -c './run a'", "X=1; git a", "VERSION=1", "for F in a; do git a; done", "read F", "cd /p && git a > ../x",
+            ],
+        );
+        all_run(&lives, &["git a", "git a > /p/out/x", "x=1; git $x", "git a | head", "for i in a b; do git $i; done", "cd /p && git a", "cd /p/sub && git a"]);
+    }
+    all_run(&scene().active(LIST).shell(Sh, true), &["git a # x"]);
+    none_runs(&scene().active(LIST).shell(BashOrZsh, true), &["git a # ; rm x"]);
+    all_run(&scene().active(LIST), &["./run a", "VERSION=1", "git a > out/x"]);
+}
+
+#[test]
 fn a_shell_that_is_not_known_runs_nothing_by_pattern() {
     let commands = ["git a", "echo a", "true", "bash -c 'git a'", "cd sub", "x=1", "git a > out/x", "printf a"];
-    none_runs(&scene().active(LIST).shell(Other), &commands);
-    none_runs(&scene().skill("a", Some("Bash"), &["Bash(rm:*)"]).shell(Other), &commands);
-    all_run(&scene().active("Bash").shell(Other), &commands);
+    for persists in [false, true] {
+        none_runs(&scene().active(LIST).shell(Other, persists), &commands);
+        none_runs(&scene().skill("a", Some("Bash"), &["Bash(rm:*)"]).shell(Other, persists), &commands);
+        all_run(&scene().active("Bash").shell(Other, persists), &commands);
+    }
 }
