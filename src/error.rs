@@ -72,6 +72,20 @@ impl Error {
         self
     }
 
+    /// Appends a line for each cause, from the nearest to the first.
+    #[must_use]
+    pub fn with_causes(mut self) -> Self {
+        use std::error::Error as _;
+        let mut lines = String::new();
+        let mut next = self.source();
+        while let Some(cause) = next {
+            lines += &format!("\ncaused by: {cause}");
+            next = cause.source();
+        }
+        self.message += &lines;
+        self
+    }
+
     /// Message and next step as sentences, for readers that get a single text.
     pub fn with_next_step(&self) -> String {
         match self.next_step() {
@@ -160,6 +174,19 @@ mod tests {
             .source()
             .and_then(|error| error.downcast_ref::<io::Error>());
         assert_eq!(cause.unwrap().raw_os_error(), Some(13));
+    }
+
+    #[test]
+    fn each_cause_has_a_line() {
+        let denied = io::Error::from_raw_os_error(13);
+        let error = Error::caused("b", Error::io("read", Path::new("/x"), &denied));
+        assert_eq!(
+            error.with_causes().to_string(),
+            "b: could not read `/x`: permission denied\n\
+             caused by: could not read `/x`: permission denied\n\
+             caused by: Permission denied (os error 13)"
+        );
+        assert_eq!(Error::new("a").with_causes().to_string(), "a");
     }
 
     #[test]

@@ -3,8 +3,15 @@
 use clap::{Parser, Subcommand};
 
 pub use super::get::{
-    cat::Cat, import_lock::ImportLock, install::Install, link::Link, list::List,
-    outdated::Outdated, remove::Remove, search::Search, show::Show, sources::Sources,
+    cat::Cat,
+    import_lock::ImportLock,
+    install::Install,
+    link::Link,
+    list::{List, Search},
+    outdated::Outdated,
+    remove::Remove,
+    show::Show,
+    sources::Sources,
     update::Update,
 };
 pub use super::look::{
@@ -13,15 +20,25 @@ pub use super::look::{
     use_skill::Use,
 };
 pub use super::safety::{
-    approve::Approve, deactivate::Deactivate, disable::Disable, enable::Enable, rollback::Rollback,
-    scan::Scan, trust::Trust, untrust::Untrust, verify::Verify,
+    approve::Approve,
+    deactivate::Deactivate,
+    enable::{Disable, Enable},
+    rollback::Rollback,
+    scan::Scan,
+    trust::{Trust, Untrust},
+    verify::Verify,
 };
 pub use super::set_up::{
     complete::Complete, completions::Completions, config::Config, doctor::Doctor,
 };
 pub use super::write::{
-    new::New, package::Package, proposals::Proposals, read_properties::ReadProperties,
-    simulate::Simulate, to_prompt::ToPrompt, try_skill::Try, validate::Validate,
+    new::New,
+    package::Package,
+    proposals::Proposals,
+    reference_tool::{ReadProperties, ToPrompt},
+    simulate::Simulate,
+    try_skill::Try,
+    validate::Validate,
 };
 
 /// Agent Skills for chibi: find, install and check skills.
@@ -29,6 +46,9 @@ pub use super::write::{
 #[command(name = "agent-skills", version, disable_help_subcommand = true)]
 #[command(after_help = "From chibi: chibi -p agent-skills \"install owner/skill\"")]
 pub struct Cli {
+    /// Show what caused an error
+    #[arg(long, global = true)]
+    pub verbose: bool,
     /// What to do.
     #[command(subcommand)]
     pub verb: Option<Verb>,

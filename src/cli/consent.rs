@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 
 use super::caller::{Caller, is_by_host, safe};
-use super::describe::{SHOWN, describe, describe_difference, list};
+use super::describe::{SHOWN, describe, describe_difference, findings, list, origins};
 use super::options::Consent;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};
+use crate::marketplace::{Difference, Finding, Plan, Provenance, Severity};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::eprint;
@@ -67,19 +67,13 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees("Install?"));
         }
-        let from = |skill: &Planned| skill.provenance.as_ref()?.doubt();
-        if let Some(doubt) = plan
-            .skills
-            .iter()
-            .find_map(from)
-            .filter(|_| !self.consent.yes)
-        {
+        let doubt = origins(plan).find_map(Provenance::doubt);
+        if let Some(doubt) = doubt.filter(|_| !self.consent.yes) {
             let here = "look at it with `agent-skills show`; `--yes` agrees";
             let next = self.next(command, here);
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
-        let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
-        self.unless_suspect(findings, "installed", command)?;
+        self.unless_suspect(findings(plan), "installed", command)?;
         Ok(true)
     }
 
@@ -136,8 +130,7 @@ impl Consenting {
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
         eprint(format_args!("{}", describe(plan)));
-        let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
-        self.decides("Install it?", findings, "installed")
+        self.decides("Install it?", findings(plan), "installed")
     }
 
     fn decides<'f>(

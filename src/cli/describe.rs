@@ -13,12 +13,8 @@ pub const SHOWN: usize = 20;
 pub fn describe(plan: &Plan) -> String {
     let at = at_commit(plan.commit.as_deref());
     let mut text = format!("From {}{at}:\n", one_line(&plan.source));
-    let origins = plan
-        .skills
-        .iter()
-        .filter_map(|skill| skill.provenance.as_ref());
     let mut described: Vec<&Provenance> = Vec::new();
-    for from in origins {
+    for from in origins(plan) {
         if !described.contains(&from) {
             described.push(from);
             describe_origin(&mut text, plan, from);
@@ -28,6 +24,17 @@ pub fn describe(plan: &Plan) -> String {
         describe_skill(&mut text, skill);
     }
     text
+}
+
+/// Where the skills of a plan come from.
+pub fn origins(plan: &Plan) -> impl Iterator<Item = &Provenance> {
+    let skills = plan.skills.iter();
+    skills.filter_map(|skill| skill.provenance.as_ref())
+}
+
+/// The scan's findings about the skills of a plan.
+pub fn findings(plan: &Plan) -> impl Iterator<Item = &Finding> {
+    plan.skills.iter().flat_map(|skill| &skill.findings)
 }
 
 fn at_commit(commit: Option<&str>) -> String {

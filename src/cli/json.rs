@@ -33,7 +33,8 @@ pub fn list(key: &str, values: &impl Serialize) -> Result<String> {
 /// A bare list, where the documentation promises one.
 pub fn bare(values: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(values);
-    let json = json.map_err(|error| Error::new(error.to_string()))?;
+    let json =
+        json.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
     Ok(escaped(&json) + "\n")
 }
 

@@ -38,7 +38,10 @@ pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
 pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
-    let Ok(Cli { verb: Some(verb) }) = Cli::try_parse_from(line) else {
+    let Ok(Cli {
+        verb: Some(verb), ..
+    }) = Cli::try_parse_from(line)
+    else {
         return ModelInstall::Allowed;
     };
     if !decision(&verb).for_models {

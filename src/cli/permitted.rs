@@ -3,7 +3,7 @@
 
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
-use super::describe::doubt;
+use super::describe::{doubt, findings, origins};
 use super::options::Consent;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
@@ -28,10 +28,7 @@ pub fn deciding<'a>(
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
         // Hosting sites serve the commits of forks under the address of the original repository.
-        let mut origins = plan
-            .skills
-            .iter()
-            .filter_map(|skill| skill.provenance.as_ref());
+        let mut origins = origins(plan);
         if let Some(doubt) = origins.find_map(doubt) {
             decided_by_a_person(ctx, caller, command).map_err(|error| error.context(doubt))?;
         }
@@ -52,8 +49,7 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     if let Some(reason) = names.find_map(|name| policies.refuses_skill(name, name)) {
         return Err(refused(&reason));
     }
-    let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
-    permits_findings(policies, findings)
+    permits_findings(policies, findings(plan))
 }
 
 /// Refuses a source that a policy forbids, by its name and by the address git really uses. If a
@@ -111,17 +107,18 @@ fn permits_findings<'f>(
     policies: &Policies,
     findings: impl IntoIterator<Item = &'f Finding>,
 ) -> Result<()> {
-    let is_refused = |finding: &&Finding| {
-        let least = policies.scan_block();
-        least.is_some_and(|least| finding.severity >= least)
+    let Some(least) = policies.scan_block() else {
+        return Ok(());
     };
-    match findings.into_iter().find(is_refused) {
-        None => Ok(()),
-        Some(finding) => Err(refused(&format!(
-            "a policy refuses what the scan found: {}",
-            finding.summary()
-        ))),
-    }
+    let mut findings = findings.into_iter();
+    findings
+        .find(|finding| finding.severity >= least)
+        .map_or(Ok(()), |finding| {
+            let found = finding.summary();
+            Err(refused(&format!(
+                "a policy refuses what the scan found: {found}"
+            )))
+        })
 }
 
 fn refused(reason: &str) -> Error {

@@ -27,9 +27,9 @@ pub fn run(
 ) -> Result<String, Failure> {
     let screen = Screen::new(&ctx.env, caller);
     // Output for another program is data and must not be altered.
-    let is_data = words
-        .first()
-        .is_some_and(|verb| DATA.iter().any(|data| verb == data));
+    let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+    let verb = words.iter().find(|word| !is_option(word));
+    let is_data = verb.is_some_and(|verb| DATA.iter().any(|data| verb == data));
     let is_shown = !is_data || screen.is_terminal();
     let fit = |answer: String| {
         if is_shown {
@@ -70,7 +70,22 @@ fn answer(
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-    may(ctx, caller, &verb, &words.collect::<Vec<_>>())?;
+    may(ctx, caller, &verb, &words.collect::<Vec<_>>())
+        .map_err(Failure::from)
+        .and_then(|()| run_verb(ctx, verb, caller, screen, live))
+        .map_err(|failure| match failure {
+            Failure::Failed(error) if cli.verbose => error.with_causes().into(),
+            other => other,
+        })
+}
+
+fn run_verb(
+    ctx: &RunContext,
+    verb: Verb,
+    caller: Caller,
+    screen: Screen,
+    live: &mut dyn Write,
+) -> Result<String, Failure> {
     Ok(match verb {
         Verb::Install(verb) => verb.run(ctx, caller)?,
         Verb::Remove(verb) => verb.run(ctx)?,

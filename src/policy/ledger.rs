@@ -122,8 +122,8 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
             version: self.version,
             entries,
         };
-        let mut json =
-            serde_json::to_vec_pretty(&written).map_err(|error| Error::new(error.to_string()))?;
+        let mut json = serde_json::to_vec_pretty(&written)
+            .map_err(|error| Error::caused("the record cannot be written", error))?;
         json.push(b'\n');
         // Every user must be able to read root's record.
         let mode = if self.root_only { 0o644 } else { 0o600 };

@@ -15,29 +15,18 @@ const CUT_OFF: usize = 512;
 /// Password options by program: those whose value is the next word, and those to which it is
 /// attached.
 #[rustfmt::skip]
-const OPTIONS: [(&str, &[&str], &[&str]); 21] = [
-    ("curl", &["-u", "--user", "-U", "--proxy-user"], &["-u", "-U"]),
-    ("http", &["-a"], &[]),
-    ("https", &["-a"], &[]),
+const OPTIONS: [(&[&str], &[&str], &[&str]); 10] = [
+    (&["curl"], &["-u", "--user", "-U", "--proxy-user"], &["-u", "-U"]),
+    (&["http", "https", "redis-cli"], &["-a"], &[]),
     // `-p` alone asks for the password, and the next word is a database.
-    ("mysql", &[], &["-p"]),
-    ("mysqldump", &[], &["-p"]),
-    ("mysqladmin", &[], &["-p"]),
-    ("mariadb", &[], &["-p"]),
-    ("mongo", &["-p"], &[]),
-    ("mongosh", &["-p"], &[]),
-    ("mongodump", &["-p"], &[]),
-    ("redis-cli", &["-a"], &[]),
-    ("sshpass", &["-p"], &["-p"]),
-    ("login", &["-p"], &[]),
-    ("ldapsearch", &["-w"], &[]),
-    ("ldapmodify", &["-w"], &[]),
-    ("smbclient", &["-U"], &["-U"]),
-    ("zip", &["-P"], &["-P"]),
-    ("unzip", &["-P"], &["-P"]),
-    ("7z", &[], &["-p"]),
-    ("ssh-keygen", &["-N", "-P"], &[]),
-    ("openssl", &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
+    (&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z"], &[], &["-p"]),
+    (&["mongo", "mongosh", "mongodump", "login"], &["-p"], &[]),
+    (&["sshpass"], &["-p"], &["-p"]),
+    (&["ldapsearch", "ldapmodify"], &["-w"], &[]),
+    (&["smbclient"], &["-U"], &["-U"]),
+    (&["zip", "unzip"], &["-P"], &["-P"]),
+    (&["ssh-keygen"], &["-N", "-P"], &[]),
+    (&["openssl"], &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
 ];
 
 /// Parts of addresses after which everything is secret.
@@ -178,7 +167,8 @@ impl Walk<'_> {
     fn name(&mut self) {
         let length = self.rest.find(|c| !is_name_char(c));
         let (word, after) = self.rest.split_at(length.unwrap_or(self.rest.len()));
-        if let Some((_, apart, together)) = OPTIONS.iter().find(|(name, ..)| *name == word) {
+        if let Some((_, apart, together)) = OPTIONS.iter().find(|(names, ..)| names.contains(&word))
+        {
             self.options = (apart, together);
         }
         self.sets |= ["set", "put"].contains(&word);
@@ -239,10 +229,8 @@ impl Walk<'_> {
     /// Keeps a word such as `Bearer`, which says what kind of secret follows.
     fn scheme(&mut self) {
         let word = self.rest.split(' ').next().unwrap_or_default();
-        let is_one = SCHEMES
-            .iter()
-            .any(|scheme| word.eq_ignore_ascii_case(scheme));
-        if is_one && self.rest.len() > word.len() + 1 {
+        let is_it = |scheme: &&str| word.eq_ignore_ascii_case(scheme);
+        if SCHEMES.iter().any(is_it) && self.rest.len() > word.len() + 1 {
             self.keep(word.len() + 1);
         }
     }
@@ -280,10 +268,8 @@ fn assigned(after: &str) -> Option<usize> {
     let closed = closed.trim_start_matches(['"', '\'', ']']);
     let spaced = closed.trim_start_matches([' ', '\t']);
     let is_quoted = closed.len() < after.len();
-    let marked = [":=", "=>", "=", ":"]
-        .iter()
-        .find_map(|mark| spaced.strip_prefix(mark));
-    let value = marked?;
+    let mut marks = [":=", "=>", "=", ":"].iter();
+    let value = marks.find_map(|mark| spaced.strip_prefix(mark))?;
     // `name = value` with spaces assigns only in files, at the start of a line; a shell allows no
     // spaces around `=`.
     let is_address = spaced.starts_with("://") || spaced.starts_with("==");

@@ -45,7 +45,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub always: BTreeSet<String>,
     /// Whether its skills stay active for that conversation after this host process ends.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
     /// When each active skill was activated, by directory, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -263,12 +263,6 @@ impl Standing {
     fn is_active(&self) -> bool {
         *self == Self::Active
     }
-}
-
-// serde requires this signature.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[cfg(test)]

@@ -258,3 +258,19 @@ fn what_a_model_is_told_is_as_harmless() {
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
     assert_eq!(steering(&told), Vec::<String>::new());
 }
+
+#[test]
+fn verbose_shows_the_causes_of_an_error() {
+    let host = Host::stdin();
+    let cause = "\ncaused by: No such file or directory (os error 2)\nhint: ";
+    let plain = ["read-properties", "/no/such/skill"];
+    assert!(!host.unattended(&plain).stderr.contains("caused by"));
+    for args in [
+        ["--verbose", plain[0], plain[1]],
+        [plain[0], plain[1], "--verbose"],
+    ] {
+        let ran = host.unattended(&args);
+        assert!(ran.stderr.contains(cause), "{ran:?}");
+        assert_eq!(ran.status, 1);
+    }
+}

@@ -1,4 +1,4 @@
-//! `list`: the skills that can be installed. `search` shows them the same way.
+//! `list` and `search`: the skills that can be installed.
 
 use clap::ValueEnum;
 
@@ -48,7 +48,7 @@ impl List {
     }
 
     /// The skills in a table, or `none` if there are none.
-    pub fn show(&self, mut listed: Vec<Listed>, screen: Screen, none: &str) -> Result<String> {
+    fn show(&self, mut listed: Vec<Listed>, screen: Screen, none: &str) -> Result<String> {
         match self.sort {
             None => {}
             Some(Order::Name) => listed.sort_by(|a, b| a.name.cmp(&b.name)),
@@ -80,5 +80,26 @@ impl List {
             }
         }
         Ok(table.render(screen))
+    }
+}
+
+/// Search the skills that can be installed
+#[derive(Debug, clap::Args)]
+pub struct Search {
+    /// Words to look for
+    #[arg(required = true)]
+    pub words: Vec<String>,
+    #[command(flatten)]
+    pub list: List,
+}
+
+impl Search {
+    /// The matching skills.
+    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+        let base = ctx.base(&ctx.dirs.plugin);
+        let listed = market(ctx, &base, self.list.offline).search(&self.words, &mut note)?;
+        let words = one_line(&self.words.join(" "));
+        let none = format!("No skill matches `{words}`. `list` shows all.\n");
+        self.list.show(listed, screen, &none)
     }
 }

@@ -7,7 +7,6 @@ pub mod link;
 pub mod list;
 pub mod outdated;
 pub mod remove;
-pub mod search;
 pub mod show;
 pub mod sources;
 pub mod update;

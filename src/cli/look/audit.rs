@@ -34,11 +34,8 @@ impl Audit {
         });
         let mut lines = events(ctx, self.since.as_deref())?;
         for (key, wanted) in [("skill", &skill), ("event", &self.event)] {
-            lines.retain(|line| {
-                wanted
-                    .as_deref()
-                    .is_none_or(|wanted| line.text(key) == wanted)
-            });
+            let is_wanted = |line: &Line| wanted.as_ref().is_none_or(|it| line.text(key) == it);
+            lines.retain(is_wanted);
         }
         if self.json {
             let values: Vec<_> = lines.iter().map(|line| &line.value).collect();

@@ -36,16 +36,12 @@ impl Deactivate {
 
 /// A misspelled name would deactivate nothing and look like success.
 fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
-    let Some(known) = ctx.store().contexts()? else {
+    let known = ctx.store().contexts()?;
+    let Some(known) = known.filter(|known| !known.contains(context)) else {
         return Ok(());
     };
-    if known.contains(context) {
-        return Ok(());
-    }
-    let known: Vec<String> = known
-        .iter()
-        .map(|name| format!("`{}`", quoted(name)))
-        .collect();
+    let known = known.iter().map(|name| format!("`{}`", quoted(name)));
+    let known: Vec<String> = known.collect();
     let text = format!("no conversation `{}` is known", quoted(context));
     Err(Error::new(text).hint(match known.len() {
         0 => "leave out --context to end whatever is active".to_owned(),

@@ -1,4 +1,4 @@
-//! `enable`: changes in the configuration who sees a skill.
+//! `enable` and `disable`: who sees a skill, in the configuration.
 
 use crate::catalog::Layer;
 use crate::cli::named::installed;
@@ -24,11 +24,29 @@ impl Enable {
     }
 }
 
+/// Hide a skill from the model and from people
+#[derive(Debug, clap::Args)]
+pub struct Disable {
+    /// The skill's name
+    pub name: String,
+    /// Hide it from the model only
+    #[arg(long)]
+    pub user: bool,
+}
+
+impl Disable {
+    /// Hides the skill from everybody, or only from the model.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        let visibility = if self.user { "user" } else { "off" };
+        set_visibility(ctx, &self.name, visibility)
+    }
+}
+
 /// Sets the visibility of the skill `written`.
 ///
 /// # Errors
 /// When there is none, or it is the administrator's.
-pub fn set_visibility(ctx: &RunContext, written: &str, visibility: &str) -> Result<String> {
+fn set_visibility(ctx: &RunContext, written: &str, visibility: &str) -> Result<String> {
     let catalog = ctx.catalog_naming(written);
     let entry = installed(ctx, &catalog, written)?;
     let name = entry.name();

@@ -2,10 +2,8 @@
 
 pub mod approve;
 pub mod deactivate;
-pub mod disable;
 pub mod enable;
 pub mod rollback;
 pub mod scan;
 pub mod trust;
-pub mod untrust;
 pub mod verify;

@@ -1,4 +1,4 @@
-//! `trust`: a project's skills and configuration take effect.
+//! `trust` and `untrust`: whether a project's skills and configuration take effect.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -115,22 +115,54 @@ fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &st
     format!("  {path}{what}: {state}\n")
 }
 
+/// Stop trusting a project's skills and configuration
+#[derive(Debug, clap::Args)]
+pub struct Untrust {
+    #[command(flatten)]
+    pub parts: Parts,
+}
+
+impl Untrust {
+    /// Revokes trust.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        let (from, names) = (self.parts.dir(ctx), self.parts.names());
+        let mut text = String::new();
+        for holder in ctx.project_holders(&from) {
+            let mut parts = self.parts.within(&holder);
+            // The other skills there stay trusted, together with the files next to them.
+            parts.retain(|part| !RunContext::is_place(part));
+            let only = names.is_some().then_some(&*parts);
+            if ctx.distrust(&holder, only)? {
+                let path = holder.display().to_string();
+                let part = names.as_ref().map(|names| one_line(names) + " in ");
+                let part = part.unwrap_or_default();
+                let _ = writeln!(text, "{part}`{}` is no longer trusted", one_line(&path));
+                let event = Event::new("untrust").with("path", path);
+                ctx.record(event.with("skill", names.clone()));
+            }
+        }
+        if text.is_empty() {
+            let text = format!("`{}` was not trusted", from.display());
+            return Err(Error::new(text).hint("`agent-skills trust --list` shows what is"));
+        }
+        Ok(text)
+    }
+}
+
 impl Parts {
     /// The named skills, for a message or the log; `None` for all.
-    pub fn names(&self) -> Option<String> {
+    fn names(&self) -> Option<String> {
         (!self.skill.is_empty()).then(|| self.skill.join(", "))
     }
 
     /// The directory as an absolute path.
-    pub fn dir(&self, ctx: &RunContext) -> PathBuf {
-        let cwd = &ctx.env.cwd;
-        self.dir
-            .as_ref()
-            .map_or_else(|| cwd.clone(), |dir| cwd.join(dir))
+    fn dir(&self, ctx: &RunContext) -> PathBuf {
+        let (cwd, dir) = (&ctx.env.cwd, self.dir.as_ref());
+        dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir))
     }
 
     /// The parts of `holder`; with a skill, also the files next to it.
-    pub fn within(&self, holder: &Path) -> Vec<PathBuf> {
+    fn within(&self, holder: &Path) -> Vec<PathBuf> {
         let all = RunContext::parts_of(holder);
         if self.skill.is_empty() {
             return all;
@@ -165,11 +197,8 @@ impl Parts {
                  .chibi/agent-skills.toml",
             ));
         }
-        let with_parts = holders.into_iter().map(|holder| {
-            let parts = self.within(&holder);
-            (holder, parts)
-        });
-        let mut found: Vec<(PathBuf, Vec<PathBuf>)> = with_parts.collect();
+        let parts: Vec<_> = holders.iter().map(|holder| self.within(holder)).collect();
+        let mut found: Vec<_> = holders.into_iter().zip(parts).collect();
         if self.skill.is_empty() {
             return Ok(found);
         }

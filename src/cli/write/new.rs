@@ -43,8 +43,8 @@ impl New {
     /// Creates the skill and returns the next steps.
     pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String> {
         let name = name(&self.name)?;
-        let parent = parent(ctx, self);
-        let dir = parent.path.join(name.as_str());
+        let (parent, base) = parent(ctx, self);
+        let dir = parent.join(name.as_str());
         let taken = || {
             let text = format!(
                 "`{}` exists already, and nothing is overwritten",
@@ -58,7 +58,7 @@ impl New {
         let installed = InstalledName::try_from(&name)?;
         let wish = wish(self, name, caller == Caller::Person { terminal: true })?;
         let files = scaffold(&wish);
-        let made = make(&parent, &installed, &files);
+        let made = make(&parent, base, &installed, &files);
         made.map_err(|error| {
             if dir.exists() {
                 taken()
@@ -70,38 +70,24 @@ impl New {
     }
 }
 
-struct Parent {
-    path: PathBuf,
-    /// The base whose `skills` it is; `None` for a directory that the user named.
-    base: Option<Base>,
-}
-
-fn parent(ctx: &RunContext, wanted: &New) -> Parent {
+/// The directory in which the skill is created, and the base whose `skills` it is, unless the user
+/// named it.
+fn parent(ctx: &RunContext, wanted: &New) -> (PathBuf, Option<Base>) {
     let cwd = &ctx.env.cwd;
-    match (&wanted.dir, wanted.layer) {
-        (None, Some(layer)) => {
-            let base = ctx.base(&ctx.layer_dir(layer));
-            let path = base.path().join(SKILLS.as_os_str());
-            Parent {
-                path,
-                base: Some(base),
-            }
-        }
-        (dir, _) => {
-            let path = dir
-                .as_ref()
-                .map_or_else(|| cwd.clone(), |dir| cwd.join(dir));
-            Parent { path, base: None }
-        }
+    if let Some(layer) = wanted.layer {
+        let base = ctx.base(&ctx.layer_dir(layer));
+        return (base.path().join(SKILLS.as_os_str()), Some(base));
     }
+    let dir = wanted.dir.as_ref();
+    (dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir)), None)
 }
 
 /// Creates the skill in a temporary place and renames it, so that no partial skill is seen.
-fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> {
-    let failed = |error: io::Error| Error::io("create directory", &parent.path, &error);
-    let dir = match &parent.base {
+fn make(parent: &Path, base: Option<Base>, name: &InstalledName, files: &[NewFile]) -> Result<()> {
+    let failed = |error: io::Error| Error::io("create directory", parent, &error);
+    let dir = match base {
         Some(base) => base.make()?.make_dir(&SKILLS),
-        None => Dir::make_anchor(&parent.path),
+        None => Dir::make_anchor(parent),
     };
     let dir = dir.map_err(failed)?;
     let aside = name.entry().temporary();

@@ -7,7 +7,7 @@ use super::findings;
 use super::try_skill::find;
 use crate::author::{Findings, Format, package, render};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::text::count;
 use crate::sys::{Durable, eprint, files};
@@ -87,6 +87,5 @@ fn may_be_written(target: &Path, skill: &Path) -> bool {
         .symlink_metadata()
         .map_or(true, |found| found.is_file());
     let parent = target.parent().and_then(|dir| dir.canonicalize().ok());
-    let skill = skill.canonicalize().unwrap_or_else(|_| skill.to_owned());
-    is_plain && !parent.is_some_and(|dir| dir.starts_with(&skill))
+    is_plain && !parent.is_some_and(|dir| dir.starts_with(real(skill)))
 }

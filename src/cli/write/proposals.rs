@@ -127,10 +127,8 @@ fn list(ctx: &RunContext, json: bool) -> Result<String> {
         warn(format_args!("{error}"));
     }
     let catalog = ctx.catalog();
-    let rows = proposals
-        .iter()
-        .map(|proposal| Row::new(ctx, &catalog, proposal));
-    let rows: Vec<Row> = rows.collect();
+    let row = |proposal| Row::new(ctx, &catalog, proposal);
+    let rows: Vec<Row> = proposals.iter().map(row).collect();
     if json {
         return json::bare(&rows);
     }
@@ -183,15 +181,16 @@ fn introduction(proposal: &Proposal) -> String {
         one_line(&proposal.written),
         context.unwrap_or_default()
     );
-    let mut fields = vec![("why".to_owned(), &proposal.justification)];
-    let evidence = proposal.evidence.iter();
-    fields.extend(evidence.map(|evidence| ("evidence".to_owned(), evidence)));
-    fields.extend(proposal.comments.iter().map(|comment| {
-        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
-        (format!("comment by the {by}, {written}"), &comment.text)
-    }));
-    for (label, value) in fields {
+    let mut field = |label: &str, value: &str| {
         let _ = writeln!(text, "{label}: {}", one_line(value));
+    };
+    field("why", &proposal.justification);
+    if let Some(evidence) = &proposal.evidence {
+        field("evidence", evidence);
+    }
+    for comment in &proposal.comments {
+        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
+        field(&format!("comment by the {by}, {written}"), &comment.text);
     }
     text
 }
@@ -229,10 +228,8 @@ fn forget(id: &ProposalId) -> String {
 }
 
 fn diff_of(files: &[ChangedFile]) -> String {
-    files
-        .iter()
-        .map(|file| file.applied.shown.as_str())
-        .collect()
+    let shown = files.iter().map(|file| file.applied.shown.as_str());
+    shown.collect()
 }
 
 fn approve(

@@ -11,7 +11,7 @@ use crate::cli::named::similar;
 use crate::error::{Error, Result};
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
 use crate::sys::answers_to_terminal;
@@ -75,7 +75,7 @@ fn text(
 /// When there is none.
 pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
     if let Some(dir) = directory(ctx, written) {
-        let dir = dir.canonicalize().unwrap_or(dir);
+        let dir = real(&dir);
         return Skill::load(&dir).map_err(|diagnostic| {
             let hint = format!("`agent-skills validate {}` says more", dir.display());
             Error::new(diagnostic.to_string()).hint(hint)

@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::describe::printable;
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::skill::unified_diff;
 use crate::sys::{Durable, eprint, files, limits};
 
@@ -53,7 +53,7 @@ impl Validate {
                     .extend(no_skill(path, self.strict, &installed));
             }
             for dir in dirs {
-                if !seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())) {
+                if !seen.insert(real(&dir)) {
                     continue;
                 }
                 if self.fix {
@@ -110,8 +110,7 @@ fn fix(dir: &Path) -> Result<()> {
     let (Ok(text), true) = (String::from_utf8(bytes), metadata.is_file()) else {
         return Ok(());
     };
-    let own = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    if let Some(fixed) = author::fix(&own, &text) {
+    if let Some(fixed) = author::fix(&real(dir), &text) {
         let mode = metadata.permissions().mode() & 0o777;
         files::replace(&file, fixed.as_bytes(), mode, Durable::Yes).map_err(|error| {
             error.hint("nothing was changed; check the directory's permissions")

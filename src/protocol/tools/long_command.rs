@@ -16,9 +16,8 @@ const LONG: [&str; 2] = ["install", "update"];
 /// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
 pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Response>> {
-    let is_long = words
-        .first()
-        .is_some_and(|verb| LONG.contains(&verb.as_str()));
+    let verb = words.iter().find(|word| !word.starts_with('-'));
+    let is_long = verb.is_some_and(|verb| LONG.contains(&verb.as_str()));
     let wait = ctx.script_wait().ok()??;
     is_long.then(|| run(ctx, words, wait))
 }

@@ -1,8 +1,9 @@
 //! The result of one check, with its remedy.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
+use crate::skill::one_line;
 
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -19,60 +20,59 @@ pub enum Outcome {
 /// Repairs something; returns what was done.
 pub type Fix = Box<dyn FnOnce() -> Result<String>>;
 
-/// One check.
+/// One check, in the format that `--json` documents.
+#[derive(Serialize)]
 pub struct Check {
+    /// The area that it belongs to.
+    pub area: &'static str,
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
     /// Its outcome.
     pub outcome: Outcome,
-    /// What was found and why, as a sentence fragment.
+    /// What was found and why, as a sentence fragment on one line.
     pub message: String,
     /// The next step, if there is one.
     pub remedy: Option<String>,
     /// Performs that step, if no decision is needed.
+    #[serde(rename = "fixable", serialize_with = "is_fixable")]
     pub fix: Option<Fix>,
 }
 
+fn is_fixable<S: Serializer>(fix: &Option<Fix>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(fix.is_some())
+}
+
 impl Check {
-    fn new(code: &'static str, outcome: Outcome, message: String) -> Self {
+    fn new(code: &'static str, outcome: Outcome, message: &str, remedy: Option<&str>) -> Self {
         Self {
+            area: "",
             code,
             outcome,
-            message,
-            remedy: None,
+            message: one_line(message),
+            remedy: remedy.map(one_line),
             fix: None,
         }
     }
 
     /// A check that succeeded.
     pub fn ok(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Ok, message.into())
+        Self::new(code, Outcome::Ok, &message.into(), None)
     }
 
     /// See [`Outcome::Warn`].
     pub fn warn(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Warn, message.into()).remedy(remedy.into())
+        Self::new(code, Outcome::Warn, &message.into(), Some(&remedy.into()))
     }
 
     /// See [`Outcome::Fail`].
     pub fn fail(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Fail, message.into()).remedy(remedy.into())
+        Self::new(code, Outcome::Fail, &message.into(), Some(&remedy.into()))
     }
 
     /// A check that failed with a room's error.
     pub fn from_error(code: &'static str, error: &Error, otherwise: &str) -> Self {
-        Self::fail(
-            code,
-            error.to_string(),
-            error.next_step().unwrap_or(otherwise),
-        )
-    }
-
-    fn remedy(self, remedy: String) -> Self {
-        Self {
-            remedy: Some(remedy),
-            ..self
-        }
+        let remedy = error.next_step().unwrap_or(otherwise);
+        Self::fail(code, error.to_string(), remedy)
     }
 
     /// Adds what `--fix` does about it.

@@ -28,20 +28,10 @@ const AREAS: [(&str, Examination); 7] = [
 ];
 
 #[derive(Serialize)]
-struct Rendered {
-    area: &'static str,
-    code: &'static str,
-    outcome: Outcome,
-    message: String,
-    remedy: Option<String>,
-    fixable: bool,
-}
-
-#[derive(Serialize)]
 struct Answer {
     broken: bool,
     fixed: Vec<String>,
-    checks: Vec<Rendered>,
+    checks: Vec<Check>,
 }
 
 /// Find problems and their remedies (exit 1 if something is broken)
@@ -59,16 +49,7 @@ impl Doctor {
     /// Runs every check; a failure if something is broken.
     pub fn run(self, ctx: &RunContext, screen: Screen) -> Result<String, Failure> {
         let fixed = if self.fix { repair(ctx) } else { Vec::new() };
-        let checks: Vec<Rendered> = examine(ctx)
-            .map(|(area, check)| Rendered {
-                area,
-                code: check.code,
-                outcome: check.outcome,
-                message: one_line(&check.message),
-                remedy: check.remedy.as_deref().map(one_line),
-                fixable: check.fix.is_some(),
-            })
-            .collect();
+        let checks: Vec<Check> = examine(ctx).collect();
         let answer = Answer {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
             fixed,
@@ -83,13 +64,15 @@ impl Doctor {
     }
 }
 
-fn examine(ctx: &RunContext) -> impl Iterator<Item = (&'static str, Check)> {
-    let all = AREAS.into_iter();
-    all.flat_map(move |(area, checks)| checks(ctx).into_iter().map(move |check| (area, check)))
+fn examine(ctx: &RunContext) -> impl Iterator<Item = Check> {
+    AREAS.into_iter().flat_map(|(area, checks)| {
+        let checks = checks(ctx).into_iter();
+        checks.map(move |check| Check { area, ..check })
+    })
 }
 
 fn repair(ctx: &RunContext) -> Vec<String> {
-    let fixes = examine(ctx).filter_map(|(_, check)| check.fix);
+    let fixes = examine(ctx).filter_map(|check| check.fix);
     fixes
         .map(|fix| match fix() {
             Ok(done) => one_line(&done),
@@ -121,28 +104,17 @@ impl Answer {
                 text += &hanging(&" ".repeat(INDENT), remedy, INDENT, screen);
             }
         }
-        let count = |outcome| {
-            self.checks
-                .iter()
-                .filter(|check| check.outcome == outcome)
-                .count()
+        let count = |is: fn(&&Check) -> bool| self.checks.iter().filter(is).count();
+        let broken = count(|check| check.outcome == Outcome::Fail);
+        let odd = count(|check| check.outcome == Outcome::Warn);
+        text += &match (broken, odd) {
+            (0, 0) => "Nothing is wrong.\n".to_owned(),
+            (0, _) => format!("Nothing is broken; {odd} to check.\n"),
+            _ => format!("{broken} broken, {odd} to check.\n"),
         };
-        let (broken, odd) = (count(Outcome::Fail), count(Outcome::Warn));
-        let fixable = self.checks.iter().filter(|check| check.fixable).count();
-        let _ = writeln!(
-            text,
-            "{}",
-            match (broken, odd) {
-                (0, 0) => "Nothing is wrong.".to_owned(),
-                (0, _) => format!("Nothing is broken; {odd} to check."),
-                _ => format!("{broken} broken, {odd} to check."),
-            }
-        );
+        let fixable = count(|check| check.fix.is_some());
         if fixable > 0 {
-            let _ = writeln!(
-                text,
-                "`agent-skills doctor --fix` repairs {fixable} of them."
-            );
+            text += &format!("`agent-skills doctor --fix` repairs {fixable} of them.\n");
         }
         text
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ask::ask;
 use super::check::Check;
 use crate::error::Error;
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.
@@ -45,7 +45,6 @@ fn usual(ctx: &RunContext) -> Option<PathBuf> {
 
 fn elsewhere(ctx: &RunContext) -> Option<Check> {
     let (here, usual) = (&ctx.dirs.plugin, usual(ctx)?);
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(here) == real(&usual) {
         return None;
     }

@@ -60,18 +60,13 @@ fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
 
 fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
     let given = ctx.env.vars();
-    let given: Vec<_> = given
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
+    let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let given: Vec<_> = given.collect();
     let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
-        let (what, how) = sentence.split_once(": ").unwrap_or((&sentence, ""));
-        let how = if how.is_empty() {
-            "see its SKILL.md"
-        } else {
-            how
-        };
+        let parts = sentence.split_once(": ");
+        let (what, how) = parts.unwrap_or((&sentence, "see its SKILL.md"));
         Check::warn("need-missing", format!("`{}`: {what}", skill.name), how)
     });
     told.collect()
@@ -81,19 +76,13 @@ fn confinement(ctx: &RunContext) -> Option<Check> {
     let config = ctx.config().ok()?;
     let lack = lacking_confinement(config.network)?;
     let text = format!("`sandbox` is on, and {lack}");
+    let unconfined = "scripts run as far confined as possible: `agent-skills config set sandbox \
+                      require` refuses them instead";
+    let refused = "no script runs: `agent-skills config set sandbox auto` lets them run as far \
+                   confined as possible";
     match config.sandbox {
         Mode::Off => None,
-        Mode::Auto => Some(Check::warn(
-            "sandbox",
-            text,
-            "scripts run as far confined as possible: `agent-skills config set sandbox require` \
-             refuses them instead",
-        )),
-        Mode::Require => Some(Check::fail(
-            "sandbox",
-            text,
-            "no script runs: `agent-skills config set sandbox auto` lets them run as far confined \
-             as possible",
-        )),
+        Mode::Auto => Some(Check::warn("sandbox", text, unconfined)),
+        Mode::Require => Some(Check::fail("sandbox", text, refused)),
     }
 }

@@ -60,11 +60,8 @@ fn enforcement(ctx: &RunContext) -> Option<Check> {
         Enforce::Off => ("off", "are let through"),
     };
     let text = format!("`enforce` is `{word}`: calls that the active skill does not allow {does}");
-    Some(Check::warn(
-        "enforcement",
-        text,
-        "agent-skills config set enforce restrict",
-    ))
+    let remedy = "agent-skills config set enforce restrict";
+    Some(Check::warn("enforcement", text, remedy))
 }
 
 fn trust(ctx: &RunContext) -> Vec<Check> {
@@ -83,17 +80,16 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {
             let shown = holder.display();
-            let mut parts = RunContext::parts_of(&holder);
-            parts.retain(|part| !(RunContext::is_place(part) && RunContext::is_empty_place(part)));
-            let parts = parts.iter();
-            let states: Vec<Trust> = parts
-                .map(|part| trusts.of_part(ctx, &holder, part))
-                .collect();
-            let is_changed = |state: &Trust| matches!(state, Trust::Outdated(_));
-            let why = match (
-                states.contains(&Trust::Missing),
-                states.iter().any(is_changed),
-            ) {
+            let (mut is_new, mut is_changed) = (false, false);
+            for part in RunContext::parts_of(&holder) {
+                if RunContext::is_place(&part) && RunContext::is_empty_place(&part) {
+                    continue;
+                }
+                let state = trusts.of_part(ctx, &holder, &part);
+                is_new |= state == Trust::Missing;
+                is_changed |= matches!(state, Trust::Outdated(_));
+            }
+            let why = match (is_new, is_changed) {
                 (false, false) => return None,
                 (true, false) => "has skills or a configuration that you do not trust so far",
                 (false, true) => "has changed since you trusted it",

@@ -140,21 +140,16 @@ fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
 fn differing(skill: &Verified) -> Check {
     let name = &skill.name;
     let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
-    let undo =
+    let remedy =
         format!("`agent-skills verify {name}` names them; `update {name} --stash` undoes them");
-    let (text, remedy) = match files {
+    let text = match files {
         0 => {
-            let remedy = "`agent-skills install` brings it back".to_owned();
-            (format!("`{name}` is in the lockfile and not there"), remedy)
+            let text = format!("`{name}` is in the lockfile and not there");
+            let remedy = "`agent-skills install` brings it back";
+            return Check::warn("skill-changed", text, remedy);
         }
-        1 => (
-            format!("1 file of `{name}` is not as it was installed"),
-            undo,
-        ),
-        many => (
-            format!("{many} files of `{name}` are not as they were installed"),
-            undo,
-        ),
+        1 => format!("1 file of `{name}` is not as it was installed"),
+        many => format!("{many} files of `{name}` are not as they were installed"),
     };
     Check::warn("skill-changed", text, remedy)
 }

@@ -1,4 +1,4 @@
-//! `read-properties`: the properties of a skill, byte for byte as the reference tool prints them.
+//! `read-properties` and `to-prompt`: what the specification's reference tool prints, byte for byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,28 @@ impl ReadProperties {
     }
 }
 
+/// Print the catalog block of skills, as the specification's reference tool does
+#[derive(Debug, clap::Args)]
+pub struct ToPrompt {
+    /// Skills' directories or their SKILL.md
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+impl ToPrompt {
+    /// The block.
+    pub fn run(&self) -> Result<String> {
+        let dirs = self.paths.iter().map(|path| skill_dir(path));
+        let dirs: Vec<PathBuf> = dirs.collect::<Result<_>>()?;
+        Ok(strict::to_prompt(&dirs)? + "\n")
+    }
+}
+
 /// The skill's directory.
 ///
 /// # Errors
 /// When nothing is there.
-pub fn skill_dir(path: &Path) -> Result<PathBuf> {
+fn skill_dir(path: &Path) -> Result<PathBuf> {
     fs::metadata(path).map_err(|error| {
         Error::io("open", path, &error).hint("give a skill's directory or its SKILL.md")
     })?;
