@@ -98,11 +98,8 @@ impl Report {
             report.diagnostics.extend(cut.map(Remark::from));
             report
         };
-        let entries = catalog.entries().iter();
-        entries
-            .filter(|entry| is_told(ctx, entry))
-            .map(report)
-            .collect()
+        let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
+        told.map(report).collect()
     }
 
     /// The report about one directory of the catalog.

@@ -20,21 +20,22 @@ impl ByContext {
 
     /// All names in the table.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0
-            .iter()
-            .flat_map(|(_, names)| names)
-            .map(String::as_str)
+        let names = self.0.iter().flat_map(|(_, names)| names);
+        names.map(String::as_str)
     }
 
     /// The names for `context`, from all globs that match it, without duplicates; `None` if none
     /// matches.
     pub fn names_for(&self, context: &str) -> Option<Vec<&str>> {
-        let mut matching = self.0.iter().filter(|(glob, _)| matches(glob, context));
-        let mut found: Vec<&str> = matching.next()?.1.iter().map(String::as_str).collect();
-        found.extend(matching.flat_map(|(_, names)| names.iter().map(String::as_str)));
+        let mut matching = self
+            .0
+            .iter()
+            .filter(|(glob, _)| matches(glob, context))
+            .peekable();
+        matching.peek()?;
+        let names = matching.flat_map(|(_, names)| names).map(String::as_str);
         let mut seen = std::collections::BTreeSet::new();
-        found.retain(|name| seen.insert(*name));
-        Some(found)
+        Some(names.filter(|name| seen.insert(*name)).collect())
     }
 }
 

@@ -54,10 +54,8 @@ impl PolicyFile {
     /// directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
         let refused = |path: &Path, why: &str| {
-            Error::new(format!(
-                "the policy `{}` cannot be relied on: {why}",
-                path.display()
-            ))
+            let path = path.display();
+            Error::new(format!("the policy `{path}` cannot be relied on: {why}"))
         };
         let file = look(&self.path).map_err(|why| refused(&self.path, &why))?;
         let dir = self.path.parent().unwrap_or(&self.path);
@@ -65,10 +63,8 @@ impl PolicyFile {
         let dir_metadata = fs::metadata(dir).ok();
         for (path, metadata) in [(dir, &dir_metadata), (&self.path, &file)] {
             if let Some(why) = metadata.as_ref().and_then(others_may_write) {
-                let hint = format!(
-                    "look at `{}`, then make it yours or root's alone",
-                    path.display()
-                );
+                let shown = path.display();
+                let hint = format!("look at `{shown}`, then make it yours or root's alone");
                 return Err(refused(path, why).hint(hint));
             }
         }
@@ -155,10 +151,8 @@ impl Enterprise {
                 Some(Ok(_)) | None => Ok(()),
             });
             read.map_err(|why| {
-                let text = format!(
-                    "the enterprise skills in `{}` cannot be read: {why}",
-                    skills.display()
-                );
+                let shown = skills.display();
+                let text = format!("the enterprise skills in `{shown}` cannot be read: {why}");
                 Error::new(text).hint("make them readable, or remove that directory")
             })?;
         }

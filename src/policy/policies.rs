@@ -148,10 +148,8 @@ impl Policies {
     pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.skills;
-            let blocking = block
-                .iter()
-                .find(|glob| matches(glob, name) || matches(glob, directory));
-            if let Some(glob) = blocking {
+            let is_it = |glob: &&String| matches(glob, name) || matches(glob, directory);
+            if let Some(glob) = block.iter().find(is_it) {
                 return Some(format!("the policy {file} blocks skills named `{glob}`"));
             }
             let allowed = allow.as_ref().is_none_or(|allow| any_matches(allow, name));
@@ -173,9 +171,8 @@ impl Policies {
             if let Some(glob) = block.iter().find(|glob| matching(glob)) {
                 return Some(format!("the policy {file} blocks the source `{glob}`"));
             }
-            let allowed = allow
-                .as_ref()
-                .is_none_or(|allow| allow.iter().any(|glob| matching(glob)));
+            let allow = allow.as_ref();
+            let allowed = allow.is_none_or(|allow| allow.iter().any(|glob| matching(glob)));
             (!allowed).then(|| match source {
                 Some(source) => format!("the policy {file} does not allow the source `{source}`"),
                 None => format!("the policy {file} allows skills of listed sources only, and where this one came from is not known"),
@@ -242,8 +239,7 @@ impl Policies {
     }
 
     fn each(&self) -> impl Iterator<Item = (String, &Policy)> {
-        self.0
-            .iter()
-            .map(|(file, policy)| (format!("`{}`", file.display()), policy))
+        let each = self.0.iter();
+        each.map(|(file, policy)| (format!("`{}`", file.display()), policy))
     }
 }

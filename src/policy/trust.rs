@@ -104,12 +104,9 @@ impl Trusts {
                 None => Trust::Missing,
                 Some(recorded) if recorded.is_always() => Trust::Given,
                 Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
-                Some(Trusted::Parts(parts)) => {
-                    match part_key(holder, path).and_then(|key| parts.get(key)) {
-                        Some(part) => part.compared_with(path),
-                        None => Trust::Missing,
-                    }
-                }
+                Some(Trusted::Parts(parts)) => part_key(holder, path)
+                    .and_then(|key| parts.get(key))
+                    .map_or(Trust::Missing, |part| part.compared_with(path)),
             }
         })
     }
@@ -133,9 +130,8 @@ impl Trusts {
             return found.clone();
         }
         let trust = compare();
-        self.found
-            .borrow_mut()
-            .insert(path.to_owned(), trust.clone());
+        let mut found = self.found.borrow_mut();
+        found.insert(path.to_owned(), trust.clone());
         trust
     }
 }
@@ -340,9 +336,9 @@ fn trust_key(holder: &Path) -> Result<String> {
 }
 
 fn unnamed(path: &Path) -> Error {
-    let text = format!(
-        "the path `{}` is not UTF-8 and cannot be recorded",
-        path.display()
-    );
-    Error::new(text).hint("rename the directory")
+    let shown = path.display();
+    Error::new(format!(
+        "the path `{shown}` is not UTF-8 and cannot be recorded"
+    ))
+    .hint("rename the directory")
 }

@@ -89,9 +89,8 @@ pub fn authorize(
     if let Some(error) = unreadable {
         return match answer(&decision) {
             Answer::Refused(message) => Authorized {
-                answer: Answer::Refused(format!("{message} ({error})")),
                 event: Some(event),
-                arguments: None,
+                ..Answer::Refused(format!("{message} ({error})")).into()
             },
             _ => closed(&call, "the configuration", &error),
         };
@@ -115,20 +114,17 @@ pub fn authorize(
 /// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
 /// user's configuration denies nothing either, and no policy denies a tool.
 pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadable>) -> bool {
-    let is_idle = session
-        .as_ref()
-        .is_ok_and(|session| session.activated.is_empty());
-    is_idle
-        && ctx
-            .policies()
-            .is_ok_and(|policies| policies.denied_tools().next().is_none())
+    let is_idle = |session: &Session| session.activated.is_empty();
+    session.as_ref().is_ok_and(is_idle) && ctx.policies().is_ok_and(|it| denies_no_tool(&it))
 }
 
 /// Whether nothing is active and no policy has a rule for tools.
 fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
-    session.activated.is_empty()
-        && call.ours != Some(OurTool::Direct)
-        && policies.denied_tools().next().is_none()
+    session.activated.is_empty() && call.ours != Some(OurTool::Direct) && denies_no_tool(policies)
+}
+
+fn denies_no_tool(policies: &Policies) -> bool {
+    policies.denied_tools().next().is_none()
 }
 
 /// Allows reading and those of our own tools that only inform. Using a skill is blocked, because
@@ -151,15 +147,12 @@ fn closed(call: &Call, what: &str, error: &Error) -> Authorized {
     );
     let event = Event::new("tool")
         .with("tool", call.tool)
-        .with("arguments", call_summary(call));
+        .with("arguments", call_summary(call))
+        .with("decision", "blocked")
+        .with("by", format!("{what} cannot be read"));
     Authorized {
-        answer: Answer::Refused(message),
-        event: Some(
-            event
-                .with("decision", "blocked")
-                .with("by", format!("{what} cannot be read")),
-        ),
-        arguments: None,
+        event: Some(event),
+        ..Answer::Refused(message).into()
     }
 }
 

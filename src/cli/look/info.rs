@@ -139,14 +139,11 @@ impl Details {
         known("version", report.version.as_deref());
         known("path", Some(&report.path));
         known("layer", Some(report.layer));
-        for Rival {
-            path,
-            layer,
-            reason,
-        } in &self.rivals
-        {
-            let reason = reason.as_deref().unwrap_or("it is the one that is offered");
-            known("also", Some(&format!("{path} ({layer}): {reason}")));
+        for rival in &self.rivals {
+            let reason = rival.reason.as_deref();
+            let reason = reason.unwrap_or("it is the one that is offered");
+            let text = format!("{} ({}): {reason}", rival.path, rival.layer);
+            known("also", Some(&text));
         }
         known("called by", self.called_by);
         known("license", self.license.as_deref());
@@ -181,17 +178,13 @@ impl Details {
     }
 
     fn source(&self) -> Option<String> {
-        let Report {
-            linked_to,
-            source,
-            commit,
-            ..
-        } = &self.report;
-        if let Some(to) = linked_to {
+        let report = &self.report;
+        if let Some(to) = &report.linked_to {
             return Some(format!("linked to {to}"));
         }
-        let at = commit.as_ref().map(|commit| format!(" at {commit}"));
-        Some(format!("{}{}", source.as_ref()?, at.unwrap_or_default()))
+        let commit = report.commit.as_ref();
+        let at = commit.map(|commit| format!(" at {commit}"));
+        Some(report.source.clone()? + &at.unwrap_or_default())
     }
 }
 

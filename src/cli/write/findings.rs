@@ -34,11 +34,9 @@ pub fn lint(ctx: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
         let mut in_file = tools_of(ctx, source);
         in_file.extend(overlaps(source, installed));
         in_file.extend(requirements(ctx, source, installed));
-        let in_file = in_file.into_iter();
-        found.extend(
-            in_file
-                .map(|(code, place, message)| Finding::new(&code, source.file(), place, &message)),
-        );
+        for (code, place, message) in in_file {
+            found.push(Finding::new(&code, source.file(), place, &message));
+        }
         found.extend(scripts(dir));
     }
     found.extend(scanned(dir));
@@ -105,24 +103,17 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
     };
     let whole = |rule: &Rule| rule.host_names().iter().any(|name| name == tool);
     let harmless = tools::find(tool).is_some_and(|tool| tool.effect == tools::Effect::Harmless);
-    let granted = restriction
-        .allowed()
-        .is_none_or(|rules| rules.iter().any(speaks));
+    let allowed = restriction.allowed();
+    let granted = allowed.is_none_or(|rules| rules.iter().any(speaks));
     (granted || harmless) && !restriction.denied().iter().any(whole)
 }
 
 /// Whether a sentence ends in a negation of its next word.
 fn is_negated(before: &str) -> bool {
-    let sentence = before
-        .rsplit(['.', '\n', ';'])
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
-    let mut last = sentence
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .rev()
-        .filter(|word| !word.is_empty())
-        .take(6);
+    let sentence = before.rsplit(['.', '\n', ';']).next();
+    let sentence = sentence.unwrap_or_default().to_lowercase();
+    let words = sentence.rsplit(|c: char| !c.is_alphanumeric() && c != '\'');
+    let mut last = words.filter(|word| !word.is_empty()).take(6);
     last.any(|word| ["not", "never", "no", "don't", "avoid", "without", "instead"].contains(&word))
 }
 

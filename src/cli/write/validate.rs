@@ -48,9 +48,8 @@ impl Validate {
             // Show the path as it was given.
             let dirs = author::skills_at(path);
             if dirs.is_empty() {
-                report
-                    .findings
-                    .extend(no_skill(path, self.strict, &installed));
+                let found = no_skill(path, self.strict, &installed);
+                report.findings.extend(found);
             }
             for dir in dirs {
                 if !seen.insert(real(&dir)) {

@@ -37,11 +37,9 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
         ctx.catalog()
     };
     let chosen = choose(ctx, &config, &catalog, &names, &tell);
-    let snapshots: Vec<ActiveSkill> = chosen
-        .fitting
-        .iter()
-        .map(|(offered, _)| snapshot(offered.skill, offered.tool))
-        .collect();
+    let fitting = chosen.fitting.iter();
+    let snapshots = fitting.map(|(offered, _)| snapshot(offered.skill, offered.tool));
+    let snapshots: Vec<ActiveSkill> = snapshots.collect();
     if let Err(error) = put_in_force(ctx, &chosen, &snapshots) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
@@ -109,12 +107,10 @@ fn choose<'a>(
 }
 
 fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
-    let entry = catalog
-        .by_name(name)
-        .ok_or_else(|| Error::new("there is no skill of this name"))?;
-    entry
-        .offered()
-        .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
+    let entry = catalog.by_name(name);
+    let entry = entry.ok_or_else(|| Error::new("there is no skill of this name"))?;
+    let reason = || Error::new(entry.reason_not_offered().unwrap_or_default());
+    entry.offered().ok_or_else(reason)
 }
 
 fn text(ctx: &RunContext, skill: &Skill) -> Result<String> {
@@ -149,9 +145,7 @@ impl<'a> Chosen<'a> {
     }
 
     fn block(&self, one_tool: bool) -> Option<String> {
-        if self.fitting.is_empty() && self.too_long.is_empty() {
-            return None;
-        }
+        self.all().next()?;
         let mut block = LEAD.to_owned();
         for (_, text) in &self.fitting {
             block.push_str("\n\n");

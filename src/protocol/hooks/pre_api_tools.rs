@@ -35,22 +35,17 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
     hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
-    let cares = |offered: &Offered| offered.skill.fields.is_forked();
-    let sub_agents = offered
-        .iter()
-        .any(cares)
-        .then(|| tools.iter().any(|tool| tool.name == SUB_AGENT));
+    let is_forked = |offered: &Offered| offered.skill.fields.is_forked();
+    let has_sub_agents = || tools.iter().any(|tool| tool.name == SUB_AGENT);
+    let sub_agents = offered.iter().any(is_forked).then(has_sub_agents);
     remember(&store, &key, &mut session, tools, sub_agents);
     let config = ctx.config().unwrap_or_default();
     let policies = ctx.policies().unwrap_or_default();
     let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
-    let skills = offered
-        .iter()
-        .map(|offered| (offered.tool, Some(own_tool(offered))));
+    let skills = offered.iter().map(|one| (one.tool, Some(own_tool(one))));
     let one_tool = catalog.has_one_tool(config.max_tools.0);
-    let others = tools
-        .iter()
-        .filter(|tool| !one_tool || tool.name != ours::SKILL);
+    let is_other = |tool: &&ListedTool| !one_tool || tool.name != ours::SKILL;
+    let others = tools.iter().filter(is_other);
     // What is forbidden whatever the arguments is forbidden without any.
     let known = others.map(|tool| {
         let of_this_name = |offered: &&Offered| offered.tool == tool.name;
@@ -82,11 +77,8 @@ fn remember(
     tools: &[ListedTool],
     sub_agents: Option<bool>,
 ) {
-    let names = tools
-        .iter()
-        .filter(|tool| tool.is_mcp)
-        .map(|tool| tool.name.clone());
-    let names: BTreeSet<String> = names.collect();
+    let of_mcp = tools.iter().filter(|tool| tool.is_mcp);
+    let names: BTreeSet<String> = of_mcp.map(|tool| tool.name.clone()).collect();
     if names == session.mcp_tools && sub_agents == session.sub_agents {
         return;
     }

@@ -24,21 +24,12 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
     if !ctx.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
+    let most = limits::PROPOSAL_TEXT;
     at_most(&call.diff, PROPOSAL, "the diff")?;
-    at_most(
-        &call.justification,
-        limits::PROPOSAL_TEXT,
-        "the justification",
-    )?;
-    let evidence = call
-        .evidence
-        .as_deref()
-        .filter(|text| !one_line(text).is_empty());
-    at_most(
-        evidence.unwrap_or_default(),
-        limits::PROPOSAL_TEXT,
-        "the evidence",
-    )?;
+    at_most(&call.justification, most, "the justification")?;
+    let evidence = call.evidence.as_deref();
+    let evidence = evidence.filter(|text| !one_line(text).is_empty());
+    at_most(evidence.unwrap_or_default(), most, "the evidence")?;
     if one_line(&call.justification).is_empty() {
         return Err(Error::new("the justification is empty")
             .hint("say in a sentence what is wrong and why this is better"));
@@ -91,12 +82,12 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;
-    let description = one_line(&call.description);
+    let change = Change::Create { text };
     hand_in(
         ctx,
         name.as_str(),
-        Change::Create { text },
-        &description,
+        change,
+        &one_line(&call.description),
         None,
     )
 }
@@ -129,11 +120,8 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let dir = std::path::Path::new(name.as_str());
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes())
         .map_err(|diagnostic| wrong(&diagnostic.to_string()))?;
-    if let Some(odd) = skill
-        .diagnostics
-        .iter()
-        .find(|odd| odd.level() > Level::Note)
-    {
+    let mut found = skill.diagnostics.iter();
+    if let Some(odd) = found.find(|odd| odd.level() > Level::Note) {
         return Err(wrong(&odd.to_string()));
     }
     let listed = match skill.fields.allowed_tools() {
@@ -155,7 +143,7 @@ fn hand_in(
 ) -> Result<String> {
     let what = match &change {
         Change::Update { files, .. } => {
-            let files: Vec<&str> = files.keys().map(String::as_str).collect();
+            let files: Vec<_> = files.keys().cloned().collect();
             format!("to change `{skill}` ({})", one_line(&files.join(", ")))
         }
         Change::Create { .. } => format!("to make the skill `{skill}`"),
@@ -170,14 +158,13 @@ fn hand_in(
         context: ctx.context(),
         comments: Vec::new(),
     };
-    let added = ctx.proposals().add(&proposal)?;
-    let state = match added {
-        Added::New => "is written",
+    let state = match ctx.proposals().add(&proposal)? {
+        Added::New => {
+            ctx.record(ctx.proposal_event(&proposal, "written"));
+            "is written"
+        }
         Added::Already => "was written before",
     };
-    if added == Added::New {
-        ctx.record(ctx.proposal_event(&proposal, "written"));
-    }
     let id = &proposal.id;
     Ok(format!(
         "The proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \

@@ -39,18 +39,14 @@ fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
-    let kept = offered
-        .iter()
-        .map(|one| (one.skill, ctx.last_arguments(one.skill)));
+    let kept = offered.iter().map(|one| ctx.last_arguments(one.skill));
     let kept: Vec<_> = kept.collect();
-    let skills: Vec<_> = kept
-        .iter()
-        .map(|(skill, kept)| (*skill, kept.as_deref()))
+    let each = offered.iter().zip(&kept);
+    let skills: Vec<_> = each
+        .map(|(one, kept)| (one.skill, kept.as_deref()))
         .collect();
-    let bodies = skills
-        .iter()
-        .map(|(skill, kept)| body(ctx, skill, *kept, until));
-    let bodies: Vec<String> = bodies.collect::<Result<_>>()?;
+    let body = |(skill, kept): &(&Skill, Option<&str>)| body(ctx, skill, *kept, until);
+    let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
     run_post_hooks(ctx, false, began);
     ctx.handed(&skills);
     let later = match bodies.len() {
@@ -70,23 +66,21 @@ fn body(
     arguments: Option<&str>,
     until: Instant,
 ) -> Result<String> {
-    let mut notes = Vec::new();
-    match run_pre_hooks(ctx, skill, until) {
-        Ok(note) => notes.extend(note),
+    let note = match run_pre_hooks(ctx, skill, until) {
+        Ok(note) => note,
         Err(error) => {
             let hint = error.next_step().unwrap_or_default();
             let text = guarded(&format!("Error: {error}\n{hint}"));
             return Ok(Wrapper::Skill.around(skill.name.as_str(), &text));
         }
-    }
-    if skill.fields.is_forked() {
-        notes.push(fork::note("it was loaded into the conversation"));
-    }
+    };
+    let is_forked = skill.fields.is_forked();
+    let forked = is_forked.then(|| fork::note("it was loaded into the conversation"));
     ctx.instructions_once(Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments,
-        more: notes,
+        more: note.into_iter().chain(forked).collect(),
         wrapper: Wrapper::Skill,
     })
 }
@@ -112,26 +106,19 @@ fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
 
 /// The name of the active skill that `written` means. One that is not active counts as unloaded.
 fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> {
-    if let Some(active) = session
-        .active()
-        .find(|active| active.name == written || active.tool == written)
-    {
+    let is_it = |active: &&ActiveSkill| active.name == written || active.tool == written;
+    if let Some(active) = session.active().find(is_it) {
         return Ok(active.name.clone());
     }
     let entry = catalog.by_name(written).ok_or_else(|| {
-        let active: Vec<String> = session
-            .active()
-            .map(|active| format!("`{}`", active.name))
-            .collect();
+        let active = session.active().map(|active| format!("`{}`", active.name));
+        let active: Vec<String> = active.collect();
         let hint = match active.len() {
             0 => suggestion(catalog, written),
             _ => format!("active are {}", active.join(", ")),
         };
-        let text = format!(
-            "nothing was unloaded: there is no skill `{}`",
-            quoted(written)
-        );
-        Error::new(text).hint(hint)
+        let name = quoted(written);
+        Error::new(format!("nothing was unloaded: there is no skill `{name}`")).hint(hint)
     })?;
     Ok(entry.name())
 }

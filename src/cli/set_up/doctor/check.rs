@@ -1,6 +1,6 @@
 //! The result of one check, with its remedy.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::skill::one_line;
@@ -34,12 +34,10 @@ pub struct Check {
     /// The next step, if there is one.
     pub remedy: Option<String>,
     /// Performs that step, if no decision is needed.
-    #[serde(rename = "fixable", serialize_with = "is_fixable")]
+    #[serde(skip)]
     pub fix: Option<Fix>,
-}
-
-fn is_fixable<S: Serializer>(fix: &Option<Fix>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(fix.is_some())
+    /// Whether there is such a fix.
+    pub fixable: bool,
 }
 
 impl Check {
@@ -51,6 +49,7 @@ impl Check {
             message: one_line(message),
             remedy: remedy.map(one_line),
             fix: None,
+            fixable: false,
         }
     }
 
@@ -80,6 +79,7 @@ impl Check {
     pub fn fix(self, fix: impl FnOnce() -> Result<String> + 'static) -> Self {
         Self {
             fix: Some(Box::new(fix)),
+            fixable: true,
             ..self
         }
     }

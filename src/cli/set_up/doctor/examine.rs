@@ -112,7 +112,7 @@ impl Answer {
             (0, _) => format!("Nothing is broken; {odd} to check.\n"),
             _ => format!("{broken} broken, {odd} to check.\n"),
         };
-        let fixable = count(|check| check.fix.is_some());
+        let fixable = count(|check| check.fixable);
         if fixable > 0 {
             text += &format!("`agent-skills doctor --fix` repairs {fixable} of them.\n");
         }

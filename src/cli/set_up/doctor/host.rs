@@ -1,6 +1,7 @@
 //! Checks whether chibi is installed, how it talks to plugins, and which `agent-skills` a shell
 //! finds.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::ask::ask;
@@ -43,21 +44,16 @@ fn host(ctx: &RunContext) -> Check {
     let told = version.trim();
     let Some(release) = release(&version) else {
         let text = format!("`{at}` does not say which release it is: `{told}`");
-        return Check::warn(
-            "host-unknown",
-            text,
-            "plugins work with chibi 0.4 and later",
-        );
+        let remedy = "plugins work with chibi 0.4 and later";
+        return Check::warn("host-unknown", text, remedy);
     };
     if release < KNOWN {
         let text = format!("`{at}` is {told}, which loads no such plugins");
         return Check::fail("host-old", text, "install chibi 0.4 or later");
     }
     if release >= STDIN {
-        return Check::ok(
-            "host",
-            format!("{told} ({at}) passes data by standard input"),
-        );
+        let text = format!("{told} ({at}) passes data by standard input");
+        return Check::ok("host", text);
     }
     let text = format!("{told} ({at}) passes data by environment variables");
     if ctx.env.path("CHIBI_HOME").is_none() {
@@ -82,20 +78,14 @@ fn release(version: &str) -> Option<Release> {
 
 /// Every `agent-skills` on the path, if they differ.
 fn duplicates(ctx: &RunContext) -> Option<Check> {
-    let path = ctx.env.os("PATH")?;
-    let mut found: Vec<PathBuf> = Vec::new();
-    let mut real: Vec<PathBuf> = Vec::new();
-    for dir in std::env::split_paths(path) {
+    let mut seen = BTreeSet::new();
+    let mut shown: Vec<String> = Vec::new();
+    for dir in std::env::split_paths(ctx.env.os("PATH")?) {
         let program = ctx.env.cwd.join(dir).join("agent-skills");
-        if let Some(target) = runnable(&program)
-            && !real.contains(&target)
-        {
-            real.push(target);
-            found.push(program);
+        if runnable(&program).is_some_and(|target| seen.insert(target)) {
+            shown.push(format!("`{}`", program.display()));
         }
     }
-    let shown = found.iter().map(|path| format!("`{}`", path.display()));
-    let shown: Vec<String> = shown.collect();
     match &*shown {
         [] => None,
         [one] => Some(Check::ok("path", format!("a shell runs {one}"))),
