@@ -76,10 +76,12 @@ impl Error {
     #[must_use]
     pub fn with_causes(mut self) -> Self {
         use std::error::Error as _;
+        use std::fmt::Write as _;
+
         let mut lines = String::new();
         let mut next = self.source();
         while let Some(cause) = next {
-            lines += &format!("\ncaused by: {cause}");
+            let _ = write!(lines, "\ncaused by: {cause}");
             next = cause.source();
         }
         self.message += &lines;

@@ -1,6 +1,7 @@
 //! The door for people at a shell: arguments, tables, JSON, exit codes. Each verb has a file with
-//! its arguments, its help and its `run`, in folders by what it is for; `args.rs` lists them. They
-//! call the same rooms as the tool actions of the same names (law 9, docs/spec/README.md#laws).
+//! its arguments, its help and its `run` (a verb and its opposite share one), in folders by what it
+//! is for; `args.rs` lists them. They call the same rooms as the tool actions of the same names (law
+//! 9, docs/spec/README.md#laws).
 
 mod args;
 mod caller;

@@ -107,14 +107,17 @@ impl Answer {
         let count = |is: fn(&&Check) -> bool| self.checks.iter().filter(is).count();
         let broken = count(|check| check.outcome == Outcome::Fail);
         let odd = count(|check| check.outcome == Outcome::Warn);
-        text += &match (broken, odd) {
-            (0, 0) => "Nothing is wrong.\n".to_owned(),
-            (0, _) => format!("Nothing is broken; {odd} to check.\n"),
-            _ => format!("{broken} broken, {odd} to check.\n"),
+        let _ = match (broken, odd) {
+            (0, 0) => writeln!(text, "Nothing is wrong."),
+            (0, _) => writeln!(text, "Nothing is broken; {odd} to check."),
+            _ => writeln!(text, "{broken} broken, {odd} to check."),
         };
         let fixable = count(|check| check.fixable);
         if fixable > 0 {
-            text += &format!("`agent-skills doctor --fix` repairs {fixable} of them.\n");
+            let _ = writeln!(
+                text,
+                "`agent-skills doctor --fix` repairs {fixable} of them."
+            );
         }
         text
     }
