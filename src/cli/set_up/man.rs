@@ -9,6 +9,10 @@ use clap_mangen::Man;
 const BEFORE: &str = ".SH DESCRIPTION
 Without a command, at a terminal, it says what is installed and what to do next.
 In chibi: chibi \\-p agent\\-skills \"install owner/skill\"
+.SH OPTIONS
+.TP
+.B \\-\\-verbose
+Of every command: show what caused an error.
 .SH COMMANDS
 ";
 
