@@ -130,6 +130,7 @@ pub fn nothing_is_in_force() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::schema::HOOKS;
     use serde_json::{Value, json};
 
     #[test]
@@ -175,12 +176,34 @@ mod tests {
         assert!(limits::HOOK_LOCK < limits::DECISION_DEADLINE);
         assert!(limits::STDIN_TOTAL < limits::CALL_DEADLINE);
         assert!(Duration::from_secs(limits::HOST_CALL_SECONDS) < limits::CALL_DEADLINE);
-        for scripts in [&b"on_start"[..], b"on_end", b"pre_message"] {
-            assert_eq!(Kind::Hook(scripts).deadline(), Some(limits::CALL_DEADLINE));
+    }
+
+    #[test]
+    fn each_hook_has_the_deadline_of_what_it_does() {
+        let deadlines = [
+            ("on_start", limits::CALL_DEADLINE),
+            ("on_end", limits::CALL_DEADLINE),
+            ("pre_message", limits::CALL_DEADLINE),
+            ("post_system_prompt", limits::CALL_DEADLINE),
+            ("pre_api_tools", limits::CALL_DEADLINE),
+            ("pre_tool", limits::DECISION_DEADLINE),
+            ("pre_tool_output", limits::DECISION_DEADLINE),
+            ("pre_cache_output", limits::DECISION_DEADLINE),
+            ("pre_shell_exec", limits::DECISION_DEADLINE),
+            ("pre_file_write", limits::DECISION_DEADLINE),
+            ("pre_file_read", limits::DECISION_DEADLINE),
+            ("pre_fetch_url", limits::DECISION_DEADLINE),
+            ("unknown", limits::DECISION_DEADLINE),
+        ];
+        for (hook, deadline) in deadlines {
+            let kind = Kind::Hook(hook.as_bytes());
+            assert_eq!(kind.deadline(), Some(deadline), "{hook}");
         }
-        assert_eq!(
-            Kind::Hook(b"pre_tool").deadline(),
-            Some(limits::DECISION_DEADLINE)
-        );
+        for hook in HOOKS {
+            assert!(deadlines.iter().any(|(known, _)| *known == hook), "{hook}");
+        }
+        let tool = |protocol| Kind::Tool(protocol).deadline();
+        assert_eq!(tool(Protocol::Stdin), Some(limits::CALL_DEADLINE));
+        assert_eq!(tool(Protocol::Environment), None);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::fail_closed::{calls, is_closed, restricted, tell};
+use crate::fail_closed::{calls, is_closed, restricted, restricts_again, tell};
 use crate::host::{Generation, Ran, finish};
 
 fn plain(host: &Host, hook: &str, data: &Value) -> (Command, Vec<u8>) {
@@ -59,7 +59,7 @@ const SIGNALS: [&str; 24] = [
 #[cfg(target_os = "linux")]
 fn every_signal_is_answered_closed() {
     for host in restricted() {
-        for (hook, data) in calls().into_iter().filter(|call| call.0 != "on_start") {
+        for (hook, data) in calls() {
             for signal in SIGNALS {
                 let (mut command, stdin) = plain(&host, hook, &data);
                 let waits = host.generation() == Generation::Stdin;
@@ -76,6 +76,9 @@ fn every_signal_is_answered_closed() {
                     let _ = pipe.write_all(&stdin);
                 }
                 is_closed(hook, &collected(child), &signal);
+                if hook == "on_start" {
+                    restricts_again(&host, &signal);
+                }
             }
         }
     }

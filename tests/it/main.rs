@@ -58,6 +58,7 @@ mod market_updates;
 mod parsing;
 mod parsing_reports;
 mod permission_fuzz;
+mod permission_steps;
 mod policy;
 mod policy_files;
 mod policy_ways;
