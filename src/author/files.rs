@@ -1,6 +1,5 @@
 //! Checks a skill's files: links, sizes, and scripts without a known interpreter.
 
-use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -51,8 +50,10 @@ impl Walk<'_> {
     }
 
     fn directory(&mut self, dir: &Path, depth: usize) {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        let entries = files::entries(dir).into_iter().flatten();
+        let mut paths: Vec<_> = entries
+            .map(|(name, _)| dir.join(name.as_os_str()))
+            .collect();
         paths.sort();
         for path in paths {
             let Ok(metadata) = path.symlink_metadata() else {

@@ -2,12 +2,11 @@
 //! with one fixed time; of the modes, only the executable bit is kept.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::sys::{files, limits};
+use crate::sys::{Dir, EntryPath, files, limits};
 
 /// Leftovers of version control, editors and operating systems, by name.
 const LITTER: [&str; 12] = [
@@ -46,8 +45,9 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     let root = dir
         .canonicalize()
         .map_err(|error| Error::io("open directory", dir, &error))?;
+    let open = Dir::anchor(&root).map_err(|error| Error::io("open directory", dir, &error))?;
     let mut packing = Packing {
-        root: root.clone(),
+        root: open,
         files: BTreeMap::new(),
         left_out: Vec::new(),
         bytes: 0,
@@ -115,7 +115,8 @@ fn int(number: usize) -> u32 {
 }
 
 struct Packing {
-    root: PathBuf,
+    /// Without links in its path.
+    root: Dir,
     files: Files,
     left_out: Vec<String>,
     bytes: u64,
@@ -128,12 +129,15 @@ impl Packing {
         within.push(from.to_owned());
         let unreadable =
             |error| Error::io("read directory", from, &error).hint("check its permissions");
-        for entry in fs::read_dir(from).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            let name = entry.file_name();
+        let below = from.strip_prefix(self.root.path()).unwrap_or(from);
+        let entries = self
+            .root
+            .open_dir_below(below)
+            .and_then(|dir| dir.entries());
+        for (entry, _) in entries.map_err(unreadable)? {
             let is_plain = |name: &&str| !name.contains('\\') && !name.contains(char::is_control);
-            let name = name.to_str().filter(is_plain).ok_or_else(|| {
-                let name = name.display().to_string();
+            let name = entry.as_str().filter(is_plain).ok_or_else(|| {
+                let name = entry.as_os_str().display().to_string();
                 let text = format!("the file name `{}` is not plain text", name.escape_debug());
                 Error::new(text)
                     .hint("rename the file: archives and other systems need plain names")
@@ -141,7 +145,7 @@ impl Packing {
             if is_litter(name) {
                 self.left_out.push(format!("{to}{name}"));
             } else {
-                self.entry(&entry.path(), format!("{to}{name}"), within)?;
+                self.entry(&from.join(name), format!("{to}{name}"), within)?;
             }
         }
         within.pop();
@@ -155,28 +159,30 @@ impl Packing {
         };
         // A link is replaced by its target, as in an install.
         let real = full.canonicalize().map_err(|_| link("nowhere"))?;
-        if !real.starts_with(&self.root) {
-            return Err(link("out of the skill"));
-        }
-        let metadata = fs::metadata(&real).map_err(|error| Error::io("read", full, &error))?;
-        if metadata.is_dir() {
+        let below = real.strip_prefix(self.root.path());
+        let below = below.map_err(|_| link("out of the skill"))?;
+        if real.is_dir() {
             if within.iter().any(|dir| dir.starts_with(&real)) {
                 return Err(link("to a directory around it"));
             }
             return self.directory(&real, &format!("{path}/"), within);
         }
-        if !metadata.is_file() {
+        let below = EntryPath::parse(below).filter(|_| real.is_file());
+        let below = below.ok_or_else(|| {
             let text = format!("`{path}` is not a regular file");
-            return Err(Error::new(text).hint("a skill has regular files only: remove it"));
-        }
+            Error::new(text).hint("a skill has regular files only: remove it")
+        })?;
         let too_large =
             |error| Error::io("read", full, &error).hint("leave out what the skill does not need");
-        let content = files::read_capped(&real, limits::DOWNLOAD).map_err(too_large)?;
+        let packed = self.root.open_below(&below).and_then(|(file, metadata)| {
+            let content = files::read_file_capped(&file, metadata.len(), limits::DOWNLOAD)?;
+            Ok((content, metadata.permissions().mode() & 0o100 != 0))
+        });
+        let (content, executable) = packed.map_err(too_large)?;
         self.bytes += content.len() as u64;
-        let executable = metadata.permissions().mode() & 0o100 != 0;
         self.files.insert(path, (content, executable));
         if self.files.len() > limits::ARCHIVE_FILES || self.bytes > limits::DOWNLOAD {
-            return Err(too_much(&self.root.display().to_string()));
+            return Err(too_much(&self.root.path().display().to_string()));
         }
         Ok(())
     }
@@ -223,7 +229,9 @@ fn too_much(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::dir::swapping::while_swapped;
     use sha2::{Digest, Sha256};
+    use std::fs;
 
     fn skill() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -301,5 +309,17 @@ mod tests {
         }
         fs::write(root.path().join("a\\b"), "").unwrap();
         assert!(package(root.path(), "x").is_err());
+    }
+
+    #[test]
+    fn nothing_outside_is_packed_while_links_are_swapped_in() {
+        while_swapped(|skill| {
+            let Ok(packed) = package(skill, "x") else {
+                return false;
+            };
+            let text = String::from_utf8_lossy(&packed.bytes);
+            assert!(!text.contains("secret") && !text.contains("only-outside"));
+            text.contains("inside")
+        });
     }
 }

@@ -1,10 +1,9 @@
 //! The text of a `SKILL.md` with positions, and the skills that a path means.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::skill::{Skill, find_skill_file, folds_to, split_frontmatter};
-use crate::sys::{files, limits};
+use crate::sys::{EntryKind, files, limits};
 
 /// Directories without skills of the user's own.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
@@ -118,10 +117,10 @@ fn collect(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if depth >= limits::WALK_DEPTH || found.len() >= limits::TREE_SKILLS {
         return;
     }
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_dir && !SKIPPED.iter().any(|name| entry.file_name() == *name) {
-            collect(&entry.path(), depth + 1, found);
+    for (name, kind) in files::entries(dir).into_iter().flatten() {
+        let name = name.as_os_str();
+        if kind == EntryKind::Dir && !SKIPPED.iter().any(|skipped| name == *skipped) {
+            collect(&dir.join(name), depth + 1, found);
         }
     }
 }

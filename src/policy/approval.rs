@@ -76,14 +76,14 @@ pub fn has_scripts(dir: &Path) -> bool {
 }
 
 fn has_scripts_below(dir: &Path, depth: usize) -> bool {
-    let Ok(entries) = fs::read_dir(dir) else {
+    let Ok(entries) = files::entries(dir) else {
         return true;
     };
     if depth > limits::DIGEST_DEPTH {
         return true;
     }
-    entries.flatten().any(|entry| {
-        let path = entry.path();
+    entries.iter().any(|(name, _)| {
+        let path = dir.join(name.as_os_str());
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1),
             Ok(metadata) => {

@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::sys::Env;
 use crate::sys::owner::{Owner, others_may_write};
+use crate::sys::{Env, files};
 
 /// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
@@ -146,10 +146,11 @@ impl Enterprise {
     pub fn readable(&self) -> Result<()> {
         for dir in self.dirs() {
             let skills = dir.join("skills");
-            let read = look(&skills).and_then(|there| match there.map(|_| fs::read_dir(&skills)) {
-                Some(Err(error)) => Err(error.to_string()),
-                Some(Ok(_)) | None => Ok(()),
-            });
+            let read =
+                look(&skills).and_then(|there| match there.map(|_| files::entries(&skills)) {
+                    Some(Err(error)) => Err(error.to_string()),
+                    Some(Ok(_)) | None => Ok(()),
+                });
             read.map_err(|why| {
                 let shown = skills.display();
                 let text = format!("the enterprise skills in `{shown}` cannot be read: {why}");

@@ -1,7 +1,6 @@
 //! Reads the audit log, even if some of its lines are damaged.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -41,7 +40,7 @@ pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
     let (mut lines, mut torn) = (Vec::new(), 0);
     for number in (0..=limits::AUDIT_KEPT).rev() {
         let path = numbered(file, number);
-        let opened = files::if_there(File::open(&path));
+        let opened = files::if_there(files::open_regular(&path));
         let Some(file) = opened.map_err(|error| Error::io("read", &path, &error))? else {
             continue;
         };

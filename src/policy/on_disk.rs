@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::permission::Resolve;
-use crate::sys::{files, limits};
+use crate::sys::{EntryKind, files, limits};
 
 /// This machine's current file system.
 #[derive(Debug)]
@@ -74,9 +74,9 @@ impl Resolve for OnDisk {
     }
 
     fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        entries.filter(is_link).map(|entry| entry.path()).collect()
+        let entries = files::entries(dir).into_iter().flatten();
+        let links = entries.filter(|(_, kind)| *kind == EntryKind::Link);
+        links.map(|(name, _)| dir.join(name.as_os_str())).collect()
     }
 
     fn is_directory(&self, path: &Path) -> bool {

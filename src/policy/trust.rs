@@ -4,8 +4,8 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -198,9 +198,9 @@ fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
 
 /// Everything in a skills directory that is not a skill; any skill there may use it.
 fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = files::if_there(fs::read_dir(root))?.into_iter().flatten();
-    let paths = entries.map(|entry| Ok(entry?.path()));
-    let mut paths: Vec<PathBuf> = paths.collect::<io::Result<_>>()?;
+    let entries = files::if_there(files::entries(root))?.into_iter().flatten();
+    let paths = entries.map(|(name, _)| root.join(name.as_os_str()));
+    let mut paths: Vec<PathBuf> = paths.collect();
     let skills = skill_directories(root);
     paths.retain(|path| skills.binary_search(path).is_err());
     paths.sort();

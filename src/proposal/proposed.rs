@@ -2,6 +2,7 @@
 //! current files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Entry, Layer};
@@ -102,9 +103,10 @@ pub fn apply_diff(
     let mut changed = Vec::new();
     let mut seen = BTreeSet::new();
     for file in parse_diff(diff, own)? {
-        let real = file.path.resolve(dir)?;
+        let (found, open, metadata) = file.path.open(dir)?;
+        let real = found.path;
         let shown = file.path.as_path().display().to_string();
-        let text = read_text(&real, &shown)?;
+        let text = read_text(&open, metadata.len(), &shown)?;
         let digest = digest(text.as_bytes());
         let exact = known.is_none_or(|known| known.get(&shown) == Some(&digest));
         let applied = file.apply(&text, exact)?;
@@ -135,8 +137,8 @@ fn check_skill(before: &Skill, text: &str) -> Result<()> {
     check_same_skill(before, &after)
 }
 
-fn read_text(real: &Path, shown: &str) -> Result<String> {
-    let bytes = files::read_capped(real, limits::SKILL_FILE)
+fn read_text(file: &File, size: u64, shown: &str) -> Result<String> {
+    let bytes = files::read_file_capped(file, size, limits::SKILL_FILE)
         .map_err(|error| Error::io("read", Path::new(shown), &error))?;
     let text = String::from_utf8(bytes).ok();
     text.filter(|text| !text.contains('\0')).ok_or_else(|| {

@@ -7,6 +7,7 @@ use std::{fs, io, ptr};
 /// Closes every descriptor from 3 on: the host may have left some open, including locks and pipes.
 ///
 /// To be called before this process opens any.
+#[expect(clippy::disallowed_methods, reason = "no file system of others")]
 pub fn close_inherited() {
     let numbers: Vec<i32> = match fs::read_dir("/dev/fd") {
         Ok(names) => names

@@ -2,9 +2,9 @@
 //! forked meanwhile and makes room for more, so the tree is stopped first, in rounds: a stopped
 //! process cannot fork. When two rounds find the same processes, all of them are stopped.
 
-use std::fs;
 use std::io::{PipeReader, Read};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
@@ -14,7 +14,7 @@ use rustix::process::{
     kill_process_group, wait, waitid, waitpid,
 };
 
-use crate::sys::{limits, poll};
+use crate::sys::{files, limits, poll};
 
 /// How often a tree being killed is examined again if no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
@@ -168,9 +168,9 @@ fn each_below(mut found: Vec<Pid>, mut visit: impl FnMut(Pid)) {
 /// The children of a process, whichever of its threads started them (Linux; elsewhere none).
 pub fn children_of(parent: Pid) -> Vec<Pid> {
     let mut all = Vec::new();
-    let tasks = format!("/proc/{}/task", parent.as_raw_nonzero());
-    for thread in fs::read_dir(tasks).into_iter().flatten().flatten() {
-        let listed = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    let tasks = PathBuf::from(format!("/proc/{}/task", parent.as_raw_nonzero()));
+    for (thread, _) in files::entries(&tasks).into_iter().flatten() {
+        let listed = files::kernel_text(tasks.join(thread.as_os_str()).join("children"));
         let numbers = listed.split_ascii_whitespace();
         all.extend(numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)));
     }

@@ -5,7 +5,6 @@ mod tests;
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -14,7 +13,7 @@ use super::fields::Fields;
 use super::text::shows_something;
 use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
 use crate::sys::stamp::Stamp;
-use crate::sys::{files, limits};
+use crate::sys::{Dir, EntryPath, files, limits};
 
 /// A parsed `SKILL.md`. Its author wrote the content, so none of it is safe to show unescaped.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,13 +160,10 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     if exact.is_file() {
         return Some(exact);
     }
-    let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
-    let named = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
-            && path.is_file()
-    };
-    entries.filter(named).min()
+    let entries = files::entries(dir).ok()?.into_iter();
+    let named = entries.filter(|(name, _)| name.as_os_str().eq_ignore_ascii_case("SKILL.md"));
+    let paths = named.map(|(name, _)| dir.join(name.as_os_str()));
+    paths.filter(|path| path.is_file()).min()
 }
 
 /// The file and its bytes. A file that contains only the path of another `SKILL.md` is a link that
@@ -177,16 +173,19 @@ fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
         let unreadable =
             |why: &dyn Display| Diagnostic::Unreadable(path.display().to_string(), why.to_string());
         // A regular file directly in the directory cannot lie elsewhere.
-        let is_plain = path.symlink_metadata().is_ok_and(|file| file.is_file());
-        let mut real = path.to_owned();
-        if path.parent() != Some(dir) || !is_plain {
-            let root = dir.canonicalize().map_err(|error| unreadable(&error))?;
-            real = path.canonicalize().map_err(|error| unreadable(&error))?;
-            if !real.starts_with(root.parent().unwrap_or(&root)) {
-                return Err(unreadable(&"it is a link that leaves the skills directory"));
-            }
+        if path.parent() == Some(dir)
+            && let Ok((_, bytes)) = files::read_unlinked(path, limits::SKILL_FILE)
+        {
+            return Ok(bytes);
         }
-        files::read_capped(&real, limits::SKILL_FILE).map_err(|error| unreadable(&error))
+        let root = dir.canonicalize().map_err(|error| unreadable(&error))?;
+        let real = path.canonicalize().map_err(|error| unreadable(&error))?;
+        let around = root.parent().unwrap_or(&root);
+        let below = real.strip_prefix(around).ok().and_then(EntryPath::parse);
+        let below =
+            below.ok_or_else(|| unreadable(&"it is a link that leaves the skills directory"))?;
+        let bytes = Dir::anchor(around).and_then(|dir| dir.read_below(&below, limits::SKILL_FILE));
+        bytes.map_err(|error| unreadable(&error))
     };
     let bytes = read_inside(&file)?;
     let Some(target) = text_link(&bytes) else {

@@ -1,13 +1,13 @@
 //! The files bundled in a skill: lists them, and resolves a written path to a file that certainly
 //! lies in the skill's directory.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::find_skill_file;
 use crate::error::{Error, Result};
 use crate::sys::text::listed;
-use crate::sys::{Dir, EntryPath, limits};
+use crate::sys::{Dir, EntryKind, EntryName, EntryPath, limits};
 
 /// Directories that never contain files by the author.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
@@ -177,11 +177,12 @@ impl Listing {
     /// Lists the files of the skill in `dir`, without those of nested skills. Links to files in the
     /// directory are listed; links to directories are not followed.
     pub fn read(dir: &Path, max: usize) -> Self {
-        let Ok(root) = dir.canonicalize() else {
-            return Self::default();
-        };
         let mut resources = Vec::new();
-        walk(&root, Path::new(""), 0, &mut resources);
+        if let Ok(real) = dir.canonicalize()
+            && let Ok(root) = Dir::anchor(&real)
+        {
+            walk(&root, Path::new(""), 0, &mut resources);
+        }
         resources.sort_by(|a, b| a.path.cmp(&b.path));
         let total = resources.len();
         resources.truncate(max);
@@ -189,42 +190,57 @@ impl Listing {
     }
 }
 
-fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Resource>) {
-    let Ok(entries) = fs::read_dir(root.join(below)) else {
+fn walk(root: &Dir, below: &Path, depth: usize, found: &mut Vec<Resource>) {
+    let opened = root.open_dir_below(below);
+    let Ok((entries, dir)) = opened.and_then(|dir| Ok((dir.entries()?, dir))) else {
         return;
     };
-    for entry in entries.flatten() {
+    let is_skill_file = |name: &EntryName, kind: EntryKind| {
+        name.as_os_str().eq_ignore_ascii_case("SKILL.md") && kind != EntryKind::Dir
+    };
+    let is_nested = depth > 0
+        && entries
+            .iter()
+            .any(|(name, kind)| is_skill_file(name, *kind));
+    if is_nested {
+        return;
+    }
+    for (name, kind) in entries {
         if found.len() >= limits::WALKED_FILES {
             return;
         }
-        let path = below.join(entry.file_name());
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            let is_skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
-            let is_entered = !is_skipped && depth < limits::WALK_DEPTH;
-            if is_entered && find_skill_file(&root.join(&path)).is_none() {
-                walk(root, &path, depth + 1, found);
+        let path = below.join(name.as_os_str());
+        let size = match kind {
+            EntryKind::Dir => {
+                let is_skipped = SKIPPED.iter().any(|skipped| name.as_os_str() == *skipped);
+                if !is_skipped && depth < limits::WALK_DEPTH {
+                    walk(root, &path, depth + 1, found);
+                }
+                continue;
             }
-            continue;
-        }
-        let is_skill_file = depth == 0 && entry.file_name().eq_ignore_ascii_case("SKILL.md");
-        if is_skill_file || (kind.is_symlink() && !leads_inside(root, &path)) {
-            continue;
-        }
-        let metadata = fs::metadata(root.join(&path)).ok();
-        if let Some(metadata) = metadata.filter(Metadata::is_file) {
-            let size = metadata.len();
+            _ if is_skill_file(&name, kind) => continue,
+            EntryKind::File => dir.stat(&name).map(|stat| stat.st_size),
+            EntryKind::Link => linked_file(root, &path),
+            EntryKind::Other => continue,
+        };
+        if let Some(size) = size.ok().and_then(|size| u64::try_from(size).ok()) {
             found.push(Resource { path, size });
         }
     }
 }
 
-fn leads_inside(root: &Path, path: &Path) -> bool {
-    root.join(path)
-        .canonicalize()
-        .is_ok_and(|real| real.starts_with(root))
+/// The size of the regular file in `root` to which the link at `path` leads.
+fn linked_file(root: &Dir, path: &Path) -> io::Result<i64> {
+    let real = root.path().join(path).canonicalize()?;
+    let below = real.strip_prefix(root.path()).ok();
+    let (dir, name) = below
+        .and_then(|below| Some((below.parent()?, EntryName::parse(below.file_name()?)?)))
+        .ok_or(io::ErrorKind::NotFound)?;
+    let dir = root.open_dir_below(dir)?;
+    if dir.kind(&name)? != Some(EntryKind::File) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok(dir.stat(&name)?.st_size)
 }
 
 fn what_is_there(dir: &Path) -> String {

@@ -7,6 +7,8 @@ mod name;
 mod open;
 mod remove;
 #[cfg(test)]
+pub mod swapping;
+#[cfg(test)]
 mod tests;
 
 use std::ffi::OsStr;
@@ -17,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, statat};
 
 use super::FileLock;
 use super::capped::{check_regular, if_there, read_file_capped};
@@ -133,6 +135,20 @@ impl Dir {
         if_there(self.open_dir(name))
     }
 
+    /// As [`Dir::open_dir`], for a directory any number of directories below this one, or itself.
+    ///
+    /// # Errors
+    /// As [`Dir::open_dir`], also when a directory on the way is a link; `InvalidInput` for a path
+    /// that does not only descend.
+    pub fn open_dir_below(&self, path: &Path) -> io::Result<Self> {
+        if path.as_os_str().is_empty() {
+            return self.through(&[], Self::open_dir);
+        }
+        let path = EntryPath::parse(path).ok_or(io::ErrorKind::InvalidInput)?;
+        let (through, last) = path.split();
+        self.through(through, Self::open_dir)?.open_dir(last)
+    }
+
     /// Opens a regular file in this directory for reading, with its metadata.
     ///
     /// # Errors
@@ -167,6 +183,15 @@ impl Dir {
         read_file_capped(&file, metadata.len(), max)
     }
 
+    /// As [`Dir::read`], for a file any number of directories below this one.
+    ///
+    /// # Errors
+    /// As [`Dir::open_below`], and `FileTooLarge` beyond `max`.
+    pub fn read_below(&self, path: &EntryPath, max: u64) -> io::Result<Vec<u8>> {
+        let (file, metadata) = self.open_below(path)?;
+        read_file_capped(&file, metadata.len(), max)
+    }
+
     /// The target of a link.
     ///
     /// # Errors
@@ -176,15 +201,24 @@ impl Dir {
         Ok(PathBuf::from(OsStr::from_bytes(to.as_bytes())))
     }
 
+    /// What the system knows of an entry, without following a link.
+    ///
+    /// # Errors
+    /// When there is no such entry.
+    pub fn stat(&self, name: &EntryName) -> io::Result<Stat> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        Ok(statat(&self.fd, name.as_os_str(), flags)?)
+    }
+
     /// The type of an entry, without following a link; `None` if it does not exist.
     ///
     /// # Errors
     /// Whatever the system reports.
     pub fn kind(&self, name: &EntryName) -> io::Result<Option<EntryKind>> {
-        match statat(&self.fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+        match self.stat(name) {
             Ok(stat) => Ok(Some(kind_of(FileType::from_raw_mode(stat.st_mode)))),
-            Err(rustix::io::Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

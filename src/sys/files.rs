@@ -10,7 +10,7 @@ use rustix::fs::Access;
 
 use super::capped::check_regular;
 pub use super::capped::{if_there, read_all_capped, read_file_capped};
-use super::{Dir, Durable, EntryName, FileLock};
+use super::{Dir, Durable, EntryKind, EntryName, FileLock};
 use crate::error::{Error, Result};
 
 /// Opens a regular file for reading. Refuses a FIFO or device without blocking on it.
@@ -58,6 +58,21 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     let (file, metadata) = open_with(path, libc::O_NOFOLLOW)?;
     let bytes = read_file_capped(&file, metadata.len(), max)?;
     Ok((metadata, bytes))
+}
+
+/// The entries of the directory at `path`, as [`Dir::entries`]. Links on the way are followed, so
+/// what the entries hold is read through a [`Dir`] where others may write.
+///
+/// # Errors
+/// When there is no directory, or it cannot be read.
+pub fn entries(path: &Path) -> io::Result<Vec<(EntryName, EntryKind)>> {
+    Dir::anchor(path)?.entries()
+}
+
+/// What the kernel says in a file of `/proc` or `/sys`, or nothing.
+#[expect(clippy::disallowed_methods, reason = "no file system of others")]
+pub fn kernel_text(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
 }
 
 /// Replaces the file `path` as [`Dir::replace`] does.

@@ -1,9 +1,10 @@
 //! Who owns a file, as far as this process can tell. A user namespace shows every unmapped owner as
 //! one overflow id, which identifies nobody.
 
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 
+use super::files::kernel_text;
 use super::process::effective_user;
 
 /// The owner of a file.
@@ -61,12 +62,12 @@ fn is_shown(uid: u32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;
     }
-    let overflow = fs::read_to_string("/proc/sys/kernel/overflowuid");
-    let overflow = overflow.ok().and_then(|text| text.trim().parse().ok());
+    let overflow = kernel_text("/proc/sys/kernel/overflowuid");
+    let overflow = overflow.trim().parse().ok();
     if uid != overflow.unwrap_or(65_534) {
         return true;
     }
-    fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| maps(&map, uid))
+    maps(&kernel_text("/proc/self/uid_map"), uid)
 }
 
 /// Whether a user id map in the format of `/proc/self/uid_map` covers `uid`. Each line contains the

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-use super::signals;
+use super::{files, signals};
 
 /// A process. Its start time distinguishes it from later ones with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl ProcessId {
 /// Boot, machine and process id namespace, within which process ids are unique. Empty if the system
 /// does not report them.
 pub fn pid_realm() -> String {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = files::kernel_text("/proc/sys/kernel/random/boot_id");
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{}{}", boot.trim(), namespace.display())
 }
@@ -89,7 +89,7 @@ const START: usize = 19;
 fn stat(pid: u32, field: usize) -> Option<u64> {
     // The kernel reports a length of 0, but returns everything in one read.
     let mut stat = [0; 1024];
-    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let mut file = files::open_regular(format!("/proc/{pid}/stat").as_ref()).ok()?;
     let length = file.read(&mut stat).ok()?;
     let stat = std::str::from_utf8(&stat[..length]).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

@@ -75,6 +75,7 @@ impl Reading {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "links are followed, see above")]
     fn add(&mut self, root: &Path, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
         // Joining an empty path would append a `/`.
         let path = if below.as_os_str().is_empty() {

@@ -1,8 +1,7 @@
 //! `tree`: the files of one installed skill. Links are shown, but never followed.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -12,8 +11,8 @@ use crate::cli::table::shortened;
 use crate::cli::{Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::sys::limits;
 use crate::sys::text::count;
+use crate::sys::{Dir, EntryKind, EntryName, limits};
 
 /// Show the files of one installed skill
 #[derive(Debug, clap::Args)]
@@ -59,7 +58,8 @@ impl Tree {
         let root = entry.dir.canonicalize();
         let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
         let mut nodes = Vec::new();
-        let cut = !walk(&root, Path::new(""), 0, &mut nodes)
+        let dir = Dir::anchor(&root).map_err(|error| Error::io("read", &root, &error))?;
+        let cut = !walk(&dir, Path::new(""), 0, &mut nodes)
             .map_err(|error| Error::io("read", &root, &error))?;
         let tree = Walked {
             name: entry.name(),
@@ -77,23 +77,20 @@ impl Tree {
 }
 
 /// Adds the entries below a directory; returns `false` if there are too many.
-fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
-    let mut names: Vec<PathBuf> = fs::read_dir(root.join(below))?
-        .flatten()
-        .take(limits::WALKED_FILES + 1)
-        .map(|entry| below.join(entry.file_name()))
-        .collect();
-    names.sort();
-    for path in names {
+fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
+    let dir = root.open_dir_below(below)?;
+    let mut entries = dir.entries()?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (name, kind) in entries {
         if nodes.len() >= limits::WALKED_FILES {
             return Ok(false);
         }
-        let full = root.join(&path);
-        let Ok(metadata) = full.symlink_metadata() else {
+        let path = below.join(name.as_os_str());
+        let Ok(node) = Node::new(&dir, (&name, kind), &path, depth) else {
             continue;
         };
-        let is_dir = metadata.is_dir();
-        nodes.push(Node::new(&full, &path, depth, &metadata));
+        nodes.push(node);
+        let is_dir = kind == EntryKind::Dir;
         if is_dir && depth >= limits::WALK_DEPTH {
             return Ok(false);
         }
@@ -106,22 +103,31 @@ fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::
 }
 
 impl Node {
-    fn new(full: &Path, path: &Path, depth: usize, metadata: &fs::Metadata) -> Self {
-        use std::os::unix::fs::PermissionsExt;
-        let kind = match metadata.file_type() {
-            kind if kind.is_dir() => "directory",
-            kind if kind.is_symlink() => "link",
-            kind if kind.is_file() => "file",
-            _ => "other",
+    fn new(
+        dir: &Dir,
+        (name, kind): (&EntryName, EntryKind),
+        path: &Path,
+        depth: usize,
+    ) -> std::io::Result<Self> {
+        let stat = dir.stat(name)?;
+        let is_file = kind == EntryKind::File;
+        let to = match kind {
+            EntryKind::Link => Some(dir.read_link(name)?.display().to_string()),
+            _ => None,
         };
-        Self {
+        Ok(Self {
             path: path.display().to_string(),
             depth,
-            kind,
-            bytes: (kind == "file").then_some(metadata.len()),
-            executable: kind == "file" && metadata.permissions().mode() & 0o111 != 0,
-            to: fs::read_link(full).ok().map(|to| to.display().to_string()),
-        }
+            kind: match kind {
+                EntryKind::Dir => "directory",
+                EntryKind::Link => "link",
+                EntryKind::File => "file",
+                EntryKind::Other => "other",
+            },
+            bytes: u64::try_from(stat.st_size).ok().filter(|_| is_file),
+            executable: is_file && stat.st_mode & 0o111 != 0,
+            to,
+        })
     }
 
     fn line(&self) -> String {

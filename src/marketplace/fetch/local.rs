@@ -1,15 +1,14 @@
 //! A local directory as a tree with its files' bytes.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Visit, Wanted, check_total, tree};
-use crate::sys::{Env, files, limits};
+use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, limits};
 
-/// A local directory with its links resolved.
-pub struct LocalDir(PathBuf);
+/// A local directory with its links resolved. What is in it is reached from its handle, so that no
+/// link that appears in it while it is read leads elsewhere.
+pub struct LocalDir(Dir);
 
 impl LocalDir {
     /// Opens a directory as a person typed it; `~/` means the home directory.
@@ -22,12 +21,14 @@ impl LocalDir {
             let text = format!("`{}` is not a directory", path.display());
             return Err(Error::new(text).hint("give the directory that holds SKILL.md"));
         }
-        Ok(Self(path))
+        let dir = Dir::anchor(&path);
+        dir.map(Self)
+            .map_err(|error| unreadable(&path, &error, "read directory"))
     }
 
     /// Its absolute path.
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Its files.
@@ -39,27 +40,28 @@ impl LocalDir {
         let mut todo = vec![String::new()];
         let mut count = 0;
         while let Some(below) = todo.pop() {
-            let dir = self.0.join(&below);
+            let dir = self.0.open_dir_below(Path::new(&below));
+            let listed = dir.and_then(|dir| Ok((dir.entries()?, dir)));
             let unreadable =
-                |error| Error::io("read directory", &dir, &error).hint("check its permissions");
-            for entry in fs::read_dir(&dir).map_err(unreadable)? {
-                let entry = entry.map_err(unreadable)?;
+                |error| unreadable(&self.path().join(&below), &error, "read directory");
+            let (entries, dir) = listed.map_err(unreadable)?;
+            for (name, kind) in entries {
                 count += 1;
                 if count > limits::TREE_ENTRIES {
-                    let text = format!("`{}` has too many files", self.0.display());
+                    let text = format!("`{}` has too many files", self.path().display());
                     return Err(Error::new(text).hint("give the directory of the skill itself"));
                 }
-                let Ok(name) = entry.file_name().into_string() else {
+                let Some(text) = name.as_str() else {
                     tree.unusable += 1;
                     continue;
                 };
                 // What git keeps there is not content.
-                if name.eq_ignore_ascii_case(".git") {
+                if text.eq_ignore_ascii_case(".git") {
                     continue;
                 }
-                let path = tree::join(&below, &name);
-                let node = node(&entry);
-                let node = node.map_err(|error| Error::io("read", &entry.path(), &error))?;
+                let path = tree::join(&below, text);
+                let node = node(&dir, &name, kind);
+                let node = node.map_err(|error| dir.error("read", &name, &error))?;
                 let is_dir = matches!(node, Node::Dir { .. });
                 if tree.insert(path.clone(), node) && is_dir {
                     todo.push(path);
@@ -90,36 +92,78 @@ pub fn real(written: &str, env: &Env) -> Result<PathBuf> {
     })
 }
 
-fn node(entry: &fs::DirEntry) -> std::io::Result<Node> {
-    let metadata = entry.metadata()?;
-    let kind = metadata.file_type();
-    Ok(if kind.is_dir() {
-        Node::Dir { id: String::new() }
-    } else if kind.is_symlink() {
-        let to = fs::read_link(entry.path())?;
-        let to = to.to_str().unwrap_or_default().to_owned();
-        Node::Link { to }
-    } else if kind.is_file() {
-        let executable = metadata.permissions().mode() & 0o100 != 0;
-        let id = metadata.len().to_string();
-        Node::File { id, executable }
-    } else {
-        Node::Special
+fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> std::io::Result<Node> {
+    Ok(match kind {
+        EntryKind::Dir => Node::Dir { id: String::new() },
+        EntryKind::Link => {
+            let to = dir.read_link(name)?;
+            let to = to.to_str().unwrap_or_default().to_owned();
+            Node::Link { to }
+        }
+        EntryKind::File => {
+            let stat = dir.stat(name)?;
+            Node::File {
+                id: stat.st_size.to_string(),
+                executable: stat.st_mode & 0o100 != 0,
+            }
+        }
+        EntryKind::Other => Node::Special,
     })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error, action: &str) -> Error {
+    Error::io(action, path, error).hint("check its permissions")
 }
 
 impl Content for LocalDir {
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {
-            let path = self.0.join(&file.path);
-            let unreadable = |error| Error::io("read", &path, &error).hint("check its permissions");
-            let mut open = files::open_regular(&path).map_err(unreadable)?;
-            let size = open.metadata().map_err(unreadable)?.len();
+            let path = EntryPath::parse(&file.path).ok_or(std::io::ErrorKind::InvalidInput);
+            let opened = path
+                .map_err(Into::into)
+                .and_then(|path| self.0.open_below(&path));
+            let (mut open, metadata) = opened
+                .map_err(|error| unreadable(&self.path().join(&file.path), &error, "read"))?;
+            let size = metadata.len();
             total += size;
             check_total(total, max)?;
             visit(index, size, &mut std::io::Read::take(&mut open, size))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::dir::swapping::while_swapped;
+
+    #[test]
+    fn nothing_outside_is_copied_while_links_are_swapped_in() {
+        while_swapped(|skill| {
+            let env = Env::new([("HOME", skill)], skill);
+            let local = LocalDir::open(".", &env).unwrap();
+            let Ok(tree) = local.tree() else {
+                return false;
+            };
+            let mut seen = false;
+            for (path, node) in tree.iter() {
+                assert!(!path.ends_with("only-outside"), "{path}");
+                let Some(wanted) = Wanted::new(path, node) else {
+                    continue;
+                };
+                let mut text = String::new();
+                // It may have become a link meanwhile.
+                let _ = local.each(&[wanted], 1000, &mut |_, _, bytes| {
+                    let read = bytes.read_to_string(&mut text);
+                    read.map(|_| ())
+                        .map_err(|error| Error::io("read", skill, &error))
+                });
+                assert!(!text.contains("secret"), "{path}");
+                seen |= text == "inside";
+            }
+            seen
+        });
     }
 }

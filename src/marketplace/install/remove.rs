@@ -10,6 +10,7 @@ use crate::marketplace::Market;
 use crate::marketplace::install::swap;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
+use crate::sys::files;
 use crate::sys::text::backticked;
 
 /// A removed skill.
@@ -96,10 +97,9 @@ impl Market<'_> {
 
     /// The valid skill names in `skills/`, sorted.
     pub fn directories(&self) -> Vec<InstalledName> {
-        let entries = std::fs::read_dir(swap::skills(self.plugin_dir)).into_iter();
-        let entries = entries.flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let names = names.filter_map(|name| InstalledName::parse(&name).ok());
+        let entries = files::entries(&swap::skills(self.plugin_dir));
+        let names = entries.into_iter().flatten();
+        let names = names.filter_map(|(name, _)| InstalledName::parse(name.as_str()?).ok());
         let mut names: Vec<InstalledName> = names.collect();
         names.sort();
         names

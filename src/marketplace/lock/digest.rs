@@ -2,8 +2,7 @@
 //! same digest if their files have the same paths, executable bits and bytes.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::sys::{files, limits, tree};
+use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
 
 /// The digests of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +32,9 @@ impl Digest {
     /// # Errors
     /// When a file cannot be read, or there are more files than an install may have.
     pub fn read(dir: &Path) -> Result<Self> {
+        let root = Dir::anchor(dir).map_err(|error| Error::io("read directory", dir, &error))?;
         let mut paths = Vec::new();
-        collect(dir, Path::new(""), &mut paths)?;
+        collect(&root, Path::new(""), &mut paths)?;
         paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
         let mut whole = Sha256::new();
         let mut digest = Self {
@@ -43,9 +43,9 @@ impl Digest {
             bytes: 0,
         };
         for path in paths {
-            let full = dir.join(&path);
-            let read = read(&full).map_err(|error| Error::io("read", &full, &error));
-            let (content, executable) = read?;
+            let read = read(&root, &path);
+            let (content, executable) =
+                read.map_err(|error| Error::io("read", &dir.join(&path), &error))?;
             digest.bytes += content.len() as u64;
             if digest.bytes > limits::INSTALL_BYTES {
                 return Err(too_much(dir));
@@ -61,31 +61,33 @@ impl Digest {
     }
 }
 
-fn collect(root: &Path, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let dir = root.join(below);
-    let unreadable = |error| Error::io("read directory", &dir, &error);
-    for entry in fs::read_dir(&dir).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let path = below.join(entry.file_name());
-        if entry.file_type().map_err(unreadable)?.is_dir() {
+fn collect(root: &Dir, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let entries = root.open_dir_below(below).and_then(|dir| dir.entries());
+    let unreadable = |error| Error::io("read directory", &root.path().join(below), &error);
+    for (name, kind) in entries.map_err(unreadable)? {
+        let path = below.join(name.as_os_str());
+        if kind == EntryKind::Dir {
             collect(root, &path, found)?;
         } else {
             found.push(path);
         }
         if found.len() > limits::INSTALL_FILES {
-            return Err(too_much(root));
+            return Err(too_much(root.path()));
         }
     }
     Ok(())
 }
 
-fn read(path: &Path) -> std::io::Result<(Vec<u8>, bool)> {
-    if fs::symlink_metadata(path)?.is_symlink() {
-        let target = fs::read_link(path)?;
+fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, bool)> {
+    let dir = root.open_dir_below(path.parent().unwrap_or(Path::new("")))?;
+    let name = path.file_name().and_then(EntryName::parse);
+    let name = name.ok_or(io::ErrorKind::InvalidInput)?;
+    if dir.kind(&name)? == Some(EntryKind::Link) {
+        let target = dir.read_link(&name)?;
         return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), false));
     }
-    let file = files::open_regular(path)?;
-    let executable = file.metadata()?.permissions().mode() & 0o100 != 0;
+    let (file, metadata) = dir.open_file(&name)?;
+    let executable = metadata.permissions().mode() & 0o100 != 0;
     let mut content = Vec::new();
     file.take(limits::INSTALL_BYTES + 1)
         .read_to_end(&mut content)?;
@@ -100,6 +102,8 @@ fn too_much(dir: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::dir::swapping::{SECRET, while_swapped};
+    use std::fs;
 
     fn digest(files: &[(&str, &str, u32)]) -> Digest {
         let dir = tempfile::tempdir().unwrap();
@@ -139,5 +143,20 @@ mod tests {
         let digest = digest(&[("a", "x", 0o755)]);
         assert_eq!(digest.sha256, format!("{:x}", Sha256::digest(&bytes)));
         assert_eq!(digest.files["a"], format!("{:x}+x", Sha256::digest(b"x")));
+    }
+
+    #[test]
+    fn nothing_outside_is_read_while_links_are_swapped_in() {
+        let secret = format!("{:x}", Sha256::digest(SECRET));
+        while_swapped(|skill| {
+            let Ok(digest) = Digest::read(skill) else {
+                return false;
+            };
+            let files = &digest.files;
+            let is_outside =
+                |(path, sha): (&String, &String)| path.ends_with("only-outside") || *sha == secret;
+            assert!(!files.iter().any(is_outside), "{files:?}");
+            files.keys().any(|path| path.ends_with("/file"))
+        });
     }
 }

@@ -2,7 +2,6 @@
 //! vercel's `skills`, and `.openskills.json` of openskills
 //! (docs/spec/references.md#foreign-lockfiles).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -72,8 +71,8 @@ fn lock_files(path: &Path) -> Vec<PathBuf> {
     }
     let names = ["skills-lock.json", ".skill-lock.json", ".openskills.json"];
     let mut found: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    found.extend(entries.map(|entry| entry.path().join(".openskills.json")));
+    let entries = files::entries(path).into_iter().flatten();
+    found.extend(entries.map(|(name, _)| path.join(name.as_os_str()).join(".openskills.json")));
     found.retain(|file| file.is_file());
     found.sort();
     found

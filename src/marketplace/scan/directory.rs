@@ -1,8 +1,7 @@
 //! Scans a skill's directory: the type of each file, and its text.
 
 use std::cmp::Reverse;
-use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::Severity::Warn;
@@ -10,7 +9,7 @@ use super::finding::Finding;
 use super::{bytes, frontmatter, text};
 use crate::marketplace::fetch::tree;
 use crate::skill::Skill;
-use crate::sys::{files, limits};
+use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// Text files meant for readers.
 const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
@@ -18,11 +17,13 @@ const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "cs
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
 pub fn scan(dir: &Path) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut paths = Vec::new();
-    collect(dir, "", &mut paths);
-    paths.sort();
-    for path in paths {
-        inspect(dir, &path, &mut found);
+    if let Ok(root) = Dir::anchor(dir) {
+        let mut entries = Vec::new();
+        collect(&root, "", &mut entries);
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (path, kind) in entries {
+            inspect(&root, &path, kind, &mut found);
+        }
     }
     if let Ok(skill) = Skill::load(dir) {
         let file = skill.file.file_name().unwrap_or_default();
@@ -33,30 +34,33 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
     found
 }
 
-fn collect(root: &Path, below: &str, paths: &mut Vec<String>) {
-    let entries = fs::read_dir(root.join(below)).into_iter().flatten();
-    for entry in entries.flatten() {
-        let path = tree::join(below, &entry.file_name().to_string_lossy());
-        if path == ".git" || paths.len() >= limits::INSTALL_FILES {
+fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
+    let entries = root
+        .open_dir_below(Path::new(below))
+        .and_then(|dir| dir.entries());
+    for (name, kind) in entries.into_iter().flatten() {
+        let path = tree::join(below, &name.as_os_str().to_string_lossy());
+        if path == ".git" || found.len() >= limits::INSTALL_FILES {
             continue;
         }
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            collect(root, &path, paths);
+        if kind == EntryKind::Dir {
+            collect(root, &path, found);
         } else {
-            paths.push(path);
+            found.push((path, kind));
         }
     }
 }
 
-fn inspect(dir: &Path, path: &str, found: &mut Vec<Finding>) {
-    let full = dir.join(path);
+fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     let mut say = |code, message| found.push(Finding::new((Warn, code, message), path, 0, ""));
-    if full.is_symlink() {
+    if kind == EntryKind::Link {
         return say("link", "is a link, which may lead anywhere");
     }
     let mut head = Vec::new();
-    let read = files::open_regular(&full)
-        .and_then(|file| file.take(limits::SCANNED_FILE).read_to_end(&mut head));
+    let open = EntryPath::parse(path).ok_or_else(|| io::ErrorKind::InvalidInput.into());
+    let read = open
+        .and_then(|path| root.open_below(&path))
+        .and_then(|(file, _)| file.take(limits::SCANNED_FILE).read_to_end(&mut head));
     if read.is_err() {
         return say("unreadable", "cannot be read");
     }
@@ -75,6 +79,8 @@ fn inspect(dir: &Path, path: &str, found: &mut Vec<Finding>) {
 mod tests {
     use super::*;
     use crate::marketplace::scan::Severity;
+    use crate::sys::dir::swapping::while_swapped;
+    use std::fs;
 
     #[test]
     fn a_lure_in_the_description_blocks_and_the_worst_comes_first() {
@@ -130,5 +136,16 @@ mod tests {
             "{} skills, none blocked, {high} findings of severity high",
             skills.len()
         ));
+    }
+
+    #[test]
+    fn nothing_outside_is_scanned_while_links_are_swapped_in() {
+        while_swapped(|skill| {
+            let found = scan(skill);
+            let is_outside = |found: &Finding| found.line > 0 || found.file.contains("only");
+            assert!(!found.iter().any(is_outside), "{found:?}");
+            // What is scanned is not reported as a link.
+            found.iter().filter(|found| found.code == "link").count() < 10
+        });
     }
 }

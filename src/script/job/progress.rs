@@ -261,7 +261,7 @@ impl Job {
     }
 
     fn news(&self, stream: &EntryName, from: u64, running: bool) -> Result<News> {
-        let file = File::open(self.dir.join(stream.as_os_str()));
+        let file = files::open_regular(&self.dir.join(stream.as_os_str()));
         let news = file.and_then(|file| spool::read(&file, from, running));
         news.map_err(|source| self.failed("read the output of", &source))
     }

@@ -24,6 +24,7 @@ impl JobId {
     ///
     /// # Errors
     /// When the system has no random bytes.
+    #[expect(clippy::disallowed_methods, reason = "a device of the system")]
     pub fn random() -> Result<Self> {
         let mut bytes = [0; LENGTH];
         File::open("/dev/urandom")

@@ -63,6 +63,10 @@ impl Jobs {
             let (stdout, stdout_length) = begin(&Job::STDOUT, so_far[0])?;
             let (stderr, stderr_length) = begin(&Job::STDERR, so_far[1])?;
             let spools = Spools {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "made above, private to this user"
+                )]
                 dir: File::open(path)?,
                 stop: make_fifo(&path.join(Job::STOP))?,
                 files: [stdout, stderr],

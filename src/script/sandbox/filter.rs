@@ -12,6 +12,7 @@ use seccompiler::{
 };
 
 use super::Network;
+use crate::sys::files;
 
 /// Refused whatever the arguments.
 const NEVER: [c_long; 29] = [
@@ -178,7 +179,7 @@ pub fn enter(program: &BpfProgram) -> Result<(), i32> {
 
 /// Whether this kernel supports filters.
 pub fn available() -> bool {
-    let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
-    let knows = |actions: String| actions.split_whitespace().any(|action| action == "errno");
-    actions.is_ok_and(knows) && architecture().is_some()
+    let actions = files::kernel_text("/proc/sys/kernel/seccomp/actions_avail");
+    let knows = actions.split_whitespace().any(|action| action == "errno");
+    knows && architecture().is_some()
 }

@@ -1,5 +1,7 @@
 use super::*;
 use crate::skill::ToolList;
+use crate::sys::dir::swapping::while_swapped;
+use std::fs;
 
 fn skill(
     dir_name: &str,
@@ -148,4 +150,15 @@ fn a_fifo_or_an_oversized_file_is_unreadable_and_does_not_hang() {
         skill("x", "SKILL.md", big).1.unwrap_err().code(),
         "unreadable"
     );
+}
+
+#[test]
+fn no_instructions_are_read_outside_while_links_are_swapped_in() {
+    while_swapped(|dir| {
+        let [plain, linked] = ["plain", "link"].map(|file| read(dir, dir.join(file)));
+        for (_, bytes) in plain.iter().chain(&linked) {
+            assert_eq!(bytes, b"inside");
+        }
+        plain.is_ok() || linked.is_ok()
+    });
 }

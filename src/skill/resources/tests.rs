@@ -1,8 +1,10 @@
 //! Which paths lead to a file of the skill, and which lead out of it.
 
 use super::*;
+use crate::sys::dir::swapping::{SECRET, while_swapped};
 use crate::sys::files;
 use proptest::prelude::*;
+use std::fs;
 use std::os::unix::fs::symlink;
 
 fn tree(files: &[&str]) -> tempfile::TempDir {
@@ -151,6 +153,27 @@ fn what_was_found_inside_is_never_read_outside() {
             }
         }
     }
+}
+
+#[test]
+fn nothing_outside_is_listed_or_opened_while_links_are_swapped_in() {
+    while_swapped(|skill| {
+        let listing = Listing::read(skill, 99);
+        let is_outside = |resource: &Resource| {
+            resource.path.ends_with("only-outside") || resource.size == SECRET.len() as u64
+        };
+        assert!(!listing.resources.iter().any(is_outside), "{listing:?}");
+        let mut seen = false;
+        for path in ["0/file", "link", "plain"] {
+            let path = SkillPath::parse(path, skill).unwrap();
+            if let Ok((_, file, metadata)) = path.open(skill) {
+                let bytes = files::read_file_capped(&file, metadata.len(), 99).unwrap();
+                assert_eq!(bytes, b"inside");
+                seen = true;
+            }
+        }
+        seen && listing.total > 0
+    });
 }
 
 proptest! {

@@ -110,7 +110,7 @@ fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, 
     let (file, done) = (file.to_owned(), format!("`{}` {done}", file.display()));
     move || {
         let permissions = fs::Permissions::from_mode(mode & 0o7777);
-        let changed = fs::File::open(&file).and_then(|file| file.set_permissions(permissions));
+        let changed = files::open_regular(&file).and_then(|file| file.set_permissions(permissions));
         changed.map_err(|error| Error::io("change the mode of", &file, &error))?;
         Ok(done)
     }
@@ -159,7 +159,8 @@ fn other_build(ctx: &RunContext, file: &Path) -> Option<Check> {
 
 /// Other plugins that are copies of this one: their hooks would run, too.
 fn second_copies(dir: &Path) -> Option<Check> {
-    let entries = fs::read_dir(dir.parent()?).ok()?.flatten();
+    let plugins = dir.parent()?;
+    let entries = files::entries(plugins).ok()?.into_iter();
     let is_second = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let inside = path.join(&*name);
@@ -167,7 +168,9 @@ fn second_copies(dir: &Path) -> Option<Check> {
         let is_other = name.contains(NAME) && name != NAME && !name.ends_with(".disabled");
         is_other && mode(program) & 0o111 != 0
     };
-    let second = entries.map(|entry| entry.path()).find(is_second)?;
+    let second = entries
+        .map(|(name, _)| plugins.join(name.as_os_str()))
+        .find(is_second)?;
     let shown = second.display();
     let text = format!("`{shown}` is loaded as a plugin too: every hook runs twice");
     let remedy = format!("remove it, or let its name end in `.disabled`: rm -r {shown}");

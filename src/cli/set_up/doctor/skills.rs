@@ -9,7 +9,7 @@ use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::run_context::RunContext;
 use crate::skill::{Level, one_line};
-use crate::sys::limits;
+use crate::sys::{files, limits};
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
@@ -37,7 +37,7 @@ fn counted(catalog: &Catalog) -> String {
 
 /// Entries that cannot be opened. The catalog misses broken links, since they are not directories.
 fn entries(root: &Path) -> Vec<Check> {
-    let found = match fs::read_dir(root) {
+    let found = match files::entries(root) {
         Ok(found) => found,
         Err(error) => {
             let text = format!("`{}` cannot be read: {error}", root.display());
@@ -45,8 +45,8 @@ fn entries(root: &Path) -> Vec<Check> {
             return vec![Check::fail("skills-unreadable", text, remedy)];
         }
     };
-    let found = found.flatten().take(limits::CATALOG_ENTRIES);
-    let mut paths: Vec<_> = found.map(|entry| entry.path()).collect();
+    let found = found.into_iter().take(limits::CATALOG_ENTRIES);
+    let mut paths: Vec<_> = found.map(|(name, _)| root.join(name.as_os_str())).collect();
     paths.sort();
     let odd = paths.iter().filter_map(|path| {
         let shown = path.display();
@@ -59,7 +59,7 @@ fn entries(root: &Path) -> Vec<Check> {
             return Some(Check::warn("dangling-link", text, remedy));
         }
         let is_dir = path.is_dir();
-        let error = fs::read_dir(path).err().filter(|_| is_dir)?;
+        let error = files::entries(path).err().filter(|_| is_dir)?;
         let text = format!("`{shown}` cannot be entered: {error}");
         let remedy = format!("chmod u+rx {shown}, or remove it");
         Some(Check::fail("directory-unreadable", text, remedy))
@@ -80,7 +80,7 @@ fn standing(entry: &Entry) -> Option<Check> {
     match entry.withheld() {
         None => {
             let remedy = format!("repair its SKILL.md, or `agent-skills remove {name}`");
-            let unreadable_dir = fs::read_dir(&entry.dir).is_err();
+            let unreadable_dir = files::entries(&entry.dir).is_err();
             (!unreadable_dir).then(|| Check::fail("skill-unusable", text, remedy))
         }
         Some(Withheld::Shadowed) => {

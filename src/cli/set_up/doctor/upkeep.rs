@@ -1,6 +1,5 @@
 //! Checks for leftovers of killed commands and scripts.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,8 +81,9 @@ fn temporary(dir: &Path) -> Option<Check> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with('.') && (name.ends_with(".tmp") || name.starts_with(".agent-skills.new."))
     };
-    let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
-    let left = entries.filter(|path| is_ours(path) && is_old(path));
+    let entries = files::entries(dir).ok()?.into_iter();
+    let paths = entries.map(|(name, _)| dir.join(name.as_os_str()));
+    let left = paths.filter(|path| is_ours(path) && is_old(path));
     let left: Vec<PathBuf> = left.collect();
     let count = left.len();
     let text = format!("{count} temporary files are left in `{}`", dir.display());
