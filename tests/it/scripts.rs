@@ -277,7 +277,8 @@ fn a_flood_of_output_passes_in_bounded_memory() {
         );
         let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
         let peak: u64 = peak.unwrap().parse().unwrap();
-        assert!(peak < 20_000, "{peak} KiB");
+        // Some 20 MB of it are pages of this debug build's own file.
+        assert!(peak < 40_000, "{peak} KiB");
     }
 }
 
