@@ -48,6 +48,7 @@ mod many;
 mod many_called;
 mod market;
 mod market_defects;
+mod market_full_disk;
 mod market_hostile;
 mod market_http;
 mod market_kills;

@@ -114,7 +114,7 @@ impl Class {
             Self::DiskFull => "free some space and try again",
             Self::Missing => "install it and see that it is on the PATH",
             Self::Offline => "run it once without `--offline`",
-            Self::Other => "try the same with `git clone` or `curl` to see more",
+            Self::Other => "make room if the disk is full; else `git clone` or `curl` says more",
         }
     }
 }
