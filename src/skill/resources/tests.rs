@@ -156,7 +156,7 @@ fn what_was_found_inside_is_never_read_outside() {
 }
 
 #[test]
-fn nothing_outside_is_listed_or_opened_while_links_are_swapped_in() {
+fn nothing_outside_is_read_while_links_are_swapped_in() {
     while_swapped(|skill| {
         let listing = Listing::read(skill, 99);
         let is_outside = |resource: &Resource| {
