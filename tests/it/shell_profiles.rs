@@ -126,6 +126,10 @@ fn touched(call: &Logged) -> Vec<PathBuf> {
             return Vec::new();
         }
     }
+    // Without a name nothing is changed.
+    if operands.last().is_some_and(|last| last.is_empty()) {
+        operands.clear();
+    }
     let reads_sources = ["cp", "ln"].contains(&call.program.as_str());
     let mut paths = Vec::new();
     if let ("cp" | "mv" | "ln", Some((last, sources))) =

@@ -261,6 +261,8 @@ fn where_a_command_runs_is_known_or_it_is_not_let_in() {
         "cd sub; cd ..; rm -rf \"$PWD\"/.claude",
         "cd .claude; touch $PWD/skills/new",
         "cd .claude; touch \"$(pwd)/skills/new\"",
+        "d=sub; for d in .claude skills; do git -C .claude clone u $d/new; done",
+        "for d in sub \"$x\" .claude; do touch $d/skills/new; done",
         "read d; d=.claude; touch $d/skills/new",
         "env -C .claude sh -c 'echo x > skills/new'",
         "git -C .cl* init skills",

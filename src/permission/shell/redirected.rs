@@ -82,11 +82,13 @@ impl Held {
         Self { set, reading }
     }
 
-    /// The plain values that a command gives a variable.
+    /// The plain values that a command gives a variable, by assignments and loops.
     fn assigned(&self, name: &str) -> Vec<String> {
         let values = self.set.get(name).into_iter().flatten();
-        let plain =
-            values.filter(|value| !value.contains(['$', '`', '\\', '*', '?', '[', '{', '~']));
+        let looped = self.loops_over(name).flatten().map(|word| &word.raw);
+        let plain = values
+            .chain(looped)
+            .filter(|value| !value.contains(['$', '`', '\\', '*', '?', '[', '{', '~']));
         plain.map(|value| value.replace(['"', '\''], "")).collect()
     }
 
