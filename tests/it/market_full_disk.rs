@@ -37,9 +37,12 @@ fn state(plugin: &Path) -> State {
 /// What a command says, and the plugin directory after it, on a disk with so many free KiB.
 fn on_disk(host: &Host, saved: &Path, words: &[&str], free: usize) -> (i32, String, State) {
     let script = r#"
-        mount -t tmpfs none "$AGENT_SKILLS_HOME" && cp -a "$SAVED/." "$AGENT_SKILLS_HOME" &&
-        used=$(df -k --output=used "$AGENT_SKILLS_HOME" | tail -n 1) &&
-        mount -o remount,size=$((used + FREE))k "$AGENT_SKILLS_HOME" || exit 99
+        filled() {
+            mount -t tmpfs -o "size=$1" none "$AGENT_SKILLS_HOME" && cp -a "$SAVED/." "$AGENT_SKILLS_HOME"
+        }
+        # Not every user may change the size of what is mounted.
+        filled 64m && used=$(df -k --output=used "$AGENT_SKILLS_HOME" | tail -n 1) &&
+        umount "$AGENT_SKILLS_HOME" && filled $((used + FREE))k || exit 99
         "$EXE" "$@"
         status=$?
         cp -a "$AGENT_SKILLS_HOME/." "$AFTER" || exit 99
