@@ -136,7 +136,7 @@ impl Reach<'_> {
     fn check_here(&self, words: &[Word]) -> Checked {
         for (at, words) in self.commands_in(words).enumerate() {
             let program = Program::named(words[0].text().unwrap_or_default());
-            if at == 0 || program.changes() {
+            if at == 0 || program.changes() || matches!(program, Program::Find | Program::Git) {
                 self.program(program, &words[1..])?;
             }
         }
@@ -233,6 +233,14 @@ impl Reach<'_> {
         };
         let steps = self.guard.context.steps;
         let is_foreign = |part: &str| !steps.spend(1 + part.len() / 16) || self.is_foreign(part);
+        if matches!(operand, Operand::Unknown(_))
+            && let Some(tail) = tail(&word.raw)
+        {
+            // What is not known may well be the project's root or the home directory.
+            let root = self.guard.begin.to_string_lossy();
+            let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
+            refuse_if(word, bases.any(|base| is_foreign(&format!("{base}{tail}"))))?;
+        }
         refuse_if(word, parts(text).any(is_foreign))
     }
 
@@ -310,6 +318,13 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
         ended |= ends;
         !ends && (ended || !word.begins_option())
     })
+}
+
+/// The path behind the last part of a word that is not known.
+fn tail(raw: &str) -> Option<String> {
+    let (_, behind) = raw.rsplit_once(['$', '`', ')', '}'])?;
+    let path = &behind[behind.find('/')?..];
+    Some(path.replace(['"', '\''], ""))
 }
 
 /// The parts of a word that may each be a path.

@@ -12,7 +12,7 @@ use super::operand::{Known, Operand, operands};
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::step::Step;
-use super::word::Word;
+use super::word::{Arity, Piece, Word};
 use super::wrappers::{self, Inner};
 use super::{Fault, runners};
 use crate::permission::command::Canonical;
@@ -33,7 +33,12 @@ pub struct Touched {
 
 /// Finds everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
-    let (seen, texts) = (RefCell::default(), RefCell::default());
+    let ours = names_host_call(command).then(|| "CHIBI_HOOK".to_owned());
+    let seen = RefCell::new(Touched {
+        ours,
+        ..Touched::default()
+    });
+    let texts = RefCell::default();
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -51,6 +56,15 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         next = texts.borrow_mut().pop();
     }
     seen.into_inner()
+}
+
+/// Whether a command names a variable with which the host calls our executable: with it, any program
+/// whose name is not known (`find -exec {}`) could be ours, and end what restricts.
+fn names_host_call(command: &str) -> bool {
+    let unquoted = command.replace(['"', '\'', '\\', '\n'], "");
+    ["CHIBI_HOOK", "CHIBI_TOOL_"]
+        .iter()
+        .any(|name| unquoted.contains(name))
 }
 
 /// The values of a command's variables that have a single source.
@@ -82,14 +96,26 @@ impl Held {
         Self { set, reading }
     }
 
-    /// The plain values that a command gives a variable, by assignments and loops.
-    fn assigned(&self, name: &str) -> Vec<String> {
+    /// The values that a command gives a variable, by assignments and loops, as far as they are
+    /// known.
+    fn assigned(&self, name: &str, known: Known) -> Vec<String> {
         let values = self.set.get(name).into_iter().flatten();
         let looped = self.loops_over(name).flatten().map(|word| &word.raw);
-        let plain = values
-            .chain(looped)
-            .filter(|value| !value.contains(['$', '`', '\\', '*', '?', '[', '{', '~']));
-        plain.map(|value| value.replace(['"', '\''], "")).collect()
+        let read = |raw: &String| {
+            let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~']);
+            let piece = match is_plain {
+                true => Piece::Text(raw.replace(['"', '\''], "")),
+                false => Piece::Value(Arity::Any),
+            };
+            let (raw, pieces) = (raw.clone(), vec![piece]);
+            operands(&Word { raw, pieces }, known)
+        };
+        let paths = values.chain(looped).flat_map(read);
+        let known = paths.filter_map(|operand| match operand {
+            Operand::Path(path) => Some(path),
+            _ => None,
+        });
+        known.collect()
     }
 
     /// The words that each loop over this variable iterates over.
@@ -162,7 +188,11 @@ impl Recorder<'_> {
             return;
         }
         let mut begins = reach.directories_named(words);
-        begins.push(self.guard.begin.to_owned());
+        begins.extend(
+            reach
+                .paths("")
+                .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
+        );
         let texts = words.iter().filter_map(Word::text);
         for text in texts.filter(|text| text.contains(char::is_whitespace)) {
             let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
@@ -189,7 +219,7 @@ impl Rules for Recorder<'_> {
             directories,
             known: Known {
                 values: &|name| self.held().values(name, outside),
-                assigned: &|name| self.held().assigned(name),
+                assigned: &|name| self.held().assigned(name, outside),
                 ..outside
             },
         };
