@@ -22,6 +22,8 @@ const UNKNOWN_TEXT: &str = "it runs text that is not known";
 const TEXT_COST: usize = 32;
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
+/// How many letters of clustered options may stand before a text: `-qc'rm x'`.
+const MAX_LETTERS: usize = 3;
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
@@ -124,7 +126,9 @@ impl Seeker<'_> {
                 return Fault::refuse(program, "it runs too long a command");
             }
             let base = base(program);
-            for name in [program, base] {
+            // `command -v bash` only looks it up.
+            let looks = at > 0 && only_looks(&simple.words);
+            for name in [program, base].into_iter().filter(|_| !looks) {
                 let renamed = Word::literal(name);
                 let command = std::iter::once(&renamed).chain(&words[1..]);
                 if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
@@ -138,8 +142,6 @@ impl Seeker<'_> {
                 let zsh = shell.language == Language::BashOrZsh;
                 evaluators::check(program, &words[1..], zsh)?;
             }
-            // `command -v bash` only looks it up.
-            let looks = at > 0 && only_looks(&simple.words);
             if !looks && let Some(found) = self.arguments(base, &words[1..], &inside)? {
                 return Ok(Some(found));
             }
@@ -183,16 +185,18 @@ impl Seeker<'_> {
         for word in arguments {
             let unknown = || Fault::new(&word.raw, UNKNOWN_TEXT);
             let text = word.text().ok_or_else(unknown)?;
-            let is_option = text.starts_with('-') && !text.contains(char::is_whitespace);
-            let texts = match text.split_once('=') {
-                _ if !is_option => [text, ""],
-                Some((_, value)) => [value, ""],
-                None => [
-                    text.get(2..).unwrap_or_default(),
-                    text.trim_start_matches('-'),
-                ],
-            };
-            for text in texts.into_iter().filter(|text| !text.trim().is_empty()) {
+            let option = text.strip_prefix('-');
+            let value = text.split_once('=').map(|(_, value)| value);
+            // Behind `-c`, `-qc` or `--command=`.
+            let joined = option.into_iter().flat_map(|option| {
+                let letters = (0..=MAX_LETTERS).filter_map(|at| option.get(at..));
+                letters.map(|text| text.trim_start_matches('-'))
+            });
+            let whole = option.is_none().then_some(text);
+            let is_set = text.contains(char::is_whitespace) || option.is_some();
+            let value = value.filter(|_| is_set);
+            let texts = whole.into_iter().chain(joined).chain(value);
+            for text in texts.filter(|text| !text.trim().is_empty()) {
                 if !self.readings.steps.spend(TEXT_COST) {
                     return Err(Fault::too_much());
                 }

@@ -10,6 +10,7 @@ use super::name_list::Names;
 use super::operand::{Operand, operands};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
+use super::runners::base;
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::path::normalise;
@@ -22,6 +23,9 @@ const DIRECTORY_OPTIONS: Names = Names(
     "-C -D -w --chdir --chroot --cwd --dir --directory --prefix --project --work-tree --workdir \
      --working-directory",
 );
+
+/// Programs that append words to the command among theirs.
+const FED: Names = Names("xargs parallel fd fdfind");
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word copied into the command that a wrapper runs.
@@ -49,6 +53,14 @@ impl Reach<'_> {
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
             return self.check(&inner);
         }
+        let mut words = words.to_vec();
+        if words
+            .iter()
+            .any(|word| word.fits(|text| FED.has(base(text))))
+        {
+            words.push(Word::unknown());
+        }
+        let words = &words[..];
         self.check_here(words)?;
         for directory in self.directories_named(words) {
             self.moved(&WorkingDirectories::at(directory))
@@ -247,6 +259,8 @@ impl Reach<'_> {
     /// An operand that is removed or changed, with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.each(word, |operand| match operand {
+            // As in `sed -i '' …` of macOS.
+            Operand::Path(text) if text.is_empty() => Ok(()),
             Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
             // Text that becomes several words may also contain the option.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
@@ -294,6 +308,12 @@ impl Reach<'_> {
         let verb = arguments[git.at].text();
         if verb == Some("clean") && plain(git.behind).next().is_none() {
             return self.changed(&Word::literal("."), true);
+        }
+        let is_pathspec = |word: &&Word| {
+            word.prefix().starts_with(':') || word.raw.starts_with("--pathspec-from")
+        };
+        if let Some(word) = git.behind.iter().find(is_pathspec) {
+            return Fault::refuse(&word.raw, NOT_KNOWN);
         }
         plain(git.behind).try_for_each(|word| self.changed(word, true))
     }

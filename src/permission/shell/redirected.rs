@@ -6,17 +6,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::reach::{Guard, Reach};
 use super::read::Reading;
+use super::runners::{self, base};
 use super::step::Step;
 use super::word::{Arity, Piece, Word};
 use super::wrappers::{self, Inner};
-use super::{Fault, runners};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
+
+/// How many letters of clustered options may stand before a text: `-qc'rm x'`.
+const MAX_LETTERS: usize = 3;
 
 /// What a command touches.
 #[derive(Debug, Default)]
@@ -103,9 +107,10 @@ impl Held {
         let looped = self.loops_over(name).flatten().map(|word| &word.raw);
         let read = |raw: &String| {
             let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~']);
-            let piece = match is_plain {
-                true => Piece::Text(raw.replace(['"', '\''], "")),
-                false => Piece::Value(Arity::Any),
+            let piece = if is_plain {
+                Piece::Text(raw.replace(['"', '\''], ""))
+            } else {
+                Piece::Value(Arity::Any)
             };
             let (raw, pieces) = (raw.clone(), vec![piece]);
             operands(&Word { raw, pieces }, known)
@@ -182,7 +187,7 @@ impl Recorder<'_> {
 
     /// Keeps texts that a shell among the words would run and that are not followed.
     fn keep_texts(&self, words: &[Word], reach: &Reach) {
-        let shell = |word: &Word| word.fits(runners::runs_text);
+        let shell = |word: &Word| word.fits(|text| runners::runs_text(text) || base(text) == "env");
         let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));
         if followed || !words.iter().any(shell) {
             return;
@@ -193,10 +198,20 @@ impl Recorder<'_> {
                 .paths("")
                 .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
         );
-        let texts = words.iter().filter_map(Word::text);
-        for text in texts.filter(|text| text.contains(char::is_whitespace)) {
-            let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
-            self.texts.borrow_mut().extend(all);
+        for word in words {
+            // What is not known of a text stays in it as it is written.
+            let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
+            let joined = text.strip_prefix('-').into_iter();
+            let joined = joined.flat_map(|option| {
+                let letters = (1..=MAX_LETTERS).filter_map(|at| option.get(at..));
+                letters.chain(option.split_once('=').map(|(_, text)| text))
+            });
+            for text in std::iter::once(text).chain(joined) {
+                if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
+                    let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
+                    self.texts.borrow_mut().extend(all);
+                }
+            }
         }
     }
 }
