@@ -20,8 +20,8 @@ mod placing;
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: Names = Names(
-    "-C -D -w --chdir --chroot --cwd --dir --directory --prefix --project --work-tree --workdir \
-     --working-directory",
+    "-C -D -P -d -w --cd --chdir --chroot --cwd --dir --directory --directory-prefix --output-dir \
+     --prefix --project --wd --work-tree --workdir --working-directory",
 );
 
 /// Programs that append words to the command among theirs.
@@ -292,6 +292,12 @@ impl Reach<'_> {
                 || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
             writes = true;
             self.check(&words)?;
+            if tests[at].is_any(&["-execdir", "-okdir"]) {
+                // It runs in each directory in which something is found.
+                let mut anywhere = WorkingDirectories::default();
+                anywhere.lose();
+                self.moved(&anywhere).check(&words)?;
+            }
         }
         writes |= tests.iter().any(|word| word.prefix().starts_with("-f"));
         match (removes, writes) {

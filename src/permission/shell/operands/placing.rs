@@ -69,7 +69,14 @@ impl Reach<'_> {
                     if makes_links {
                         self.linked_at(Some(text), sources)?;
                     }
-                    self.destination(word, text, sources, removes)
+                    let keeps = |word: &Word| {
+                        let long = ["--parents", "--relative", "--files-from"];
+                        let short = word.begins_option() && !word.prefix().starts_with("--");
+                        long.iter().any(|option| word.raw.starts_with(option))
+                            || short && into.is_empty() && word.prefix().contains('R')
+                    };
+                    let keeps_paths = arguments.iter().any(keeps);
+                    self.destination(word, text, sources, removes || keeps_paths)
                 }
                 Operand::Unknown(_) if program == Program::Moves => {
                     Fault::refuse(&word.raw, NOT_KNOWN)
