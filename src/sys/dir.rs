@@ -236,10 +236,13 @@ impl Dir {
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
             let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            let Some(name) = EntryName::parse(name) else {
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
                 continue;
-            };
+            }
+            // What cannot be named must not be missing in a digest.
+            let name = EntryName::parse(OsStr::from_bytes(name));
+            let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
             let kind = match entry.file_type() {
                 // Some file systems do not report the type.
                 FileType::Unknown => self.kind(&name)?,

@@ -4,7 +4,7 @@
 
 use super::programs::runs_words_from;
 use super::readings::Readings;
-use super::runners::{SHELLS, base, runs_text};
+use super::runners::{self, SHELLS, base, runs_text};
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::{self, Word};
@@ -22,8 +22,6 @@ const UNKNOWN_TEXT: &str = "it runs text that is not known";
 const TEXT_COST: usize = 32;
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
-/// How many letters of clustered options may stand before a text: `-qc'rm x'`.
-const MAX_LETTERS: usize = 3;
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
@@ -185,18 +183,7 @@ impl Seeker<'_> {
         for word in arguments {
             let unknown = || Fault::new(&word.raw, UNKNOWN_TEXT);
             let text = word.text().ok_or_else(unknown)?;
-            let option = text.strip_prefix('-');
-            let value = text.split_once('=').map(|(_, value)| value);
-            // Behind `-c`, `-qc` or `--command=`.
-            let joined = option.into_iter().flat_map(|option| {
-                let letters = (0..=MAX_LETTERS).filter_map(|at| option.get(at..));
-                letters.map(|text| text.trim_start_matches('-'))
-            });
-            let whole = option.is_none().then_some(text);
-            let is_set = text.contains(char::is_whitespace) || option.is_some();
-            let value = value.filter(|_| is_set);
-            let texts = whole.into_iter().chain(joined).chain(value);
-            for text in texts.filter(|text| !text.trim().is_empty()) {
+            for text in runners::texts(text) {
                 if !self.readings.steps.spend(TEXT_COST) {
                     return Err(Fault::too_much());
                 }

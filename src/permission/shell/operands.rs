@@ -53,14 +53,12 @@ impl Reach<'_> {
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
             return self.check(&inner);
         }
-        let mut words = words.to_vec();
-        if words
+        let is_fed = |word: &Word| word.fits(|text| FED.has(base(text)));
+        let fed = words
             .iter()
-            .any(|word| word.fits(|text| FED.has(base(text))))
-        {
-            words.push(Word::unknown());
-        }
-        let words = &words[..];
+            .any(is_fed)
+            .then(|| [words, &[Word::unknown()]].concat());
+        let words = fed.as_deref().unwrap_or(words);
         self.check_here(words)?;
         for directory in self.directories_named(words) {
             self.moved(&WorkingDirectories::at(directory))

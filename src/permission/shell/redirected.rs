@@ -19,9 +19,6 @@ use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
-/// How many letters of clustered options may stand before a text: `-qc'rm x'`.
-const MAX_LETTERS: usize = 3;
-
 /// What a command touches.
 #[derive(Debug, Default)]
 pub struct Touched {
@@ -201,12 +198,7 @@ impl Recorder<'_> {
         for word in words {
             // What is not known of a text stays in it as it is written.
             let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
-            let joined = text.strip_prefix('-').into_iter();
-            let joined = joined.flat_map(|option| {
-                let letters = (1..=MAX_LETTERS).filter_map(|at| option.get(at..));
-                letters.chain(option.split_once('=').map(|(_, text)| text))
-            });
-            for text in std::iter::once(text).chain(joined) {
+            for text in runners::texts(text) {
                 if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
                     let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
                     self.texts.borrow_mut().extend(all);

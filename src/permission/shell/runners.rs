@@ -90,6 +90,9 @@ pub const BY_SUBCOMMAND: Names =
 /// Subcommands with which a program runs the words behind them.
 pub const RUNNING: Names = Names("run exec dlx tool foreach bisect create debug");
 
+/// How many letters of clustered options may stand before a text.
+const MAX_LETTERS: usize = 3;
+
 /// Programs other than shells that run text from an argument.
 const RUN_TEXT: Names = Names(
     "eval trap su runuser sg ssh watch parallel script nix nix-shell flock mise entr tmux screen \
@@ -109,4 +112,20 @@ pub fn wrapper(name: &str) -> Option<&'static Wrapper> {
 /// Whether a program runs text from an argument.
 pub fn runs_text(program: &str) -> bool {
     RUN_TEXT.has(base(program)) || SHELLS.has(base(program))
+}
+
+/// The texts that a program may run from one argument: the argument itself, or what stands behind the
+/// letters or the name of an option (`-c`, `-qc'rm x'`, `--command='rm x'`).
+pub fn texts(argument: &str) -> impl Iterator<Item = &str> {
+    let option = argument.strip_prefix('-');
+    let whole = option.is_none().then_some(argument);
+    let joined = option.into_iter().flat_map(|option| {
+        let letters = (0..=MAX_LETTERS).filter_map(|at| option.get(at..));
+        letters.map(|text| text.trim_start_matches('-'))
+    });
+    let value = argument.split_once('=').map(|(_, value)| value);
+    // `ssh -o ProxyCommand='rm x'`; without blanks it would be an assignment.
+    let value = value.filter(|_| option.is_some() || argument.contains(char::is_whitespace));
+    let all = whole.into_iter().chain(joined).chain(value);
+    all.filter(|text| !text.trim().is_empty())
 }

@@ -249,27 +249,3 @@ const DENIED: &[&str] = &[
     "/lib64/ld-linux-x86-64.so.2 ./evil", "exec -a x rm a", "exec -- rm a", "builtin command rm a", "command -p rm a", "command command rm a", "\\rm a", "'rm' a", "sub/rm a", "./rm a", "/bin/../bin/curl a", "sub/../sub/rm a", "x=m; r$x a", "r$(echo m) a", "r* a", "[r]m a", "?m a", "rm\\\n a", "RM=rm; $RM a", "parallel rm",
     "select x in a; do rm a; break; done", "python3 -c 'rm'", "[[ -v x[$(rm\\ a)] ]]", "[[ 'x[$(rm a)]' -eq 1 ]]", "let 'x[$(rm a)]'", "((x[$(rm a)]))", "for ((x[$(rm a)];0;)); do :; done", "${x[$(rm a)]}", "echo ${x@P}", "x='$(rm a)'; echo ${x@P}", "shopt -s expand_aliases; alias git=rm\ngit a", "unset -f x; rm a", "ulimit -c 0; rm a",
 ];
-
-pub const PLACES_BEFORE: &[&str] = &[
-    "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd link && ", "cd \"$x\"; ",
-];
-
-pub const PLACES_WRAPPERS: &[&str] = &[
-    "", "", "", "", "env -C .claude ", "env --chdir=.claude ", "env -C sub env -C ../.claude ", "timeout 5 ", "nice -n 5 ", "nohup ", "command ", "setsid ", "flock out/l ", "xargs ", "env CI=1 ",
-    "timeout 5 env -C link ", "sudo -D .claude ", "choom -n 5 -- ", "direnv exec .claude ", "env -C \"$x\" ", "stdbuf -oL ", "env -iC .claude ", "env -C .. ",
-];
-
-pub const PLACES_PROGRAMS: &[&str] = &[
-    "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
-    "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar xCf .claude a", "tar --directory=link -xf a",
-    "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
-];
-
-pub const PLACES: &[&str] = &[
-    "skills", "skills/s", "./skills", "skills/s/SKILL.md", ".claude", ".claude/", ".claude/skills", "./.claude/skills/s", ".claude/skills/kept", ".claude/x", "../project/.claude/skills", "../project", "..", ".", "~", "~/x",
-    "../plugin", "../plugin/kept", "plugin", "plugin/kept", "$x", "$x/skills", "\"$x/skills\"", "\"$d\"", "$d/s", ".cl*", ".cl*/skills", ".c?aude/sk*", "*", ".*", "{.claude,sub}/skills", "{a,.claude/skills/s}", "\"$PWD\"/.claude/skills",
-    "$PWD/skills", "$(pwd)/.claude/skills/x", "link", "link/skills", "link/skills/s", "l*nk/skills", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s", "\"$OLDPWD\"/skills",
-    "'.claude/skills'", ".clau\"de\"/skills", "kept", "--", "project/.claude/skills", "x y", "../.claude/skills", "../../plugin/kept",
-];
-
-pub const PLACES_BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x"];

@@ -20,35 +20,6 @@ impl Grammar {
         text
     }
 
-    /// Commands that remove, move, create and unpack in and around protected places.
-    pub fn near_places(&mut self) -> String {
-        let count = 1 + self.below(3);
-        let mut text = self.pick(fragments::PLACES_BEFORE).to_owned();
-        for at in 0..count {
-            if at > 0 {
-                text.push_str(self.pick(&["; ", " && ", " || ", " | ", "\n", " & "]));
-            }
-            let mut one = self.pick(fragments::PLACES_WRAPPERS).to_owned();
-            one.push_str(self.pick(fragments::PLACES_PROGRAMS));
-            for _ in 0..=self.below(3) {
-                one.push(' ');
-                one.push_str(self.pick(fragments::PLACES));
-            }
-            one.push_str(self.pick(fragments::PLACES_BEHIND));
-            let shaped = match self.below(10) {
-                0 => format!("({one})"),
-                1 => format!("for d in .claude skills sub; do {one}; done"),
-                2 => format!("if [ -d .claude ]; then {one}; fi"),
-                3 => format!("bash -c '{one}'"),
-                4 => format!("env -C .claude sh -c '{one}'"),
-                5 => format!("git \"$({one})\""),
-                _ => one,
-            };
-            text.push_str(&shaped);
-        }
-        text
-    }
-
     /// A list of entries, most of them such as authors write.
     pub fn entries(&mut self) -> String {
         let mut text = String::new();
@@ -100,7 +71,7 @@ impl Grammar {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n as u64).unwrap()
     }
 
@@ -108,7 +79,7 @@ impl Grammar {
         self.below(100) < percent
     }
 
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len())]
     }
 

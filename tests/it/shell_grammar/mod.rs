@@ -4,5 +4,6 @@
 
 mod fragments;
 mod grammar;
+mod near_places;
 
 pub use grammar::Grammar;

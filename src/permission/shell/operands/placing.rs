@@ -37,6 +37,15 @@ impl Reach<'_> {
                 || short && word.prefix().contains('T')
         };
         let removes = arguments.iter().any(removing);
+        // What stands below the destination is then the whole path of a source. `-R` of `rsync`,
+        // which alone has no option for the destination, does that, too.
+        let keeping = |word: &Word| {
+            let long = ["--parents", "--relative", "--files-from"];
+            let short = word.begins_option() && !word.prefix().starts_with("--");
+            long.iter().any(|option| word.raw.starts_with(option))
+                || short && into.is_empty() && word.prefix().contains('R')
+        };
+        let keeps_paths = arguments.iter().any(keeping);
         // The destination may be the value of an option.
         let named: Vec<Word> = arguments
             .iter()
@@ -69,13 +78,6 @@ impl Reach<'_> {
                     if makes_links {
                         self.linked_at(Some(text), sources)?;
                     }
-                    let keeps = |word: &Word| {
-                        let long = ["--parents", "--relative", "--files-from"];
-                        let short = word.begins_option() && !word.prefix().starts_with("--");
-                        long.iter().any(|option| word.raw.starts_with(option))
-                            || short && into.is_empty() && word.prefix().contains('R')
-                    };
-                    let keeps_paths = arguments.iter().any(keeps);
                     self.destination(word, text, sources, removes || keeps_paths)
                 }
                 Operand::Unknown(_) if program == Program::Moves => {

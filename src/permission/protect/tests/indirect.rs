@@ -1,0 +1,205 @@
+//! Protected places that a command names indirectly: from another directory, behind a variable or a
+//! wrapper, in a text that it runs. Each command is refused for the place alone: it runs once it names
+//! another place.
+
+use serde_json::json;
+
+use crate::permission::scene::{Scene, scene};
+
+/// Under a bare shell only protected places are refused. None of the directories holds our program.
+fn bare() -> Scene {
+    let disk = [
+        ("/p", "/p"),
+        ("/h", "/h"),
+        ("/p/.claude", "/p/.claude"),
+        ("/p/out", "/p/out"),
+        ("/p/sub", "/p/sub"),
+        ("/p/link", "/p/.claude"),
+    ];
+    scene().active("Bash Write Read").on(&disk)
+}
+
+#[track_caller]
+fn refused(command: &str) {
+    assert!(!bare().runs(command), "accepted: {command}");
+}
+
+#[track_caller]
+fn refused_for_its_place(commands: &[&str]) {
+    for command in commands {
+        refused(command);
+        let other = command.replace(".claude", "out").replace(".cl*", "ou*");
+        let other = other
+            .replace("link/", "out/")
+            .replace("~/.chibi", "~/work")
+            .replace(".chibi", "work");
+        assert_ne!(&other, command);
+        let why = || bare().refusal("shell_exec", &json!({ "command": other }));
+        assert!(bare().runs(&other), "{other}: {}", why());
+    }
+}
+
+#[test]
+fn a_program_runs_in_a_directory_that_it_is_given() {
+    refused_for_its_place(&[
+        "git -C .claude clone u skills",
+        "git -C.claude clone u skills",
+        "git -C . -C .claude clone u skills",
+        "git -C sub -C ../.claude clone u skills/new",
+        "git -C ../p/.claude worktree add skills",
+        "git -C .cl* init skills",
+        "git -C .claude rm -r skills",
+        "git -C .claude mv ../x skills",
+        "git --work-tree=.claude clean skills",
+        "git --work-tree .claude checkout skills",
+        "git -C link/ clone u skills",
+        "cd sub && git -C ../.claude clone u skills",
+        "timeout 5 git -C .claude clone u skills",
+        "sudo git -C .claude clone u skills",
+        "tar -C .claude -xf a skills",
+        "tar -xf a -C.claude skills/x",
+        "tar xCf .claude a skills",
+        "tar --directory=.claude -xf a skills",
+        "make -C ~ .chibi/x",
+        "env -C .claude rm -rf skills",
+        "env -C .claude mv skills /tmp/x",
+        "env -C .claude tee skills/x",
+        "env --chdir=.claude rm -rf ./skills/x",
+        "env -C sub env -C ../.claude touch skills/new",
+        "env -C sub -- touch ../.claude/skills/new",
+        "env --chdir=sub env -C.. touch .claude/skills/new",
+        "sudo -D .claude rm -rf skills",
+        "sudo env -C .claude cp x skills/y",
+        "direnv exec .claude rm -rf skills",
+        "python3 -m http.server -d .claude skills/x",
+        "curl --output-dir sub -o ../.claude/skills/x u",
+        "unshare --wd=sub rm -rf ../.claude/skills",
+    ]);
+    for command in [
+        "find .claude -maxdepth 1 -name skills -execdir mkdir skills/new ';'",
+        "find sub -maxdepth 1 -name x -execdir touch ../.claude/skills/n ';'",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn texts_are_read_where_and_as_they_run() {
+    refused_for_its_place(&[
+        "cd .claude && sudo bash -c 'rm -rf skills'",
+        "env -C .claude bash -c 'rm -rf skills'",
+        "env -C .claude sh -c 'echo x > skills/new'",
+        "sudo -D .claude sh -c 'echo x > skills/y'",
+        "sudo bash -lc '>.claude/skills/x'",
+        "script -qc'rm -rf .claude' /dev/null",
+        "script --command='rm -rf .claude' /dev/null",
+        "bash -lc \"touch .claude/skills/n $x\"",
+        "eval \"touch $HOME/.chibi/x\"",
+        "env -S 'rm -rf .claude/skills'",
+        "env '-Srm -rf .claude/skills'",
+        "sudo a 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c'; sudo sh -c 'rm -rf ~/.chibi'",
+    ]);
+}
+
+#[test]
+fn a_variable_has_each_value_that_the_command_gives_it() {
+    refused_for_its_place(&[
+        "x=.claude; x=sub; git -C \"$x\" clone u skills/new",
+        "git \"$(x=skills/new; git -C .claude clone u $x)\"",
+        "read d; d=.claude; touch $d/skills/new",
+        "d=sub; for d in .claude skills; do git -C .claude clone u $d/skills/new; done",
+        "for d in sub \"$x\" .claude; do touch $d/skills/new; done",
+        "d=~/.chibi; touch $d/x",
+        "d=$PWD/.claude/skills; touch $d/x",
+        "d=$(pwd)/.claude/skills; cp -r src \"$d/\"",
+        "cd .claude; touch $PWD/skills/new",
+        "cd .claude; touch \"$(pwd)/skills/new\"",
+        "cd sub; cd ..; rm -rf \"$PWD\"/.claude",
+    ]);
+}
+
+#[test]
+fn an_unknown_beginning_may_be_the_project_or_home() {
+    refused_for_its_place(&[
+        "cp a \"$(git rev-parse --show-toplevel)/.claude/skills/s/SKILL.md\"",
+        "ROOT=$(git rev-parse --show-toplevel); cp a \"$ROOT/.claude/skills/s/SKILL.md\"",
+        "touch `pwd`/.claude/skills/new",
+        "touch \"${PWD%/}/.claude/skills/n\"",
+        "rm -f \"${HOME:?}/.chibi/state\"",
+    ]);
+}
+
+#[test]
+fn programs_are_found_behind_any_other() {
+    refused_for_its_place(&[
+        "env X=1 find .claude -delete",
+        "sudo find .claude -delete",
+        "no-such-wrapper -x 5 -- rm -rf ~/.chibi",
+        "./wrap.sh rm -rf ~/.chibi",
+    ]);
+    for command in [
+        "setsid git clean -fdx",
+        "./wrap.sh rm -rf ~",
+        "parallel rm -rf",
+        "echo .claude/skills | xargs --no-run-if-empty rm -rf",
+        "echo .claude/skills | xargs -r0 rm -rf",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn a_file_that_sed_writes_is_an_operand() {
+    refused_for_its_place(&[
+        "sed -n 'w .claude/skills/a' b",
+        "sed 's/x/y/w.claude/skills/a' b",
+        "sed -e '1w /h/.chibi/x\np' b",
+        "sed -i 's/x/y/;W .claude/skills/a' b",
+    ]);
+}
+
+#[test]
+fn a_last_word_that_vanishes_is_no_destination() {
+    refused_for_its_place(&[
+        "cp -r a .claude/skills/new $x",
+        "xargs cp -r a .claude/skills/new",
+    ]);
+    refused("mv a .claude/skills/new $x");
+}
+
+#[test]
+fn copies_may_keep_the_path_of_a_source() {
+    refused_for_its_place(&[
+        "cp --parents skills/evil/SKILL.md .claude",
+        "rsync -aR skills/evil .claude/",
+        "rsync --files-from=l src .claude",
+    ]);
+}
+
+#[test]
+fn a_pathspec_of_git_is_not_known() {
+    for command in [
+        "cd sub && git rm -rfq :/.claude",
+        "git rm -rfq ':(glob).claude/**'",
+        "git rm -rf --pathspec-from-file=l",
+        "git clean -fdxq ':(top).claude'",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn no_command_names_a_call_of_the_host() {
+    for command in [
+        "find ~ -name agent-skills -type f -exec env CHIBI_HOOK=on_start {} ';'",
+        "env CHIBI_\"HOOK\"=on_start \"$(echo ~/.chibi/plugins/agent-skills/agent-skills)\"",
+        "env CHIBI_TOOL_NAME=skill_session \"$x\"",
+        "export CHIBI_HOOK; $x",
+    ] {
+        refused(command);
+    }
+    assert!(
+        scene().runs("env CHIBI_HOOK=on_start x"),
+        "nothing is in force"
+    );
+}
