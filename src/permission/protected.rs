@@ -3,6 +3,7 @@
 //! missing ones are protected too.
 
 use std::cell::OnceCell;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
@@ -76,7 +77,31 @@ impl<'a> Protection<'a> {
     pub fn may_lie_within(&self, relative: &Path) -> bool {
         let path = Folded::new(relative);
         let mut places = self.known().iter().chain(self.linked());
-        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path))
+        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path, 1))
+    }
+
+    /// Whether a path leads into one of them if an unknown directory stands before it. Only the last
+    /// name of a directory of skills counts alone: a skill may be called `docs`.
+    pub fn may_end_within(&self, tail: &Path) -> bool {
+        let path = Folded::new(tail);
+        let mut names = self
+            .protected
+            .roots
+            .iter()
+            .filter_map(|root| root.file_name());
+        let name = |name: &OsStr| Folded(vec![fold(&name.to_string_lossy())]);
+        names.any(|root| path.relation(&name(root)) == Relation::Within)
+            || self
+                .known()
+                .iter()
+                .any(|place| place.is_entered_by(&path, 2))
+    }
+
+    /// Whether a text contains the name of one of them.
+    pub fn are_named_in(&self, text: &str) -> bool {
+        let text = fold(text);
+        let mut places = self.known().iter();
+        places.any(|place| place.0.last().is_some_and(|name| text.contains(name)))
     }
 
     fn known(&self) -> &[Folded] {
@@ -133,9 +158,9 @@ impl Folded {
         }
     }
 
-    /// Whether `path`, from an ancestor of this place, leads into it.
-    fn is_entered_by(&self, path: &Self) -> bool {
-        (0..self.0.len()).any(|from| {
+    /// Whether `path` leads into this place from an ancestor that is so many names above it at least.
+    fn is_entered_by(&self, path: &Self, least: usize) -> bool {
+        (0..(self.0.len() + 1).saturating_sub(least)).any(|from| {
             let rest = Self(self.0[from..].to_vec());
             path.relation(&rest) == Relation::Within
         })
@@ -269,6 +294,31 @@ mod tests {
         ] {
             assert_eq!(
                 protection.may_lie_within(Path::new(path)),
+                expected,
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_behind_an_unknown_directory_may_end_within() {
+        let protected = ProtectedPlaces::new(
+            vec!["/h/.chibi/plugins".into()],
+            vec!["/p/.claude/skills".into()],
+        );
+        let (links, steps) = (Links::default(), Steps::default());
+        let protection = Protection::new(&protected, &links, &steps);
+        for (path, expected) in [
+            (".chibi/plugins/x", true),
+            ("plugins/x", false),
+            ("skills/x", true),
+            ("Skills", true),
+            (".claude/skills/x", true),
+            (".claude", false),
+            ("x/skills", false),
+        ] {
+            assert_eq!(
+                protection.may_end_within(Path::new(path)),
                 expected,
                 "{path}"
             );

@@ -5,7 +5,7 @@ use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::readings::Readings;
-use super::step::{self, Assignment, Simple, Step};
+use super::step::{self, Assignment, Redirect, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
 use super::{Fault, filters, find, runners};
@@ -41,7 +41,9 @@ pub trait Rules {
     /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
     /// Receives each command and the directories it may run in.
-    fn command(&self, _words: &[Word], _directories: &WorkingDirectories) {}
+    fn command(&self, _command: &Simple, _directories: &WorkingDirectories) {}
+    /// Receives each redirection and the directories in which its file may be.
+    fn redirect(&self, _redirect: &Redirect, _directories: &WorkingDirectories) {}
     /// Receives a part whose redirections lead to unknown files.
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
@@ -132,7 +134,7 @@ impl Checker<'_> {
 
     fn command(&mut self, simple: &Simple, in_loop: bool) {
         let texts = self.texts;
-        self.rules.command(&simple.words, &self.directories);
+        self.rules.command(simple, &self.directories);
         let outcome = self.simple(simple, in_loop).map_err(|fault| fault.why);
         if outcome.is_err() && self.texts == texts {
             self.not_followed(simple);

@@ -13,6 +13,8 @@ pub enum Operand {
     Unknown(String),
     /// A path that `mktemp` has just created.
     Temporary,
+    /// More than [`MAX_ALTERNATIVES`]: any path.
+    TooMany,
 }
 
 /// Known values that a word may refer to.
@@ -49,7 +51,7 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
             Some(more) if alternatives.len() + done.len() + more.len() <= MAX_ALTERNATIVES => {
                 alternatives.extend(more);
             }
-            Some(_) => return vec![Operand::Unknown(String::new())],
+            Some(_) => return vec![Operand::TooMany],
             None => done.push(raw),
         }
     }
@@ -220,21 +222,23 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.rest = rest;
+        let (name, operator) = name.split_at(name.find(|c| !is_name(c)).unwrap_or(name.len()));
         match name {
-            "HOME" => {
+            "HOME" if operator.is_empty() => {
                 self.push(self.known.home.ok_or(End::Unknown)?);
                 Ok(())
             }
-            "PWD" => self.push_each(self.known.current),
+            "PWD" if operator.is_empty() => self.push_each(self.known.current),
             name if (self.known.is_temporary)(name) && self.stays_below() => Err(End::Temporary),
             name => {
                 let all = (self.known.values)(name);
                 let is_all = all.is_some();
                 let values = all.unwrap_or_else(|| (self.known.assigned)(name));
-                if !is_all && !values.is_empty() {
+                let (values, default) = expanded(values, operator);
+                if !(is_all || values.is_empty() && default.is_none()) {
                     self.unknown.extend_from_slice(&self.texts);
                 }
-                self.push_each(&values)
+                self.push_each(&values.into_iter().chain(default).collect::<Vec<_>>())
             }
         }
     }
@@ -271,4 +275,49 @@ impl<'a> Reader<'a> {
     fn stays_below(&self) -> bool {
         self.texts.iter().all(String::is_empty) && !self.rest.contains("..")
     }
+}
+
+/// What `${x…}` makes of a variable's values, as far as that is known, and the text that it may have
+/// instead.
+fn expanded(values: Vec<String>, operator: &str) -> (Vec<String>, Option<String>) {
+    let default = [":-", ":+", "-", "+"];
+    if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
+        return (values, Some(text.replace(['"', '\''], "")));
+    }
+    match operator {
+        "" => (values, None),
+        _ if operator.trim_start_matches(':').starts_with('?') => (values, None),
+        _ => {
+            let all: Option<_> = values
+                .iter()
+                .map(|value| stripped(value, operator))
+                .collect();
+            (all.unwrap_or_default(), None)
+        }
+    }
+}
+
+/// `${x%.md}`, `${x##*/}` and the like.
+fn stripped(value: &str, operator: &str) -> Option<String> {
+    let (pattern, at_end) = match operator.strip_prefix('%') {
+        Some(pattern) => (pattern.trim_start_matches('%'), true),
+        None => (operator.strip_prefix('#')?.trim_start_matches('#'), false),
+    };
+    let is_wild = |text: &str| text.contains([ANY, ANYTHING]);
+    let rest = match operator {
+        "##*/" => Some(value.rsplit('/').next().unwrap_or(value)),
+        "%/*" => Some(value.rsplit_once('/').map_or(value, |(before, _)| before)),
+        "%.*" => Some(match value.rsplit_once('.') {
+            // The dot may be one that the wildcard matches.
+            Some((before, after)) if !is_wild(after) => before,
+            _ => value,
+        }),
+        "%%.*" => value.split('.').next(),
+        _ if pattern.contains(['*', '?', '[', '\\', '"', '\'']) => None,
+        _ if at_end => value.strip_suffix(pattern),
+        _ => value.strip_prefix(pattern),
+    };
+    let is_literal = !pattern.contains(['*', '?', '[', '\\', '"', '\'']) && !is_wild(value);
+    let rest = rest.or(is_literal.then_some(value))?;
+    Some(rest.to_owned())
 }

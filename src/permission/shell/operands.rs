@@ -1,7 +1,7 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::directories::WorkingDirectories;
@@ -11,7 +11,7 @@ use super::operand::{Operand, operands};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
 use super::runners::base;
-use super::word::Word;
+use super::word::{Arity, Piece, Word};
 use super::wrappers::{self, Inner};
 use crate::permission::path::normalise;
 use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
@@ -27,6 +27,7 @@ const DIRECTORY_OPTIONS: Names = Names(
 /// Programs that append words to the command among theirs.
 const FED: Names = Names("xargs parallel fd fdfind");
 
+const TOO_MANY: &str = "it has too many alternatives";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
@@ -165,10 +166,7 @@ impl Reach<'_> {
     fn program(&self, program: Program, arguments: &[Word]) -> Checked {
         match program {
             Program::Reads => Ok(()),
-            Program::Changes { whole_trees } => {
-                let whole = arguments.iter().any(|word| is_option(word, whole_trees));
-                self.each_changed(arguments, whole)
-            }
+            Program::Changes { whole_trees } => self.each_changed(arguments, whole_trees),
             Program::Moves | Program::Copies { .. } | Program::Links => {
                 self.placed(program, arguments)
             }
@@ -177,7 +175,7 @@ impl Reach<'_> {
                     .iter()
                     .try_for_each(|word| self.sed_writes(word))?;
                 if arguments.iter().any(|word| is_option(word, "i")) {
-                    return self.each_changed(arguments, false);
+                    return self.each_changed(arguments, "");
                 }
                 self.others(arguments)
             }
@@ -204,10 +202,15 @@ impl Reach<'_> {
         }
     }
 
-    /// Operands that are removed or changed, and the values of options.
-    fn each_changed(&self, arguments: &[Word], whole: bool) -> Checked {
+    /// Operands that are removed or changed, and the values of options. With an option of these
+    /// letters that applies to whole trees.
+    fn each_changed(&self, arguments: &[Word], whole_trees: &str) -> Checked {
         self.others(options(arguments))?;
-        plain(arguments).try_for_each(|word| self.changed(word, whole))
+        let mut has = arguments.iter().map(|word| is_option(word, whole_trees));
+        let whole = !whole_trees.is_empty() && has.any(|is| is);
+        // Text that becomes several words may also contain the option.
+        let may_be = |word: &Word| !whole_trees.is_empty() && !word.is_one_word();
+        plain(arguments).try_for_each(|word| self.changed(word, whole || may_be(word)))
     }
 
     /// Files that a program for `sed` writes with `w`.
@@ -231,41 +234,76 @@ impl Reach<'_> {
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
-    fn others<'w>(&self, words: impl IntoIterator<Item = &'w Word>) -> Checked {
+    ///
+    /// # Errors
+    /// The word, and the reason.
+    pub fn others<'w>(&self, words: impl IntoIterator<Item = &'w Word>) -> Checked {
         let mut words = words.into_iter();
         words.try_for_each(|word| self.each(word, |operand| self.part(word, operand)))
     }
 
     /// Refuses a word if part of it lies in a protected place other than the active skill's own.
     fn part(&self, word: &Word, operand: &Operand) -> Checked {
-        let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
-            return Ok(());
-        };
-        let steps = self.guard.context.steps;
-        let is_foreign = |part: &str| !steps.spend(1 + part.len() / 16) || self.is_foreign(part);
-        if matches!(operand, Operand::Unknown(_))
-            && let Some(tail) = tail(&word.raw)
-        {
-            // What is not known may well be the project's root or the home directory.
-            let root = self.guard.begin.to_string_lossy();
-            let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
-            refuse_if(word, bases.any(|base| is_foreign(&format!("{base}{tail}"))))?;
-        }
-        refuse_if(word, parts(text).any(is_foreign))
+        self.part_outside(word, operand, self.guard.own)
     }
 
-    /// An operand that is removed or changed, with everything below it.
+    /// The same for a file that the shell itself writes.
+    ///
+    /// # Errors
+    /// The word, and the reason.
+    pub fn written(&self, word: &Word) -> Checked {
+        self.each(word, |operand| self.part_outside(word, operand, &[]))
+    }
+
+    fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
+        let (text, is_known) = match operand {
+            Operand::Path(text) => (text, true),
+            Operand::Unknown(text) => (text, false),
+            Operand::Temporary => return Ok(()),
+            Operand::TooMany => return Fault::refuse(&word.raw, TOO_MANY),
+        };
+        let steps = self.guard.context.steps;
+        let lies_within =
+            |part: &str| !steps.spend(1 + part.len() / 16) || self.lies_within(part, except);
+        if !is_known {
+            self.unknown(word, text, lies_within)?;
+        }
+        refuse_if(word, parts(text).any(lies_within))
+    }
+
+    /// A word of which only the text before and behind something unknown is known.
+    fn unknown(&self, word: &Word, text: &str, lies_within: impl Fn(&str) -> bool) -> Checked {
+        if !text.contains('/') {
+            self.met_unknown.set(true);
+        }
+        let mut directories = parts(text).filter_map(|part| part.rsplit_once('/'));
+        refuse_if(
+            word,
+            directories.any(|(directory, _)| self.holds_little_else(directory)),
+        )?;
+        let Some(tail) = tail(&word.raw) else {
+            return Ok(());
+        };
+        // It may well be the project's root or the home directory.
+        let root = self.guard.begin.to_string_lossy();
+        let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
+        let protection = self.guard.context.protection;
+        let begins_unknown = text.is_empty();
+        let leads_in = bases.any(|base| lies_within(&format!("{base}{tail}")))
+            // Any name, for a `..` behind it.
+            || lies_within(&format!("{text}…{tail}"))
+            || begins_unknown && protection.may_end_within(Path::new(tail.trim_start_matches('/')));
+        refuse_if(word, leads_in)
+    }
+
+    /// An operand that is removed or changed, perhaps with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.each(word, |operand| match operand {
             // As in `sed -i '' …` of macOS.
             Operand::Path(text) if text.is_empty() => Ok(()),
             Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
-            // Text that becomes several words may also contain the option.
-            Operand::Unknown(_) if whole || !word.is_one_word() => {
-                Fault::refuse(&word.raw, NOT_KNOWN)
-            }
-            Operand::Unknown(_) => self.part(word, operand),
-            Operand::Temporary => Ok(()),
+            Operand::Unknown(_) if whole => Fault::refuse(&word.raw, NOT_KNOWN),
+            _ => self.part(word, operand),
         })
     }
 
@@ -282,10 +320,20 @@ impl Reach<'_> {
             let command = &tests[at + 1..];
             let end = command.iter().position(|word| word.is_any(&[";", "+"]));
             let mut words = command[..end.unwrap_or(command.len())].to_vec();
-            wrappers::make_unknown(&mut words, "{}");
-            words.push(Word::unknown());
-            let changes =
-                |words: &[Word]| Program::named(words[0].text().unwrap_or_default()).changes();
+            match self.below(&arguments[..globals], paths) {
+                Some(found) => {
+                    words = words
+                        .iter()
+                        .flat_map(|word| found_in(word, &found))
+                        .collect()
+                }
+                None => wrappers::make_unknown(&mut words, "{}"),
+            }
+            let changes = |words: &[Word]| match Program::named(words[0].text().unwrap_or_default())
+            {
+                Program::Sed => words.iter().any(|word| is_option(word, "i")),
+                program => program.changes(),
+            };
             removes |= self.commands_in(&words).any(changes)
                 || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
             writes = true;
@@ -306,6 +354,16 @@ impl Reach<'_> {
         }
     }
 
+    /// What `find` finds below these paths, as globs, if no protected place is near them.
+    fn below(&self, globals: &[Word], paths: &[Word]) -> Option<Vec<String>> {
+        let is_apart = |word: &Word| {
+            word.fits(|path| !path.is_empty() && self.relation(path) == Relation::Apart)
+        };
+        let follows = globals.iter().any(|word| !word.is_any(&["-P"]));
+        let apart = !follows && !paths.is_empty() && paths.iter().all(is_apart);
+        apart.then(|| paths.iter().map(|path| format!("{}/*", path.raw)).collect())
+    }
+
     /// `git clean`, `rm` and `mv`.
     fn git_changes(&self, arguments: &[Word], git: &programs::GitCommand) -> Checked {
         self.others(&arguments[..git.at])?;
@@ -321,6 +379,18 @@ impl Reach<'_> {
         }
         plain(git.behind).try_for_each(|word| self.changed(word, true))
     }
+}
+
+/// A word with each of these in the place of `{}`.
+fn found_in(word: &Word, found: &[String]) -> Vec<Word> {
+    if !word.raw.contains("{}") {
+        return vec![word.clone()];
+    }
+    let put_in = |path: &String| Word {
+        raw: word.raw.replace("{}", path),
+        pieces: vec![Piece::Value(Arity::One)],
+    };
+    found.iter().map(put_in).collect()
 }
 
 fn refuse_if(word: &Word, refused: bool) -> Checked {
@@ -346,7 +416,9 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
 
 /// The path behind the last part of a word that is not known.
 fn tail(raw: &str) -> Option<String> {
-    let (_, behind) = raw.rsplit_once(['$', '`', ')', '}'])?;
+    let (_, behind) = raw
+        .rsplit_once(['$', '`', ')', '}'])
+        .or(raw.split_once('~'))?;
     let path = &behind[behind.find('/')?..];
     Some(path.replace(['"', '\''], ""))
 }

@@ -57,7 +57,11 @@ static TABLE: &[(Names, Program)] = &[
     (Names("find"), Find),
     (Names("git"), Git),
     (
-        Names("cat head tail ls grep egrep fgrep rg wc diff stat file echo printf"),
+        Names(
+            "cat head tail ls grep egrep fgrep rg wc diff stat file echo printf jq cut nl od cmp comm \
+             cksum sum md5sum sha1sum sha256sum basename dirname realpath readlink test [ [[ du tac \
+             strings",
+        ),
         Reads,
     ),
 ];
@@ -72,7 +76,13 @@ impl Program {
         let base = base(name);
         let find = |base: &str| TABLE.iter().find(|(names, _)| names.has(base));
         let gnu = base.strip_prefix('g').and_then(find);
-        find(base).or(gnu).map_or(Other, |(_, program)| *program)
+        let program = find(base).or(gnu).map_or(Other, |(_, program)| *program);
+        let is_system = || ["/bin/", "/usr/"].iter().any(|dir| name.starts_with(dir));
+        // A `./cat` may be anything.
+        if program == Reads && name.contains('/') && !is_system() {
+            return Other;
+        }
+        program
     }
 
     /// Whether it removes, moves or changes its operands.
@@ -152,6 +162,7 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     let effect = match verb {
         Some("clean") if behind.iter().any(|word| is(word, &["-n", "--dry-run"])) => Reads,
         // Every removal may be of a tree.
+        Some("rm") if behind.iter().any(|word| word.is_any(&["--cached"])) => Reads,
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
         Some("log" | "diff" | "show" | "status" | "blame") => {
             let writes = behind.iter().any(|word| is(word, &["-o", "--ou"]));

@@ -1,6 +1,7 @@
 //! Where the words of a command lead: every path that one may name, in every directory where it may
 //! run, and its relation to the protected places.
 
+use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
@@ -8,7 +9,7 @@ use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::readings::Readings;
 use super::word::Word;
-use crate::permission::path::Located;
+use crate::permission::path::{Located, normalise};
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
@@ -37,6 +38,8 @@ pub struct Reach<'a> {
     pub directories: &'a WorkingDirectories,
     /// What its words may refer to.
     pub known: Known<'a>,
+    /// Set once an operand that a program may change is not known at all.
+    pub met_unknown: &'a Cell<bool>,
 }
 
 impl Reach<'_> {
@@ -98,6 +101,15 @@ impl Reach<'_> {
 
     /// A path in every directory where the command may run; `None` if they are unknown.
     pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
+        if let Some(rest) = text.strip_prefix("/proc/") {
+            let behind = |name| rest.split_once(name).map(|(_, path)| path);
+            if let Some(path) = behind("/cwd/") {
+                return self.paths(path);
+            }
+            if let Some(path) = behind("/root/") {
+                return self.paths(&format!("/{path}"));
+            }
+        }
         if text.starts_with('/') {
             return Some(self.with_links(text.into()));
         }
@@ -181,6 +193,11 @@ impl Reach<'_> {
 
     /// Whether a path lies in a protected place other than the active skill's own.
     pub fn is_foreign(&self, text: &str) -> bool {
+        self.lies_within(text, self.guard.own)
+    }
+
+    /// Whether a path lies in a protected place other than these.
+    pub fn lies_within(&self, text: &str, except: &[&Path]) -> bool {
         let PathContext {
             resolve,
             protection,
@@ -191,9 +208,24 @@ impl Reach<'_> {
         };
         paths.iter().any(|path| {
             let located = self.guard.context.locate(path);
-            let mut own = self.guard.own.iter();
+            let mut except = except.iter();
             protection.relation(&located) == Relation::Within
-                && !own.any(|dir| located.stays_in(dir, resolve))
+                && !except.any(|dir| located.stays_in(dir, resolve))
+        })
+    }
+
+    /// Whether a directory holds a protected place, and neither the project nor the home directory:
+    /// a name in it that is not known may then well be that place.
+    pub fn holds_little_else(&self, directory: &str) -> bool {
+        let home = self.known.home.map(Path::new);
+        let is_wide = |path: &Path| {
+            let mut bases = [Some(self.guard.begin), home].into_iter().flatten();
+            bases.any(|base| base.starts_with(path))
+        };
+        let mut paths = self.paths(directory).into_iter().flatten();
+        paths.any(|path| {
+            let path = normalise(&self.guard.begin.join(path));
+            !is_wide(&path) && self.relation_at(&path) == Relation::Around
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What a command touches besides running programs, whatever the rules: the files its redirections
 //! name, and operands in protected places.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -10,14 +10,17 @@ use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
+use super::programs::runs_words_from;
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::runners::{self, base};
-use super::step::Step;
+use super::step::{Redirect, Simple, Step};
 use super::word::{Arity, Piece, Word};
 use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
+
+const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
 
 /// What a command touches.
 #[derive(Debug, Default)]
@@ -40,6 +43,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         ..Touched::default()
     });
     let texts = RefCell::default();
+    let met_unknown = Cell::default();
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -52,8 +56,10 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             },
             is_moved: begin != guard.begin,
             held: OnceCell::new(),
+            met_unknown: &met_unknown,
         };
         check(&text, &recorder, guard.readings);
+        recorder.check_names(&text);
         next = texts.borrow_mut().pop();
     }
     seen.into_inner()
@@ -102,17 +108,9 @@ impl Held {
     fn assigned(&self, name: &str, known: Known) -> Vec<String> {
         let values = self.set.get(name).into_iter().flatten();
         let looped = self.loops_over(name).flatten().map(|word| &word.raw);
-        let read = |raw: &String| {
-            let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~']);
-            let piece = if is_plain {
-                Piece::Text(raw.replace(['"', '\''], ""))
-            } else {
-                Piece::Value(Arity::Any)
-            };
-            let (raw, pieces) = (raw.clone(), vec![piece]);
-            operands(&Word { raw, pieces }, known)
-        };
-        let paths = values.chain(looped).flat_map(read);
+        let paths = values
+            .chain(looped)
+            .flat_map(|raw| operands(&value(raw), known));
         let known = paths.filter_map(|operand| match operand {
             Operand::Path(path) => Some(path),
             _ => None,
@@ -158,6 +156,20 @@ impl Held {
     }
 }
 
+/// The value of an assignment as a word.
+fn value(raw: &str) -> Word {
+    let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~']);
+    let piece = if is_plain {
+        Piece::Text(raw.replace(['"', '\''], ""))
+    } else {
+        Piece::Value(Arity::Any)
+    };
+    Word {
+        raw: raw.to_owned(),
+        pieces: vec![piece],
+    }
+}
+
 /// Whether every mention of a variable reads its value.
 fn only_uses(command: &str, name: &str) -> bool {
     let mut mentions = command.match_indices(name).map(|(at, _)| &command[..at]);
@@ -173,43 +185,12 @@ struct Recorder<'a> {
     /// Whether this text is run in another directory than the command.
     is_moved: bool,
     held: OnceCell<Held>,
+    met_unknown: &'a Cell<bool>,
 }
 
 impl Recorder<'_> {
-    /// Lazy, because most commands name no relevant variable and reading again takes time.
-    fn held(&self) -> &Held {
-        self.held
-            .get_or_init(|| Held::read(self.command, self.guard))
-    }
-
-    /// Keeps texts that a shell among the words would run and that are not followed.
-    fn keep_texts(&self, words: &[Word], reach: &Reach) {
-        let shell = |word: &Word| word.fits(|text| runners::runs_text(text) || base(text) == "env");
-        let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));
-        if followed || !words.iter().any(shell) {
-            return;
-        }
-        let mut begins = reach.directories_named(words);
-        begins.extend(
-            reach
-                .paths("")
-                .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
-        );
-        for word in words {
-            // What is not known of a text stays in it as it is written.
-            let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
-            for text in runners::texts(text) {
-                if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
-                    let all = begins.iter().map(|begin| (text.to_owned(), begin.clone()));
-                    self.texts.borrow_mut().extend(all);
-                }
-            }
-        }
-    }
-}
-
-impl Rules for Recorder<'_> {
-    fn command(&self, words: &[Word], directories: &WorkingDirectories) {
+    /// Passes on what words may lead to in these directories.
+    fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
         let places = self.guard.context.places;
         let home = places.home.as_deref().and_then(|home| home.to_str());
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
@@ -221,7 +202,7 @@ impl Rules for Recorder<'_> {
             values: &|_| None,
             assigned: &|_| Vec::new(),
         };
-        let reach = Reach {
+        check(&Reach {
             guard: self.guard,
             directories,
             known: Known {
@@ -229,16 +210,104 @@ impl Rules for Recorder<'_> {
                 assigned: &|name| self.held().assigned(name, outside),
                 ..outside
             },
-        };
+            met_unknown: self.met_unknown,
+        });
+    }
+
+    /// Lazy, because most commands name no relevant variable and reading again takes time.
+    fn held(&self) -> &Held {
+        self.held
+            .get_or_init(|| Held::read(self.command, self.guard))
+    }
+
+    /// Refuses a protected place anywhere in a text in which an operand is not known at all: it may
+    /// be what `read`, `printf -v` or a substitution makes of that text.
+    fn check_names(&self, text: &str) {
+        let context = self.guard.context;
         let mut seen = self.seen.borrow_mut();
-        if seen.ours.is_none() {
-            seen.ours = reach.runs_ours(words).map(|word| word.raw.clone());
+        if !self.met_unknown.get()
+            || seen.protected.is_some()
+            || !context.steps.spend(1 + text.len())
+            || !context.protection.are_named_in(text)
+        {
+            return;
         }
-        if seen.protected.is_none() {
-            seen.protected = reach.check(words).err();
+        self.reaching(&WorkingDirectories::default(), |reach| {
+            let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
+            let mut names = text.split(is_end).filter(|name| !name.is_empty());
+            let found = names.find(|name| !context.steps.spend(1) || reach.is_foreign(name));
+            seen.protected = found.map(|name| Fault::new(name, MAY_BE_OPERAND));
+        });
+    }
+
+    /// Keeps texts that a shell among the words would run and that are not followed.
+    fn keep_texts(&self, words: &[Word], reach: &Reach) {
+        let shell = |word: &Word| word.fits(|text| runners::runs_text(text) || base(text) == "env");
+        if matches!(wrappers::unwrap(words), Some(Inner::Text(_))) {
+            return;
         }
-        drop(seen);
-        self.keep_texts(words, &reach);
+        let any = words.iter().any(shell);
+        // Other programs may run those of several words where a program may stand.
+        let from = if any { Some(0) } else { runs_words_from(words) };
+        let words_read = &words[from.unwrap_or(words.len()).min(words.len())..];
+        let has_blank = |word: &&Word| any || word.raw.contains(char::is_whitespace);
+        let mut words_read = words_read.iter().filter(has_blank).peekable();
+        if words_read.peek().is_none() {
+            return;
+        }
+        let mut begins = reach.directories_named(words);
+        begins.extend(
+            reach
+                .paths("")
+                .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
+        );
+        for word in words_read {
+            // What is not known of a text stays in it as it is written.
+            let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
+            for text in runners::texts(text) {
+                if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
+                    let affordable =
+                        |_: &&PathBuf| self.guard.context.steps.spend(1 + text.len() / 16);
+                    let all = begins.iter().take_while(affordable);
+                    let all = all.map(|begin| (text.to_owned(), begin.clone()));
+                    self.texts.borrow_mut().extend(all);
+                }
+            }
+        }
+    }
+}
+
+impl Rules for Recorder<'_> {
+    fn command(&self, command: &Simple, directories: &WorkingDirectories) {
+        self.reaching(directories, |reach| {
+            let mut seen = self.seen.borrow_mut();
+            if seen.ours.is_none() {
+                let ours = reach.runs_ours(&command.words);
+                seen.ours = ours.map(|word| word.raw.clone());
+            }
+            if seen.protected.is_none() {
+                // A program may write the file that a variable names.
+                let values = command
+                    .assignments
+                    .iter()
+                    .filter(|_| !command.words.is_empty());
+                let values = values.filter_map(|one| Some(value(one.raw.split_once('=')?.1)));
+                let assigned = reach.others(&values.collect::<Vec<_>>());
+                let checked = assigned.and_then(|()| reach.check(&command.words));
+                seen.protected = checked.err();
+            }
+            drop(seen);
+            self.keep_texts(&command.words, reach);
+        });
+    }
+
+    fn redirect(&self, redirect: &Redirect, directories: &WorkingDirectories) {
+        let is_plain = redirect.target.text().is_some();
+        if redirect.writes && !is_plain && self.seen.borrow().protected.is_none() {
+            self.reaching(directories, |reach| {
+                self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
+            });
+        }
     }
 
     fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<CitedRule> {

@@ -138,11 +138,12 @@ fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     Some(Inner::Command(Cow::Owned(words)))
 }
 
-/// Makes every word that contains `name` unknown.
+/// Makes every word that contains `name` unknown in its place.
 pub fn make_unknown(words: &mut [Word], name: &str) {
     for word in words {
         let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
         if word.pieces.iter().any(has_name) {
+            word.raw = word.raw.replace(name, "$(…)");
             word.pieces = vec![Piece::Value(Arity::Any)];
         }
     }

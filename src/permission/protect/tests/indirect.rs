@@ -97,6 +97,8 @@ fn texts_are_read_where_and_as_they_run() {
         "eval \"touch $HOME/.chibi/x\"",
         "env -S 'rm -rf .claude/skills'",
         "env '-Srm -rf .claude/skills'",
+        "npx -c 'touch .claude/skills/n'",
+        "hyperfine -w 3 'touch .claude/skills/n'",
         "sudo a 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c'; sudo sh -c 'rm -rf ~/.chibi'",
     ]);
 }
@@ -106,15 +108,99 @@ fn a_variable_has_each_value_that_the_command_gives_it() {
     refused_for_its_place(&[
         "x=.claude; x=sub; git -C \"$x\" clone u skills/new",
         "git \"$(x=skills/new; git -C .claude clone u $x)\"",
-        "read d; d=.claude; touch $d/skills/new",
-        "d=sub; for d in .claude skills; do git -C .claude clone u $d/skills/new; done",
-        "for d in sub \"$x\" .claude; do touch $d/skills/new; done",
+        "read d; d=.claude/skills/new; touch $d",
+        "d=sub; for d in sub skills/new; do git -C .claude clone u $d; done",
+        "for d in sub \"$x\" .claude/skills/new; do touch $d; done",
         "d=~/.chibi; touch $d/x",
         "d=$PWD/.claude/skills; touch $d/x",
         "d=$(pwd)/.claude/skills; cp -r src \"$d/\"",
         "cd .claude; touch $PWD/skills/new",
         "cd .claude; touch \"$(pwd)/skills/new\"",
         "cd sub; cd ..; rm -rf \"$PWD\"/.claude",
+    ]);
+}
+
+#[test]
+fn what_an_expansion_makes_of_a_value_is_followed() {
+    refused_for_its_place(&[
+        "touch \"${x:-.claude/skills/n}\"",
+        "touch \"${x-.claude/skills}/n\"",
+        "touch ${x:+.claude/skills/n}",
+        "f=.claude/skills.md; touch \"${f%.md}/n\"",
+        "f=.claude/skills/x; touch \"${f%/*}/n\"",
+        "f=.claude/skills.md; touch \"${f%.*}\"",
+        "cd .claude; f=x/skills; touch \"${f##*/}/n\"",
+        "f=./.claude/skills; touch \"${f#./}/n\"",
+        "touch \"${PWD}/${x:?no}/../.claude/skills/n\"",
+    ]);
+}
+
+#[test]
+fn what_is_not_known_may_be_any_protected_place_that_the_text_names() {
+    refused_for_its_place(&[
+        "read d <<< .claude/skills; touch $d/n",
+        "read d <<< '.claude/skills'; touch --file=$d",
+        "printf -v d %s .claude/skills; touch $d/n",
+        "echo .claude/skills | while read -r d; do touch \"$d\"/n; done",
+        "touch $(echo .claude/skills)/n",
+        "set -- .claude/skills; touch \"$1\"/n",
+        "sh -c 'touch $1/n' _ .claude/skills",
+        "read d <<< .claude/skills/n; echo > \"$d\"",
+        "f=.claude/skills/x; touch \"${f/x/n}\"",
+        "HOME=/p/.claude/skills; touch ~/x",
+        "bash -c 'read d <<< .claude/skills; touch $d/n'",
+    ]);
+    // A directory that holds hardly anything else.
+    for command in [
+        "touch .claude/\"$x\"/new",
+        "python3 x.py --out=.claude/$x",
+        "touch /skills/\"$x\"",
+        "touch \"$x/skills/n\"",
+        "touch \"$x\"/.claude/skills/n",
+        "find .claude -maxdepth 0 -exec touch {}/skills/n ';'",
+        "echo .claude | xargs -I{} touch {}/skills",
+        "HOME=$PWD/.claude; touch ~/skills/x",
+        "cd .claude; cd /; touch $OLDPWD/skills/x",
+        "cd \"$x/.claude/skills\" && touch new",
+        "touch ~root/.chibi/x",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn a_directory_has_other_names_and_an_operand_many() {
+    refused_for_its_place(&[
+        "touch /proc/self/cwd/.claude/skills/n",
+        "touch /proc/1/root/p/.claude/skills/n",
+        "./cat .claude/skills/n",
+        "bin/ls .claude/skills/n",
+    ]);
+    let many = "{a,b,c,d}".repeat(4);
+    for command in [format!("touch out/{many}"), format!("echo > out/{many}")] {
+        refused(&command);
+    }
+}
+
+#[test]
+fn a_redirection_writes_all_that_its_word_may_name() {
+    refused_for_its_place(&[
+        "echo > .cl*/skills/x",
+        "bash -c 'echo > .cl*/skills/x'",
+        "echo > {.claude,}/skills/x",
+        "d=.claude; echo > $d/skills/x",
+        "echo > \"$x/.claude/skills/y\"",
+    ]);
+    refused("echo > /skills/s/SKILL.m*");
+    assert!(bare().runs("cat < .cl*/skills/x"));
+}
+
+#[test]
+fn the_value_of_a_variable_for_a_program_is_an_operand() {
+    refused_for_its_place(&[
+        "GIT_TRACE=.claude/skills/x git status",
+        "GIT_TRACE=$PWD/.claude/skills/x git status",
+        "A=1 GIT_DIR=\"$HOME\"/.chibi git init",
     ]);
 }
 

@@ -7,6 +7,7 @@ use crate::permission::shell::word::{Arity, Piece, is_digits};
 
 impl Checker<'_> {
     pub(super) fn redirect(&mut self, redirect: &Redirect) {
+        self.rules.redirect(redirect, &self.directories);
         let outcome = self.target(redirect);
         if outcome.is_err() {
             self.rules.unclear(&redirect.target.raw, redirect.writes);
