@@ -17,6 +17,8 @@ mod evaluators;
 mod input;
 mod place;
 
+pub use place::placeholders;
+
 const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;

@@ -1,22 +1,25 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Fault;
 use super::directories::WorkingDirectories;
-use super::find;
 use super::name_list::Names;
 use super::operand::{Operand, operands};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
 use super::runners::base;
-use super::word::{Arity, Piece, Word};
+use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::path::normalise;
 use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
 
+mod finding;
+mod naming;
 mod placing;
+
+use naming::parts;
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: Names = Names(
@@ -27,7 +30,6 @@ const DIRECTORY_OPTIONS: Names = Names(
 /// Programs that append words to the command among theirs.
 const FED: Names = Names("xargs parallel fd fdfind");
 
-const TOO_MANY: &str = "it has too many alternatives";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
@@ -242,60 +244,6 @@ impl Reach<'_> {
         words.try_for_each(|word| self.each(word, |operand| self.part(word, operand)))
     }
 
-    /// Refuses a word if part of it lies in a protected place other than the active skill's own.
-    fn part(&self, word: &Word, operand: &Operand) -> Checked {
-        self.part_outside(word, operand, self.guard.own)
-    }
-
-    /// The same for a file that the shell itself writes.
-    ///
-    /// # Errors
-    /// The word, and the reason.
-    pub fn written(&self, word: &Word) -> Checked {
-        self.each(word, |operand| self.part_outside(word, operand, &[]))
-    }
-
-    fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
-        let (text, is_known) = match operand {
-            Operand::Path(text) => (text, true),
-            Operand::Unknown(text) => (text, false),
-            Operand::Temporary => return Ok(()),
-            Operand::TooMany => return Fault::refuse(&word.raw, TOO_MANY),
-        };
-        let steps = self.guard.context.steps;
-        let lies_within =
-            |part: &str| !steps.spend(1 + part.len() / 16) || self.lies_within(part, except);
-        if !is_known {
-            self.unknown(word, text, lies_within)?;
-        }
-        refuse_if(word, parts(text).any(lies_within))
-    }
-
-    /// A word of which only the text before and behind something unknown is known.
-    fn unknown(&self, word: &Word, text: &str, lies_within: impl Fn(&str) -> bool) -> Checked {
-        if !text.contains('/') {
-            self.met_unknown.set(true);
-        }
-        let mut directories = parts(text).filter_map(|part| part.rsplit_once('/'));
-        refuse_if(
-            word,
-            directories.any(|(directory, _)| self.holds_little_else(directory)),
-        )?;
-        let Some(tail) = tail(&word.raw) else {
-            return Ok(());
-        };
-        // It may well be the project's root or the home directory.
-        let root = self.guard.begin.to_string_lossy();
-        let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
-        let protection = self.guard.context.protection;
-        let begins_unknown = text.is_empty();
-        let leads_in = bases.any(|base| lies_within(&format!("{base}{tail}")))
-            // Any name, for a `..` behind it.
-            || lies_within(&format!("{text}…{tail}"))
-            || begins_unknown && protection.may_end_within(Path::new(tail.trim_start_matches('/')));
-        refuse_if(word, leads_in)
-    }
-
     /// An operand that is removed or changed, perhaps with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.each(word, |operand| match operand {
@@ -305,63 +253,6 @@ impl Reach<'_> {
             Operand::Unknown(_) if whole => Fault::refuse(&word.raw, NOT_KNOWN),
             _ => self.part(word, operand),
         })
-    }
-
-    fn find(&self, arguments: &[Word]) -> Checked {
-        let is_global = |word: &&Word| word.is_any(&["-H", "-L", "-P"]);
-        let begins = |word: &Word| word.prefix().starts_with(['-', '(', '!']);
-        let globals = arguments.iter().take_while(is_global).count();
-        let behind = &arguments[globals..];
-        let (paths, tests) =
-            behind.split_at(behind.iter().position(begins).unwrap_or(behind.len()));
-        let mut removes = tests.iter().any(|word| word.is_any(&["-delete"]));
-        let mut writes = removes;
-        for at in (0..tests.len()).filter(|at| tests[*at].is_any(&find::RUNS)) {
-            let command = &tests[at + 1..];
-            let end = command.iter().position(|word| word.is_any(&[";", "+"]));
-            let mut words = command[..end.unwrap_or(command.len())].to_vec();
-            match self.below(&arguments[..globals], paths) {
-                Some(found) => {
-                    words = words
-                        .iter()
-                        .flat_map(|word| found_in(word, &found))
-                        .collect()
-                }
-                None => wrappers::make_unknown(&mut words, "{}"),
-            }
-            let changes = |words: &[Word]| match Program::named(words[0].text().unwrap_or_default())
-            {
-                Program::Sed => words.iter().any(|word| is_option(word, "i")),
-                program => program.changes(),
-            };
-            removes |= self.commands_in(&words).any(changes)
-                || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
-            writes = true;
-            self.check(&words)?;
-            if tests[at].is_any(&["-execdir", "-okdir"]) {
-                // It runs in each directory in which something is found.
-                let mut anywhere = WorkingDirectories::default();
-                anywhere.lose();
-                self.moved(&anywhere).check(&words)?;
-            }
-        }
-        writes |= tests.iter().any(|word| word.prefix().starts_with("-f"));
-        match (removes, writes) {
-            (true, _) if paths.is_empty() => self.changed(&Word::literal("."), true),
-            (true, _) => paths.iter().try_for_each(|word| self.changed(word, true)),
-            (false, true) => self.others(arguments),
-            (false, false) => Ok(()),
-        }
-    }
-
-    /// What `find` finds below these paths, as globs, if no protected place is near them.
-    fn below(&self, globals: &[Word], paths: &[Word]) -> Option<Vec<String>> {
-        let is_apart = |word: &Word| {
-            word.fits(|path| !path.is_empty() && self.relation(path) == Relation::Apart)
-        };
-        let follows = globals.iter().any(|word| !word.is_any(&["-P"]));
-        let apart = !follows && !paths.is_empty() && paths.iter().all(is_apart);
-        apart.then(|| paths.iter().map(|path| format!("{}/*", path.raw)).collect())
     }
 
     /// `git clean`, `rm` and `mv`.
@@ -379,18 +270,6 @@ impl Reach<'_> {
         }
         plain(git.behind).try_for_each(|word| self.changed(word, true))
     }
-}
-
-/// A word with each of these in the place of `{}`.
-fn found_in(word: &Word, found: &[String]) -> Vec<Word> {
-    if !word.raw.contains("{}") {
-        return vec![word.clone()];
-    }
-    let put_in = |path: &String| Word {
-        raw: word.raw.replace("{}", path),
-        pieces: vec![Piece::Value(Arity::One)],
-    };
-    found.iter().map(put_in).collect()
 }
 
 fn refuse_if(word: &Word, refused: bool) -> Checked {
@@ -412,35 +291,6 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
         ended |= ends;
         !ends && (ended || !word.begins_option())
     })
-}
-
-/// The path behind the last part of a word that is not known.
-fn tail(raw: &str) -> Option<String> {
-    let (_, behind) = raw
-        .rsplit_once(['$', '`', ')', '}'])
-        .or(raw.split_once('~'))?;
-    let path = &behind[behind.find('/')?..];
-    Some(path.replace(['"', '\''], ""))
-}
-
-/// The parts of a word that may each be a path.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    // A value may stand behind any letter of clustered options: `-so.claude/x`.
-    let cluster = text.strip_prefix('-').unwrap_or_default();
-    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
-    let values = (1..=letters.count().max(1)).filter_map(move |at| cluster.get(at..));
-    // Without a separator it would be the whole text again.
-    let splits = text
-        .split(['=', ':', ',', '@'])
-        .filter(|part| part.len() < text.len());
-    let after = text
-        .match_indices(['=', ':'])
-        .map(|(at, _)| &text[at + 1..]);
-    std::iter::once(text)
-        .chain(values)
-        .chain(splits)
-        .chain(after)
-        .filter(|part| !part.is_empty() && !part.starts_with('-'))
 }
 
 /// Whether a word may be an option with one of these letters, in a cluster or in long form too.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::Fault;
 use super::check::{Rules, check};
+use super::deny::placeholders;
 use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::programs::runs_words_from;
@@ -261,10 +262,15 @@ impl Recorder<'_> {
                 .paths("")
                 .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
         );
+        let placeholders = placeholders(words);
         for word in words_read {
             // What is not known of a text stays in it as it is written.
             let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
-            for text in runners::texts(text) {
+            let mut text = text.to_owned();
+            for name in &placeholders {
+                text = text.replace(name, "$(…)");
+            }
+            for text in runners::texts(&text) {
                 if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
                     let affordable =
                         |_: &&PathBuf| self.guard.context.steps.spend(1 + text.len() / 16);

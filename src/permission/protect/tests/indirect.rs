@@ -159,6 +159,8 @@ fn what_is_not_known_may_be_any_protected_place_that_the_text_names() {
         "touch \"$x\"/.claude/skills/n",
         "find .claude -maxdepth 0 -exec touch {}/skills/n ';'",
         "echo .claude | xargs -I{} touch {}/skills",
+        "find .claude -maxdepth 0 -exec sh -c 'touch {}/skills/n' ';'",
+        "echo .claude | xargs -I% sh -c 'touch %/skills/n'",
         "HOME=$PWD/.claude; touch ~/skills/x",
         "cd .claude; cd /; touch $OLDPWD/skills/x",
         "cd \"$x/.claude/skills\" && touch new",

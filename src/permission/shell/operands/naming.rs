@@ -1,0 +1,93 @@
+//! Whether a word names a protected place, as far as the word is known.
+
+use std::path::Path;
+
+use super::{Checked, Fault, Operand, Reach, refuse_if};
+use crate::permission::shell::word::Word;
+
+const TOO_MANY: &str = "it has too many alternatives";
+
+impl Reach<'_> {
+    /// Refuses a word if part of it lies in a protected place other than the active skill's own.
+    pub(super) fn part(&self, word: &Word, operand: &Operand) -> Checked {
+        self.part_outside(word, operand, self.guard.own)
+    }
+
+    /// The same for a file that the shell itself writes.
+    ///
+    /// # Errors
+    /// The word, and the reason.
+    pub fn written(&self, word: &Word) -> Checked {
+        self.each(word, |operand| self.part_outside(word, operand, &[]))
+    }
+
+    fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
+        let (text, is_known) = match operand {
+            Operand::Path(text) => (text, true),
+            Operand::Unknown(text) => (text, false),
+            Operand::Temporary => return Ok(()),
+            Operand::TooMany => return Fault::refuse(&word.raw, TOO_MANY),
+        };
+        let steps = self.guard.context.steps;
+        let lies_within =
+            |part: &str| !steps.spend(1 + part.len() / 16) || self.lies_within(part, except);
+        if !is_known {
+            self.unknown(word, text, lies_within)?;
+        }
+        refuse_if(word, parts(text).any(lies_within))
+    }
+
+    /// A word of which only the text before and behind something unknown is known.
+    fn unknown(&self, word: &Word, text: &str, lies_within: impl Fn(&str) -> bool) -> Checked {
+        if !text.contains('/') {
+            self.met_unknown.set(true);
+        }
+        let mut directories = parts(text).filter_map(|part| part.rsplit_once('/'));
+        refuse_if(
+            word,
+            directories.any(|(directory, _)| self.holds_little_else(directory)),
+        )?;
+        let Some(tail) = tail(&word.raw) else {
+            return Ok(());
+        };
+        // It may well be the project's root or the home directory.
+        let root = self.guard.begin.to_string_lossy();
+        let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
+        let protection = self.guard.context.protection;
+        let begins_unknown = text.is_empty();
+        let leads_in = bases.any(|base| lies_within(&format!("{base}{tail}")))
+            // Any name, for a `..` behind it.
+            || lies_within(&format!("{text}…{tail}"))
+            || begins_unknown && protection.may_end_within(Path::new(tail.trim_start_matches('/')));
+        refuse_if(word, leads_in)
+    }
+}
+
+/// The path behind the last part of a word that is not known.
+fn tail(raw: &str) -> Option<String> {
+    let (_, behind) = raw
+        .rsplit_once(['$', '`', ')', '}'])
+        .or(raw.split_once('~'))?;
+    let path = &behind[behind.find('/')?..];
+    Some(path.replace(['"', '\''], ""))
+}
+
+/// The parts of a word that may each be a path.
+pub fn parts(text: &str) -> impl Iterator<Item = &str> {
+    // A value may stand behind any letter of clustered options: `-so.claude/x`.
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
+    let values = (1..=letters.count().max(1)).filter_map(move |at| cluster.get(at..));
+    // Without a separator it would be the whole text again.
+    let splits = text
+        .split(['=', ':', ',', '@'])
+        .filter(|part| part.len() < text.len());
+    let after = text
+        .match_indices(['=', ':'])
+        .map(|(at, _)| &text[at + 1..]);
+    std::iter::once(text)
+        .chain(values)
+        .chain(splits)
+        .chain(after)
+        .filter(|part| !part.is_empty() && !part.starts_with('-'))
+}
