@@ -228,7 +228,7 @@ impl Recorder<'_> {
         let mut seen = self.seen.borrow_mut();
         if !self.met_unknown.get()
             || seen.protected.is_some()
-            || !context.steps.spend(1 + text.len())
+            || !context.steps.spend(1 + text.len() / 8)
             || !context.protection.are_named_in(text)
         {
             return;
