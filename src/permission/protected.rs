@@ -97,11 +97,11 @@ impl<'a> Protection<'a> {
                 .any(|place| place.is_entered_by(&path, 2))
     }
 
-    /// Whether a text contains the name of one of them.
-    pub fn are_named_in(&self, text: &str) -> bool {
-        let text = fold(text);
-        let mut places = self.known().iter();
-        places.any(|place| place.0.last().is_some_and(|name| text.contains(name)))
+    /// Whether one of them has this last name.
+    pub fn has_name(&self, name: &str) -> bool {
+        let name = fold(name);
+        let mut names = self.known().iter().filter_map(|place| place.0.last());
+        names.any(|last| *last == name)
     }
 
     fn known(&self) -> &[Folded] {

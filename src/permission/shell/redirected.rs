@@ -228,15 +228,17 @@ impl Recorder<'_> {
         let mut seen = self.seen.borrow_mut();
         if !self.met_unknown.get()
             || seen.protected.is_some()
-            || !context.steps.spend(1 + text.len() / 8)
-            || !context.protection.are_named_in(text)
+            || !context.steps.spend(1 + text.len())
         {
             return;
         }
         self.reaching(&WorkingDirectories::default(), |reach| {
             let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
             let mut names = text.split(is_end).filter(|name| !name.is_empty());
-            let found = names.find(|name| !context.steps.spend(1) || reach.is_foreign(name));
+            let found = names.find(|path| {
+                let mut names = path.split('/');
+                names.any(|name| context.protection.has_name(name)) && reach.is_foreign(path)
+            });
             seen.protected = found.map(|name| Fault::new(name, MAY_BE_OPERAND));
         });
     }
