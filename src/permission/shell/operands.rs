@@ -251,7 +251,7 @@ impl Reach<'_> {
             Operand::Path(text) if text.is_empty() => Ok(()),
             Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
             Operand::Unknown(_) if whole => Fault::refuse(&word.raw, NOT_KNOWN),
-            _ => self.part(word, operand),
+            _ => self.part_outside(word, operand, &[]),
         })
     }
 

@@ -156,6 +156,8 @@ fn what_is_not_known_may_be_any_protected_place_that_the_text_names() {
         "python3 x.py --out=.claude/$x",
         "touch /skills/\"$x\"",
         "touch \"$x/skills/n\"",
+        "cp a \"$x/skills/s/SKILL.md\"",
+        "touch \"$x/skills/other/n\"",
         "touch \"$x\"/.claude/skills/n",
         "find .claude -maxdepth 0 -exec touch {}/skills/n ';'",
         "echo .claude | xargs -I{} touch {}/skills",

@@ -1,6 +1,6 @@
 //! Whether a word names a protected place, as far as the word is known.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Checked, Fault, Operand, Reach, refuse_if};
 use crate::permission::shell::word::Word;
@@ -21,7 +21,7 @@ impl Reach<'_> {
         self.each(word, |operand| self.part_outside(word, operand, &[]))
     }
 
-    fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
+    pub(super) fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
         let (text, is_known) = match operand {
             Operand::Path(text) => (text, true),
             Operand::Unknown(text) => (text, false),
@@ -32,13 +32,19 @@ impl Reach<'_> {
         let lies_within =
             |part: &str| !steps.spend(1 + part.len() / 16) || self.lies_within(part, except);
         if !is_known {
-            self.unknown(word, text, lies_within)?;
+            self.unknown(word, text, except, lies_within)?;
         }
         refuse_if(word, parts(text).any(lies_within))
     }
 
     /// A word of which only the text before and behind something unknown is known.
-    fn unknown(&self, word: &Word, text: &str, lies_within: impl Fn(&str) -> bool) -> Checked {
+    fn unknown(
+        &self,
+        word: &Word,
+        text: &str,
+        except: &[&Path],
+        lies_within: impl Fn(&str) -> bool,
+    ) -> Checked {
         if !text.contains('/') {
             self.met_unknown.set(true);
         }
@@ -54,13 +60,25 @@ impl Reach<'_> {
         let root = self.guard.begin.to_string_lossy();
         let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
         let protection = self.guard.context.protection;
-        let begins_unknown = text.is_empty();
+        let below = Path::new(tail.trim_start_matches('/'));
+        let may_end_within =
+            || text.is_empty() && protection.may_end_within(below) && !leads_into(below, except);
         let leads_in = bases.any(|base| lies_within(&format!("{base}{tail}")))
             // Any name, for a `..` behind it.
             || lies_within(&format!("{text}…{tail}"))
-            || begins_unknown && protection.may_end_within(Path::new(tail.trim_start_matches('/')));
+            || may_end_within();
         refuse_if(word, leads_in)
     }
+}
+
+/// Whether a path begins with the last two names of one of these directories, as
+/// `"$PLUGIN/skills/pdf/x.py"` does.
+fn leads_into(path: &Path, directories: &[&Path]) -> bool {
+    directories.iter().any(|directory| {
+        let names = directory.components();
+        let before = names.clone().count().saturating_sub(2);
+        path.starts_with(names.skip(before).collect::<PathBuf>())
+    })
 }
 
 /// The path behind the last part of a word that is not known.

@@ -85,9 +85,9 @@ impl Reach<'_> {
                 }
                 Operand::Unknown(_) if makes_links => {
                     self.linked_at(None, sources)?;
-                    self.part(word, operand)
+                    self.part_outside(word, operand, &[])
                 }
-                _ => self.part(word, operand),
+                _ => self.part_outside(word, operand, &[]),
             })?;
         }
         Ok(())
@@ -115,7 +115,7 @@ impl Reach<'_> {
                     above || inside || self.relation(text) != Relation::Apart,
                 )
             }
-            _ => self.part(word, operand),
+            _ => self.part_outside(word, operand, &[]),
         })
     }
 
