@@ -382,7 +382,6 @@ fn what_has_nothing_to_do_with_them_passes() {
         "git rm -r --cached .",
         "mkdir -p \"$OUT/x\" \"$PWD/src/$x/y\"; cp a \"$HOME/$x\"",
         "cat .claude/skills/x; cat \"$f\"",
-        "python3 \"$PLUGIN/skills/s/scripts/x.py\" --status",
         "cat ./.claudex; python3 x.py \"$f\"",
         "chmod +x run.sh",
         "tar -xf a.tar",

@@ -170,6 +170,7 @@ fn what_is_not_known_may_be_any_protected_place_that_the_text_names() {
     ] {
         refused(command);
     }
+    assert!(bare().runs("node \"$PLUGIN/skills/s/scripts/x.js\" --status"));
 }
 
 #[test]
