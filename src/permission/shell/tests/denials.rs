@@ -103,3 +103,21 @@ fn an_unclear_redirection_does_not_reach_a_denied_file() {
     all_run(&bare, &["echo x > \"$d\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
     none_runs(&bare, &["echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
 }
+
+#[test]
+fn what_is_run_from_a_file_or_standard_input_is_told_apart() {
+    none_runs(
+        &denied(),
+        &[
+            "at now <<< 'rm x'", "echo rm x | at now + 1 minute", "at -m now <<E\nrm x\nE", "echo rm x | batch", "echo rm x | at -f /dev/stdin now", "echo rm x | at -f \"$x\" now", "sudo at noon < x", "at -q b noon < x",
+            "source \"$x\"", "source $x/y", "source \"$@\"/y", ". <(ls)", "echo x | source /dev/stdin", ". \"$x/stdin\"", ". \"$x/0\"", ". \"$x/dev/tty\"", ". \"$x/proc/y\"", ". \"$x/\"", ". ~", ". \"$x.sh\"", ". x/\"$y\"",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "at now -f x.sh", "at -l", "echo x | at -c 3", "at -d 3 < x",
+            "source \"$HOME/.cargo/env\"", ". ~/.nvm/nvm.sh", "[ -s \"$NVM_DIR/nvm.sh\" ] && . \"$NVM_DIR/nvm.sh\"", "source \"$x\"/bin/activate", ". \"$(dirname \"$0\")/lib.sh\"",
+        ],
+    );
+}
