@@ -2,19 +2,23 @@
 //! (docs/spec/restriction.md#denials): programs are found by base name, behind every wrapper and
 //! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
-use super::programs::runs_words_from;
+use std::path::Path;
+
+use super::Fault;
+use super::name_list::Names;
 use super::readings::Readings;
 use super::runners::{self, SHELLS, base, runs_text};
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::{self, Word};
-use super::{Fault, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
+use place::Places;
 
 mod env;
 mod evaluators;
 mod input;
+mod maybe;
 mod place;
 
 pub use place::placeholders;
@@ -22,6 +26,8 @@ pub use place::placeholders;
 const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
+/// Builtins that may export variables.
+const EXPORTS: Names = Names("export declare typeset local readonly");
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
 /// The limit of nested texts.
@@ -39,12 +45,17 @@ pub fn denied(
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` does not pipe; every other use of these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']);
+    let context = Context {
+        shell: readings.places.shell,
+        depth: 0,
+        may_be_prose: false,
+    };
     Seeker {
         denies,
         feeds,
         readings,
     }
-    .text(command, readings.places.shell, 0)
+    .text(command, context)
 }
 
 struct Seeker<'a> {
@@ -54,110 +65,189 @@ struct Seeker<'a> {
     readings: &'a Readings<'a>,
 }
 
-/// What surrounds a command that is looked at.
-struct Inside {
+/// Where a text is run.
+#[derive(Clone, Copy)]
+struct Context {
     shell: Shell,
     depth: usize,
+    /// Whether the text may be no command line at all: then only a found denial counts.
+    may_be_prose: bool,
+}
+
+impl Context {
+    fn inner(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+
+    /// A result, in which prose has no faults.
+    fn judge<T: Default>(self, result: Result<T, Fault>) -> Result<T, Fault> {
+        if self.may_be_prose {
+            return Ok(result.unwrap_or_default());
+        }
+        result
+    }
+}
+
+/// What surrounds a command that is looked at.
+struct Inside {
+    context: Context,
     /// The placeholders that `xargs`, `find` and similar programs replace.
     placeholders: Vec<String>,
+    /// Whether it only looks programs up, as `command -v` does.
+    looks: bool,
 }
 
 type Found = Result<Option<(String, usize)>, Fault>;
 
 impl Seeker<'_> {
-    fn text(&mut self, text: &str, shell: Shell, depth: usize) -> Found {
-        if depth > MAX_DEPTH {
+    fn text(&mut self, text: &str, context: Context) -> Found {
+        if context.depth > MAX_DEPTH {
+            if context.may_be_prose {
+                // Prose has no faults, but is not nested so deeply.
+                self.readings.steps.spend(usize::MAX);
+            }
             return Fault::refuse("", "too many command lines within command lines");
         }
-        let reading = self.readings.read(text, shell, false);
+        let reading = self.readings.read(text, context.shell, false);
         for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
-            match step {
-                Step::Command(simple) => {
-                    if let Some(found) = self.simple(simple, shell, depth)? {
-                        return Ok(Some(found));
-                    }
+            let found = match step {
+                Step::Command(simple) => self.simple(simple, context)?,
+                Step::Redirect(redirect) => self.file(&redirect.target),
+                Step::Loop(name) => {
+                    context.judge(evaluators::sets(name, None))?;
+                    None
                 }
-                Step::Loop(name) => evaluators::sets(name, None)?,
-                _ => {}
+                _ => None,
+            };
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
     }
 
-    fn simple(&mut self, simple: &Simple, shell: Shell, depth: usize) -> Found {
-        for one in &simple.assignments {
-            let value = one.text.as_deref().and_then(|text| text.split_once('='));
-            evaluators::sets(&one.name, value.map(|(_, value)| value))?;
-        }
-        if let Some(part) = place::unknown_program(&simple.words) {
-            return Fault::refuse(&part, "the program must be plain text");
-        }
-        // Any word may begin the command that runs, so the work is quadratic in their number.
-        let many = simple.words.len() > MAX_WORDS;
-        let runs_from = runs_from(&simple.words);
-        let in_shell = |word: &Word| {
-            word.is_any(&[
-                "command",
-                "builtin",
-                "time",
-                "!",
-                "noglob",
-                "nocorrect",
-                "-",
-            ])
+    /// Texts that may be command lines or anything else.
+    fn prose(&mut self, texts: impl IntoIterator<Item = String>, context: Context) -> Found {
+        let context = Context {
+            may_be_prose: true,
+            ..context.inner()
         };
-        let inside = Inside {
-            shell,
-            depth,
-            placeholders: place::placeholders(&simple.words),
-        };
-        for (at, word) in simple.words.iter().enumerate() {
-            if at > 0 && at < runs_from {
-                continue;
+        for text in texts {
+            if !self.readings.steps.spend(TEXT_COST) {
+                return Err(Fault::too_much());
             }
-            let words = &simple.words[at..];
-            let Some(program) = word.text() else {
-                if at == 0 {
-                    return Fault::refuse(&word.raw, "the program must be plain text");
-                }
-                continue;
-            };
-            if at > 0 && many {
-                return Fault::refuse(program, "it runs too long a command");
-            }
-            let base = base(program);
-            // `command -v bash` only looks it up.
-            let looks = at > 0 && only_looks(&simple.words);
-            for name in [program, base].into_iter().filter(|_| !looks) {
-                let renamed = Word::literal(name);
-                let command = std::iter::once(&renamed).chain(&words[1..]);
-                if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
-                    return Ok(Some((simple.shown(), rule)));
-                }
-            }
-            if is_loader(base) {
-                return Fault::refuse(base, "it runs a program by a way of its own");
-            }
-            if simple.words[..at].iter().all(in_shell) {
-                let zsh = shell.language == Language::BashOrZsh;
-                evaluators::check(program, &words[1..], zsh)?;
-            }
-            if !looks && let Some(found) = self.arguments(base, &words[1..], &inside)? {
+            // As in `LESSOPEN='|rm %s'`.
+            let text = text.trim_start_matches(['|', '!', ' ']);
+            if let Ok(Some(found)) = self.text(text, context) {
                 return Ok(Some(found));
             }
-            if self.feeds && !looks && input::runs_input(base, &words[1..]) {
-                return Fault::refuse(base, UNKNOWN_TEXT);
+        }
+        Ok(None)
+    }
+
+    /// A denied program that is named as a file, to be copied or linked to another name.
+    fn file(&self, word: &Word) -> Option<(String, usize)> {
+        let text = word.text()?;
+        let path = Path::new(text.rsplit('=').next().unwrap_or(text));
+        let name = path.file_name()?.to_str()?;
+        let directory = path.parent()?.file_name()?.to_str()?;
+        let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin");
+        let names = [path.to_str()?, name].into_iter().filter(|_| is_program);
+        let mut words = names.map(Word::literal);
+        let rule = |word| (self.denies)(&word::canonical(&[], std::iter::once(&word)));
+        Some((text.to_owned(), words.find_map(rule)?))
+    }
+
+    fn simple(&mut self, simple: &Simple, context: Context) -> Found {
+        for one in &simple.assignments {
+            let value = one.text.as_deref().and_then(|text| text.split_once('='));
+            context.judge(evaluators::sets(&one.name, value.map(|(_, value)| value)))?;
+            // Without a command it reaches no program.
+            let value = maybe::value(one.text.as_deref(), &one.raw);
+            let value = value.filter(|_| !simple.words.is_empty());
+            if let Some(found) = self.prose(value, context)? {
+                return Ok(Some(found));
             }
+        }
+        if let Some(part) = place::unknown_program(&simple.words) {
+            context.judge::<()>(Fault::refuse(&part, "the program must be plain text"))?;
+        }
+        let inside = Inside {
+            context,
+            placeholders: place::placeholders(&simple.words),
+            looks: only_looks(&simple.words),
+        };
+        let places = Places::of(&simple.words);
+        for (at, word) in simple.words.iter().enumerate() {
+            let mut found = None;
+            if at > 0 && !inside.looks {
+                found = self.file(word);
+            }
+            if found.is_none() && at > 0 && places.is_read(at) {
+                found = self.prose(maybe::texts(word), context)?;
+            }
+            if found.is_none() && places.begins(at) {
+                found = context.judge(self.begun(simple, at, &inside))?;
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The command that begins at one of the words.
+    fn begun(&mut self, simple: &Simple, at: usize, inside: &Inside) -> Found {
+        let words = &simple.words[at..];
+        let word = &words[0];
+        let Some(program) = word.text() else {
+            if at == 0 {
+                return Fault::refuse(&word.raw, "the program must be plain text");
+            }
+            return Ok(None);
+        };
+        // Any word may begin the command that runs, so the work is quadratic in their number.
+        if at > 0 && inside.context.may_be_prose {
+            if !self.readings.steps.spend(words.len()) {
+                return Err(Fault::too_much());
+            }
+        } else if at > 0 && simple.words.len() > MAX_WORDS {
+            return Fault::refuse(program, "it runs too long a command");
+        }
+        let base = base(program);
+        let looks = at > 0 && inside.looks;
+        for name in [program, base].into_iter().filter(|_| !looks) {
+            let renamed = Word::literal(name);
+            let command = std::iter::once(&renamed).chain(&words[1..]);
+            if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
+                return Ok(Some((simple.shown(), rule)));
+            }
+        }
+        if is_loader(base) {
+            return Fault::refuse(base, "it runs a program by a way of its own");
+        }
+        if simple.words[..at].iter().all(stays_in_shell) {
+            let zsh = inside.context.shell.language == Language::BashOrZsh;
+            evaluators::check(program, &words[1..], zsh)?;
+        }
+        if !looks && let Some(found) = self.arguments(base, &words[1..], inside)? {
+            return Ok(Some(found));
+        }
+        if self.feeds && !looks && input::runs_input(base, &words[1..]) {
+            return Fault::refuse(base, UNKNOWN_TEXT);
         }
         Ok(None)
     }
 
     /// Checks arguments that may be command lines themselves.
     fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
-        let &Inside { shell, depth, .. } = inside;
+        let context = inside.context.inner();
         if program == "eval" {
             return match word::texts(arguments) {
-                Some(texts) => self.text(&texts.join(" "), shell, depth + 1),
+                Some(texts) => self.text(&texts.join(" "), context),
                 None => Fault::refuse("eval", UNKNOWN_TEXT),
             };
         }
@@ -169,9 +259,15 @@ impl Seeker<'_> {
             }
             return match env::split(arguments)? {
                 // The options of `env` count too.
-                Some(text) => self.text(&format!("env {text}"), shell, depth + 1),
+                Some(text) => self.text(&format!("env {text}"), context),
                 None => Ok(None),
             };
+        }
+        if EXPORTS.has(program) {
+            let values = arguments
+                .iter()
+                .filter_map(|word| maybe::value(word.text(), &word.raw));
+            return self.prose(values, inside.context);
         }
         if SHELLS.has(program) {
             return self.shell(program, arguments, inside);
@@ -189,7 +285,7 @@ impl Seeker<'_> {
                 if !self.readings.steps.spend(TEXT_COST) {
                     return Err(Fault::too_much());
                 }
-                if let Some(found) = self.text(text, shell, depth + 1)? {
+                if let Some(found) = self.text(text, context)? {
                     return Ok(Some(found));
                 }
             }
@@ -210,7 +306,10 @@ impl Seeker<'_> {
         };
         let filled_in = |text: &str| inside.placeholders.iter().any(|name| text.contains(name));
         match shells::read(arguments) {
-            Rendered::Text(text) if !filled_in(text) => self.text(text, shell, inside.depth + 1),
+            Rendered::Text(text) if !filled_in(text) => {
+                let context = inside.context.inner();
+                self.text(text, Context { shell, ..context })
+            }
             Rendered::File(_) => Ok(None),
             // It reads standard input, which is checked elsewhere, or `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
@@ -219,17 +318,17 @@ impl Seeker<'_> {
     }
 }
 
-/// The place from which on every word may be a program.
-fn runs_from(words: &[Word]) -> usize {
-    let first = words.first().and_then(Word::text).map(base);
-    // An unknown word may be an action.
-    let may_be_action =
-        |word: &Word| word.is_any(&find::RUNS) || word.text().is_none() && !word.is_never_option();
-    let from = match first.unwrap_or_default() {
-        "find" => words.iter().position(may_be_action).map(|at| at + 1),
-        _ => runs_words_from(words),
-    };
-    from.unwrap_or(words.len())
+/// Whether what follows this word is run by the same shell.
+fn stays_in_shell(word: &Word) -> bool {
+    word.is_any(&[
+        "command",
+        "builtin",
+        "time",
+        "!",
+        "noglob",
+        "nocorrect",
+        "-",
+    ])
 }
 
 /// Whether a program is a dynamic loader, which runs its first operand.

@@ -13,9 +13,44 @@ pub const SHELLS: Names = Names(
 pub struct Wrapper {
     names: Names,
     /// Letters of options whose value is the next word or joined; `*` if this is unknown.
-    pub valued: &'static str,
+    valued: &'static str,
     /// The number of its own operands before the program.
     pub operands: usize,
+    /// Long options whose value is the next word.
+    long: Names,
+    /// Letters and names of options without a value; if empty, every letter that is not in `valued`.
+    flags: Names,
+}
+
+impl Wrapper {
+    const fn options(self, long: &'static str, flags: &'static str) -> Self {
+        Self {
+            long: Names(long),
+            flags: Names(flags),
+            ..self
+        }
+    }
+
+    /// Whether the next word is this option's value; `None` if it may be.
+    pub fn takes_value(&self, option: &str) -> Option<bool> {
+        if let Some(long) = option.strip_prefix("--") {
+            let is_flag = long.contains('=') || self.flags.has(long);
+            return self
+                .long
+                .has(long)
+                .then_some(true)
+                .or(is_flag.then_some(false));
+        }
+        if self.valued == "*" {
+            return None;
+        }
+        let is_valued = |letter: char| self.valued.contains(letter);
+        let letters = &option[1..];
+        let (flags, value) = letters.split_at(letters.find(is_valued).unwrap_or(letters.len()));
+        let is_flag = |letter: char| self.flags.has(letter.encode_utf8(&mut [0; 4]));
+        let known = self.flags.0.is_empty() || flags.chars().all(is_flag);
+        known.then_some(value.chars().count() == 1)
+    }
 }
 
 const fn row(names: &'static str, valued: &'static str, operands: usize) -> Wrapper {
@@ -23,6 +58,8 @@ const fn row(names: &'static str, valued: &'static str, operands: usize) -> Wrap
         names: Names(names),
         valued,
         operands,
+        long: Names(""),
+        flags: Names(""),
     }
 }
 
@@ -41,15 +78,15 @@ static WRAPPERS: &[Wrapper] = &[
         "*",
         0,
     ),
-    row("sudo", "ughpCDRTUrt", 0),
-    row("doas", "uC", 0),
-    row("env", "uCS", 0),
+    row("sudo", "acughpCDRTUrt", 0),
+    row("doas", "auC", 0),
+    row("env", "afuCSPLU", 0),
     row("timeout gtimeout", "ks", 1),
     row("time", "fo", 0),
     row("nice watch", "n", 0),
     row("stdbuf", "ioe", 0),
     row("exec", "a", 0),
-    row("xargs", "adEILnPs", 0),
+    row("xargs", "adEIJLnPRsS", 0),
     row("ionice", "cnpPu", 0),
     row("chrt", "TPDp", 1),
     row("flock", "wE", 1),
@@ -75,13 +112,36 @@ static WRAPPERS: &[Wrapper] = &[
     row("direnv", "*", 2),
     // After the word that makes them run something.
     row(
-        "uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf",
+        "poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf",
         "*",
         0,
     ),
+    row("uv", "fipwCP", 0).options(
+        "with with-editable with-requirements python package project directory extra group \
+         only-group env-file from index index-url",
+        "m n q s v U active all-extras all-groups dev exact frozen isolated locked no-dev \
+         no-project no-sync offline module quiet script verbose",
+    ),
     // The same: a container, then the program.
-    row("docker podman kubectl", "*", 1),
+    row("docker podman", "acehmpuvw", 1).options(
+        "add-host cap-add cap-drop cpus device entrypoint env env-file expose gpus hostname \
+         label memory mount name network net pid platform publish restart security-opt \
+         shm-size tmpfs ulimit user userns volume volumes-from workdir",
+        "d i q t P T detach init interactive no-deps privileged publish-all quiet read-only rm \
+         tty",
+    ),
+    row("kubectl", "cfklnosv", 1).options(
+        "cluster container context filename image kubeconfig labels namespace output restart \
+         server target user",
+        "i q t attach quiet rm stdin tty",
+    ),
 ];
+
+/// Those of [`WRAPPERS`] whose options with a value are all listed, in every implementation.
+pub const EXACT: Names = Names(
+    "sudo doas env timeout gtimeout time nice nohup command builtin exec setsid stdbuf ionice \
+     xargs noglob nocorrect",
+);
 
 /// Those of [`WRAPPERS`] that run something only behind one of [`RUNNING`].
 pub const BY_SUBCOMMAND: Names =

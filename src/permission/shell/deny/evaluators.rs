@@ -7,7 +7,7 @@ use crate::permission::shell::builtins::{self, Builtin};
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;
-use crate::permission::shell::word::{Word, all, is_digits};
+use crate::permission::shell::word::{Piece, Word, all, is_digits};
 
 /// Variables whose value, or the file it names, a shell runs.
 const RUN: Names = Names("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
@@ -42,7 +42,7 @@ pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
 /// For operands that are unknown or that some shell evaluates.
 pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> {
     let safe = match program {
-        "." | "source" => arguments.first().is_none_or(|file| file.text().is_some()),
+        "." | "source" => arguments.first().is_none_or(is_file),
         "alias" => all(arguments, |text| is_plain(text) && !text.contains('=')),
         "hash" => all(arguments, |text| {
             is_plain(text) && !text.contains('=') && !has_letter(text, 'p')
@@ -78,6 +78,24 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
         return Ok(());
     }
     Fault::refuse(program, "it may evaluate text that is not plain")
+}
+
+/// Whether a word names a file, of which only the directory may be unknown. What ends like a device
+/// may be standard input.
+fn is_file(word: &Word) -> bool {
+    if word.text().is_some() {
+        return true;
+    }
+    let Some(Piece::Text(tail)) = word.pieces.last().filter(|_| word.is_one_word()) else {
+        return false;
+    };
+    let Some((_, name)) = tail.rsplit_once('/') else {
+        return false;
+    };
+    let is_device = is_digits(name)
+        || matches!(name, "" | "." | ".." | "stdin" | "tty")
+        || ["/dev/", "/proc/"].iter().any(|part| tail.contains(part));
+    !is_device
 }
 
 /// Whether no shell finds anything to expand or compute in a text.

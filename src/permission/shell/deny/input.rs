@@ -5,7 +5,7 @@ use crate::permission::shell::runners::SHELLS;
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.
-const RUN_INPUT: Names = Names("parallel fakeroot unshare setarch newgrp at batch");
+const RUN_INPUT: Names = Names("parallel fakeroot unshare setarch newgrp");
 
 /// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
@@ -15,6 +15,11 @@ pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
             .iter()
             .any(|word| word.is_any(&["-s", "-i", "--shell", "--login"])),
         "." | "source" => arguments.first().is_some_and(is_input),
+        // Its operands are a time.
+        "at" | "batch" => {
+            let may_be_input = |word: &Word| word.text().is_none() || is_input(word);
+            arguments.iter().any(may_be_input) || !arguments.iter().any(reads_no_input)
+        }
         // It installs what runs later.
         "crontab" => arguments.iter().all(|word| word.is_any(&["-"])),
         _ if RUN_INPUT.has(program) => arguments.iter().all(Word::begins_option),
@@ -26,6 +31,11 @@ pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
 /// Whether a word may contain the option `-c`, alone or in a cluster.
 fn has_command(word: &Word) -> bool {
     word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
+}
+
+/// Whether an option tells `at` to read a file, or only to show or remove jobs.
+fn reads_no_input(word: &Word) -> bool {
+    word.is_any(&["-f", "-l", "-d", "-r", "-c", "-V"])
 }
 
 /// Whether a file is standard input under another name.

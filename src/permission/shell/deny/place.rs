@@ -2,8 +2,10 @@
 //! operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's own
 //! syntax; ambiguity counts against the command.
 
+use super::{MAX_WORDS, env};
 use crate::permission::shell::find;
 use crate::permission::shell::names;
+use crate::permission::shell::programs::runs_words_from;
 use crate::permission::shell::runners::{self, Wrapper, base};
 use crate::permission::shell::word::{Arity, Piece, Word};
 
@@ -27,6 +29,66 @@ pub fn placeholders(words: &[Word]) -> Vec<String> {
     }
     names.retain(|name| !name.is_empty());
     names
+}
+
+/// Which words of a command may begin another.
+pub struct Places {
+    /// Where the command begins, and those behind its wrappers.
+    starts: Vec<usize>,
+    /// From here on, every word.
+    from: usize,
+}
+
+impl Places {
+    pub fn of(words: &[Word]) -> Self {
+        let mut starts = vec![0];
+        let mut at = 0;
+        while let Some(inner) = behind_wrapper(&words[at..]) {
+            at = words.len() - inner.len();
+            starts.push(at);
+        }
+        let from = at + runs_from(&words[at..]);
+        Self { starts, from }
+    }
+
+    /// Whether a command may begin at this word.
+    pub fn begins(&self, at: usize) -> bool {
+        at >= self.from || self.starts.binary_search(&at).is_ok()
+    }
+
+    /// Whether this word belongs to a program that runs others, and may hold a command line.
+    pub fn is_read(&self, at: usize) -> bool {
+        at >= self.from || self.starts.last().is_some_and(|last| at <= *last)
+    }
+}
+
+/// The command behind a wrapper whose options are known; `None` if any word may begin one.
+fn behind_wrapper(words: &[Word]) -> Option<&[Word]> {
+    let (first, rest) = words.split_first()?;
+    let name = first
+        .text()
+        .map(base)
+        .filter(|_| words.len() <= MAX_WORDS)?;
+    let wrapper = runners::wrapper(name).filter(|_| runners::EXACT.has(name))?;
+    // What `env -S` splits may be another wrapper.
+    let splits = name == "env" && !matches!(env::split(rest), Ok(None));
+    match behind(wrapper, rest) {
+        Place::Known(inner) if !splits => Some(inner),
+        _ => None,
+    }
+}
+
+/// The place from which on every word may be a program.
+fn runs_from(words: &[Word]) -> usize {
+    let first = words.first().and_then(Word::text).map(base);
+    // An unknown word may be an action.
+    let may_be_action =
+        |word: &Word| word.is_any(&find::RUNS) || word.text().is_none() && !word.is_never_option();
+    let from = match first.unwrap_or_default() {
+        "find" => words.iter().position(may_be_action).map(|at| at + 1),
+        _ => runs_words_from(words),
+    };
+    from.unwrap_or(words.len())
 }
 
 /// The unknown word, as written, that may be the program behind wrappers.
@@ -67,7 +129,7 @@ fn unknown_in(words: &[Word]) -> Option<String> {
             rest = &rest[runs + 1..];
         }
         words = match behind(wrapper, rest) {
-            Place::Known(inner) => inner,
+            Place::Known(inner) | Place::Likely(inner) => inner,
             Place::Unknown(word) => return Some(word.raw.clone()),
             Place::Nowhere => return is_fed.then(|| first.raw.clone()),
         };
@@ -78,52 +140,47 @@ fn unknown_in(words: &[Word]) -> Option<String> {
 enum Place<'a> {
     /// The program and the words after it.
     Known(&'a [Word]),
+    /// The same, unless an option takes its value differently.
+    Likely(&'a [Word]),
     Unknown(&'a Word),
     Nowhere,
 }
 
 fn behind<'a>(wrapper: &Wrapper, words: &'a [Word]) -> Place<'a> {
-    let mut operands = wrapper.operands;
+    // How many operands must precede the program, and may.
+    let (mut least, mut most) = (wrapper.operands, wrapper.operands);
     let mut rest = words.iter().enumerate();
     // Whether the previous option may take this word as its value.
     let mut may_be_value = false;
     let mut options = true;
+    let mut certain = true;
     while let Some((at, word)) = rest.next() {
-        let assigns = names::assignment(&word.raw).is_some();
+        let assigns = names::assignment(&word.raw).is_some() && word.is_one_word();
         match word.text() {
-            _ if assigns && word.is_one_word() && !may_be_value => {}
+            // It may be an operand too.
+            _ if assigns => (least, may_be_value) = (least.saturating_sub(1), false),
             Some("--") if options => (options, may_be_value) = (false, false),
             Some(text) if options && text.len() > 1 && text.starts_with('-') => {
-                match takes_value(text, wrapper.valued) {
+                match wrapper.takes_value(text) {
                     Some(true) => match rest.next() {
                         Some((_, value)) if !value.is_one_word() => return Place::Unknown(value),
                         _ => may_be_value = false,
                     },
                     takes => may_be_value = takes.is_none(),
                 }
+                certain &= !may_be_value;
             }
-            Some(_) if may_be_value => may_be_value = false,
-            Some(_) if operands > 0 => operands -= 1,
-            Some(_) => return Place::Known(&words[at..]),
+            Some(_) if may_be_value => (least, may_be_value) = (least.saturating_sub(1), false),
+            Some(_) if most > 0 => (least, most) = (least.saturating_sub(1), most - 1),
+            Some(_) if certain => return Place::Known(&words[at..]),
+            Some(_) => return Place::Likely(&words[at..]),
             None if may_be_value || word.arity() == Arity::Any => return Place::Unknown(word),
-            None if options && word.begins_option() => {}
-            None if operands > 0 => operands -= 1,
+            None if options && word.begins_option() => certain = false,
+            None if least > 0 => (least, most) = (least - 1, most - 1),
             None => return Place::Unknown(word),
         }
     }
     Place::Nowhere
-}
-
-/// Whether the next word is an option's value; `None` if it may be.
-fn takes_value(text: &str, valued: &str) -> Option<bool> {
-    if let Some(long) = text.strip_prefix("--") {
-        return long.contains('=').then_some(false);
-    }
-    if valued == "*" {
-        return None;
-    }
-    let at = text[1..].find(|letter| valued.contains(letter));
-    Some(at.is_some_and(|at| at + 2 == text.len()))
 }
 
 /// A word of `find` that may be a program it runs, or may become an action.

@@ -103,3 +103,95 @@ fn an_unclear_redirection_does_not_reach_a_denied_file() {
     all_run(&bare, &["echo x > \"$d\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
     none_runs(&bare, &["echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
 }
+
+#[test]
+fn what_is_run_from_a_file_or_standard_input_is_told_apart() {
+    none_runs(
+        &denied(),
+        &[
+            "at now <<< 'rm x'", "echo rm x | at now + 1 minute", "at -m now <<E\nrm x\nE", "echo rm x | batch", "echo rm x | at -f /dev/stdin now", "echo rm x | at -f \"$x\" now", "sudo at noon < x", "at -q b noon < x",
+            "source \"$x\"", "source $x/y", "source \"$@\"/y", ". <(ls)", "echo x | source /dev/stdin", ". \"$x/stdin\"", ". \"$x/0\"", ". \"$x/dev/tty\"", ". \"$x/proc/y\"", ". \"$x/\"", ". ~", ". \"$x.sh\"", ". x/\"$y\"",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "at now -f x.sh", "at -l", "echo x | at -c 3", "at -d 3 < x",
+            "source \"$HOME/.cargo/env\"", ". ~/.nvm/nvm.sh", "[ -s \"$NVM_DIR/nvm.sh\" ] && . \"$NVM_DIR/nvm.sh\"", "source \"$x\"/bin/activate", ". \"$(dirname \"$0\")/lib.sh\"",
+        ],
+    );
+}
+
+#[test]
+fn what_may_be_a_command_line_is_read_as_one() {
+    none_runs(
+        &denied(),
+        &[
+            "npx -c 'rm x'", "npm exec -c 'rm x'", "npx -c'rm x'", "npx --call='rm x'", "git submodule foreach 'rm x'", "hyperfine 'rm x'", "hyperfine ls 'cd y; rm x'", "watchexec 'rm x'", "watchexec -e js -- 'rm x'", "nodemon --exec 'rm x'",
+            "nodemon --exec='rm x'", "concurrently \"ls\" \"rm x\"", "ls | entr 'rm x'", "ls | entr rm /_", "sudo hyperfine 'rm x'", "hyperfine 'hyperfine \"rm x\"'", "hyperfine 'sh -c \"rm x\"'", "hyperfine 'sudo rm'", "hyperfine 'ls;reboot'", "hyperfine '{rm,x}' 'reboot '",
+            "hyperfine \"rm $x\"", "hyperfine '$x; rm y'", "hyperfine 'PS4=a ls; rm y'", "hyperfine 'eval \"$x\"; rm y'", "hyperfine 'ls $(rm x)'", "some-tool -m 'use `rm x` now'", "git bisect run 'rm x'", "hyperfine --prepare='rm x' ls", "docker run x 'rm y'",
+            "docker run --entrypoint=rm x", "docker run --entrypoint rm x", "some-tool --pager=/bin/rm", "some-tool --pager='rm x'", "sudo PAGER=rm git log", "env PAGER=rm git log", "env PAGER='rm x' git log", "env 'PAGER=rm x' git log", "sudo env PAGER=\"rm $x\" git log",
+            "GIT_EXTERNAL_DIFF=rm git diff", "GIT_SSH_COMMAND='rm x' git fetch", "PAGER='rm x' git log", "PAGER=\"rm $x\" git log", "PAGER='sh -c \"rm x\"' git log", "EDITOR=rm git commit", "LESSOPEN='rm x' less y", "LESSOPEN='|rm %s' less y", "GIT_CONFIG_VALUE_0='!rm x' git z",
+            "export PAGER='rm x'", "export A=1 PAGER=rm", "export PAGER=\"rm $x\"", "declare -x PAGER='rm x'",
+            "cp /bin/rm r; ./r x", "ln -s /usr/bin/rm r", "install /bin/rm r", "cat /bin/rm > r", "cat < /bin/rm > r", "dd if=/bin/rm of=r", "cp -t y /sbin/reboot", "cp /bin/./rm r", "git diff /usr/local/bin/rm", "python3 x.py /bin/rm", "sudo cp /bin/rm r", "find /bin/rm -exec cp {} r \\;",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "npx -c 'ls x'", "hyperfine 'ls x' 'git rm y'", "concurrently 'npm run a' 'npm run b'", "nodemon --exec 'ts-node x.ts'", "git submodule foreach 'git pull'", "some-tool -m \"it's (done\"", "some-tool -m 'see $x and \"${y\"'", "some-tool -m 'if it is ready'",
+            "git commit -m 'rm old files'", "git commit -m \"rm $x\"", "gh pr create --title 'rm x' --body \"rm $x\"", "echo 'rm x'", "cargo test 'rm x'", "sudo git commit -m 'rm x'",
+            "GIT_EXTERNAL_DIFF=difft git diff", "GIT_SSH_COMMAND='ssh -i k' git fetch", "PAGER=cat git log", "A='it (is' ls", "A=\"$(ls)\" ls", "X=$y git log", "export PAGER=less", "export A='it (is'", "x='rm y'", "msg='rm old'; git commit -m \"$msg\"", "docker run --entrypoint=sh x y.sh", "env PAGER=cat git log",
+            "cp /bin/ls r", "ls /bin", "cp x/rm y", "cat docs/rm", "ls /usr/share/doc/rm", "command -v /bin/rm", "cat /home/bin/rm/x",
+        ],
+    );
+    // Nesting that ends the limits is refused, prose or not.
+    let (mut nested, mut many) = ("rm x".to_owned(), "x ".repeat(300));
+    for _ in 0..5 {
+        nested = format!("hyperfine {}", nested.replace('\\', "\\\\").replace(' ', "\\ "));
+        none_runs(&denied(), &[&nested]);
+    }
+    all_run(&denied(), &[&format!("some-tool -m '{many}'")]);
+    many.push_str("rm x");
+    none_runs(&denied(), &[&format!("some-tool -m '{many}'"), &format!("some-tool -m '{}'", many.repeat(10))]);
+}
+
+#[test]
+fn what_is_certainly_no_program_may_be_unknown() {
+    none_runs(
+        &denied(),
+        &[
+            "docker run x \"$y\"", "docker run --rm x \"$y\"", "docker run -it x \"$y\"", "docker run -v \"$PWD:/w\" x \"$y\"", "docker exec web $c", "docker exec -it web \"$c\"", "docker exec -e A=\"$B\" web \"$c\"", "docker run -v $x y ls", "docker run --some \"$x\" y ls",
+            "docker run --some x \"$y\"", "podman exec -l \"$x\"", "podman exec -l ls \"$x\"", "kubectl exec pod -c \"$C\" -- \"$x\"", "kubectl exec pod -- $x", "uv run \"$x\"", "uv run --with a \"$x\"", "uv run -m \"$x\"", "uv run --some \"$x\"", "timeout --foreground 5 \"$x\"", "chroot A=b \"$x\"",
+            "docker run -e A=1 img rm x", "kubectl exec pod -c \"$C\" -- rm x", "uv run --with \"$x\" rm y", "docker run --name \"$n\" img sudo \"$x\"",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "docker run -v \"$PWD:/w\" -e X=\"$X\" --rm img ls", "docker run -it --name \"$n\" img ls", "docker run --rm -it -w /w -u \"$U\" img ls \"$x\"", "docker exec -e A=\"$B\" web ls", "docker exec -it \"$c\" ls", "docker run --env A=\"$B\" img ls", "docker run --some A=\"$B\" img ls", "docker run -d --network \"$n\" img",
+            "podman run --rm -v \"$(pwd)\":/w img ls", "docker compose exec -T web ls", "docker compose -f c run --rm web ls \"$x\"", "kubectl exec -n \"$NS\" pod -c \"$C\" -- ls", "kubectl exec -it \"$POD\" --namespace \"$NS\" -- ls \"$x\"",
+            "uv run --with \"$x\" python y.py", "uv run -p \"$v\" pytest \"$x\"", "uv run --project \"$p\" -m pytest", "timeout --foreground 5 ls",
+        ],
+    );
+}
+
+#[test]
+fn behind_a_known_wrapper_the_inner_program_decides() {
+    let curl = scene().skill("a", None, &["Bash(curl:*)"]);
+    none_runs(
+        &curl,
+        &[
+            "sudo curl x", "sudo -u bob curl x", "sudo env A=1 curl x", "timeout 5 sudo nice curl x", "sudo some-unknown curl", "sudo --user git curl x", "sudo -c git curl x", "env -P git curl x", "env -a git curl x", "env -f git curl x", "env -S 'sudo -u' git curl x", "env -iS'sudo -u' git curl x", "xargs -J git curl x",
+            "timeout --some git 5 curl x", "sudo sh -c 'curl x'", "sudo find . -exec curl {} \\;", "sudo git bisect run curl x", "sudo npm exec curl", "watch git curl", "nsenter -t 1 git curl", "sudo \"$x\" git curl", "sudo -$x git curl", "sudo /usr/bin/env curl", "sudo command curl x", "timeout 5 watch curl",
+            "nice -n 5 docker run x curl", "sudo -s curl x", "env A=curl git log", "exec -a git curl x",
+        ],
+    );
+    all_run(
+        &curl,
+        &[
+            "sudo apt-get install -y curl", "sudo apt install curl", "timeout 5 git rm curl", "env A=1 brew install curl", "time npm install curl", "sudo -E apt-get install curl", "sudo -u bob env A=1 apt-get install curl", "sudo -H pip install curl", "nice -n 5 find . -name curl", "xargs -n 1 grep curl",
+            "sudo docker rm curl", "exec git grep curl", "command git log curl", "sudo DEBIAN_FRONTEND=noninteractive apt-get install -y wget curl", "sudo A=\"$B\" apt install curl", "nohup python3 x.py curl",
+        ],
+    );
+}
