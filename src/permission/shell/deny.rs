@@ -28,6 +28,8 @@ const UNKNOWN_TEXT: &str = "it runs text that is not known";
 const TEXT_COST: usize = 32;
 /// Builtins that may export variables.
 const EXPORTS: Names = Names("export declare typeset local readonly");
+/// Programs that may name a denied one, as they neither run nor copy it.
+const ONLY_LOOK: Names = Names("which type test [ [[ ls file stat");
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
 /// The limit of nested texts.
@@ -183,7 +185,7 @@ impl Seeker<'_> {
         let places = Places::of(&simple.words);
         for (at, word) in simple.words.iter().enumerate() {
             let mut found = None;
-            if at > 0 && !inside.looks {
+            if at > 0 && !inside.looks && !simple.words[0].fits(|program| ONLY_LOOK.has(program)) {
                 found = self.file(word);
             }
             if found.is_none() && at > 0 && places.is_read(at) {

@@ -28,7 +28,7 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
             "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env CI=1 ls -lS", "env ls -S", "env -S 'node -x'",
             "env 'A=x (y' ls", "ssh host ls", "ssh -p 22 me@host.org 'ls -l'", "watch -n 5 ls", "trap cleanup EXIT", "trap - INT",
             "parallel echo {} ::: a b", "flock /tmp/l ls", "nix build .#x", "script -q log", "bash -euo pipefail -c 'ls'",
-            "su bob -c ls", "command -v rm", "command -v rm >/dev/null || echo no", "ssh -o 'ProxyCommand=ssh -W %h:%p b' h ls", "git rm x", "npm rm x", "apt-get install -y rm", "which rm", "man rm", "echo rm x", "grep -r rm x", "gh pr view rm",
+            "su bob -c ls", "command -v rm", "command -v rm >/dev/null || echo no", "ssh -o 'ProxyCommand=ssh -W %h:%p b' h ls", "git rm x", "npm rm x", "apt-get install -y rm", "which rm", "ls -l /bin/rm", "[ -x /usr/bin/rm ]", "man rm", "echo rm x", "grep -r rm x", "gh pr view rm",
             "python3 tool.py rm", "make rm", "npm run build -- rm.js", "cargo test rm", "npm install a b c rm", "docker rm x", "gh run watch \"$x\"",
             "bash x.sh '*.md' 'a(b'", r#"find . -exec sh -c 'ls "$1"' _ {} \;"#, r"find . -exec bash x.sh {} \;", "find . -exec sh -c 'ls \"$@\"' _ {} +",
         ],
