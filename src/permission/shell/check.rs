@@ -152,6 +152,9 @@ impl Checker<'_> {
         if simple.may_move() {
             self.directories.lose();
         }
+        self.readings
+            .steps
+            .spend(runners::LOOK_UP * simple.words.len());
         if simple
             .words
             .iter()

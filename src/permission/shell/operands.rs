@@ -31,6 +31,8 @@ const DIRECTORY_OPTIONS: Names = Names(
 const FED: Names = Names("xargs parallel fd fdfind");
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
+/// Steps per word that may be a directory, beside its length.
+const WORD: usize = 8;
 /// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
 /// The limit of words that may each begin another command.
@@ -103,9 +105,14 @@ impl Reach<'_> {
     }
 
     fn add_directories(&self, arguments: &[Word], leads_up: bool, found: &mut Vec<PathBuf>) {
+        let names_directory =
+            |text: &str| leads_up && text.starts_with('-') && DIRECTORY_OPTIONS.has(text);
         for (at, word) in arguments.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| arguments[at].text());
-            let is_value = before.is_some_and(|text| DIRECTORY_OPTIONS.has(text));
+            let is_value = before.is_some_and(names_directory);
+            if !self.guard.context.steps.spend(WORD + word.raw.len()) {
+                return;
+            }
             let all = operands(word, self.known);
             let texts = all.iter().filter_map(|operand| match operand {
                 Operand::Path(text) => Some(text.as_str()),
@@ -115,8 +122,7 @@ impl Reach<'_> {
                 let option = text
                     .strip_suffix(part)
                     .map(|option| option.trim_end_matches('='));
-                let names_one = leads_up
-                    && (is_value || option.is_some_and(|option| DIRECTORY_OPTIONS.has(option)));
+                let names_one = is_value || option.is_some_and(names_directory);
                 for path in self.paths(part).into_iter().flatten() {
                     let path = normalise(&self.guard.begin.join(path));
                     // A name that says nothing would be every directory.

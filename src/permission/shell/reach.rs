@@ -49,7 +49,10 @@ impl Reach<'_> {
     /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
         let found = operands(word, self.known);
-        self.guard.context.steps.spend(word.raw.len() + found.len());
+        let work = word.raw.len() + found.len();
+        if !self.guard.context.steps.spend(work) {
+            return Err(Fault::too_much());
+        }
         found.iter().try_for_each(check)
     }
 

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Fault;
@@ -44,7 +44,10 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         ..Touched::default()
     });
     let texts = RefCell::default();
-    let met_unknown = Cell::default();
+    let home = guard.context.places.home.as_deref();
+    let home = home.and_then(Path::to_str);
+    let home = home.filter(|_| only_uses(command, "HOME"));
+    let (held, met_unknown) = (OnceCell::new(), Cell::default());
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -56,7 +59,8 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
                 ..guard
             },
             is_moved: begin != guard.begin,
-            held: OnceCell::new(),
+            home,
+            held: &held,
             met_unknown: &met_unknown,
         };
         check(&text, &recorder, guard.readings);
@@ -185,19 +189,19 @@ struct Recorder<'a> {
     guard: Guard<'a>,
     /// Whether this text is run in another directory than the command.
     is_moved: bool,
-    held: OnceCell<Held>,
+    /// What `~` and `$HOME` mean, if the command does not set it.
+    home: Option<&'a str>,
+    held: &'a OnceCell<Held>,
     met_unknown: &'a Cell<bool>,
 }
 
 impl Recorder<'_> {
     /// Passes on what words may lead to in these directories.
     fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
-        let places = self.guard.context.places;
-        let home = places.home.as_deref().and_then(|home| home.to_str());
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
         let current: Vec<String> = directories.resolve("").map(absolute).collect();
         let outside = Known {
-            home: home.filter(|_| only_uses(self.command, "HOME")),
+            home: self.home,
             current: &current,
             is_temporary: &|name| self.held().is_temporary(name),
             values: &|_| None,
@@ -249,6 +253,8 @@ impl Recorder<'_> {
         if matches!(wrappers::unwrap(words), Some(Inner::Text(_))) {
             return;
         }
+        let steps = self.guard.context.steps;
+        steps.spend(runners::LOOK_UP * words.len());
         let any = words.iter().any(shell);
         // Other programs may run those of several words where a program may stand.
         let from = if any { Some(0) } else { runs_words_from(words) };
@@ -274,8 +280,7 @@ impl Recorder<'_> {
             }
             for text in runners::texts(&text) {
                 if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
-                    let affordable =
-                        |_: &&PathBuf| self.guard.context.steps.spend(1 + text.len() / 16);
+                    let affordable = |_: &&PathBuf| steps.spend(1 + text.len() / 16);
                     let all = begins.iter().take_while(affordable);
                     let all = all.map(|begin| (text.to_owned(), begin.clone()));
                     self.texts.borrow_mut().extend(all);

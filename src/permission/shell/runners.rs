@@ -159,6 +159,9 @@ const RUN_TEXT: Names = Names(
      xvfb-run",
 );
 
+/// The steps that a look-up in these tables costs.
+pub const LOOK_UP: usize = 4;
+
 /// The last component of a program's path.
 pub fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)

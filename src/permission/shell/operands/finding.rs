@@ -17,13 +17,14 @@ impl Reach<'_> {
             behind.split_at(behind.iter().position(begins).unwrap_or(behind.len()));
         let mut removes = tests.iter().any(|word| word.is_any(&["-delete"]));
         let mut writes = removes;
+        let found = self.below(arguments, paths);
         for at in (0..tests.len()).filter(|at| tests[*at].is_any(&find::RUNS)) {
             let command = &tests[at + 1..];
             let end = command.iter().position(|word| word.is_any(&[";", "+"]));
             let mut words = command[..end.unwrap_or(command.len())].to_vec();
-            match self.below(arguments, paths) {
+            match &found {
                 Some(found) => {
-                    let put_in = words.iter().flat_map(|word| found_in(word, &found));
+                    let put_in = words.iter().flat_map(|word| found_in(word, found));
                     words = put_in.collect();
                 }
                 None => wrappers::make_unknown(&mut words, "{}"),

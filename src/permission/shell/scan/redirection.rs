@@ -51,8 +51,9 @@ impl Lexer<'_> {
             self.weigh(width)?;
             self.at += width;
         }
-        let after = self.rest().trim_start_matches([' ', '\t', '\n']);
-        if is_last && !after.starts_with(')') {
+        let ends = |rest: &str| rest.trim_start_matches([' ', '\t', '\n']).starts_with(')');
+        // Only then: in a text of empty lines each would look through all the others.
+        if is_last && !ends(self.rest()) {
             return Err(joined_in_bash());
         }
         Ok(())
