@@ -284,16 +284,16 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
 
 /// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
 fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
-    const EVALUATES: Names = Names(
+    const EVALUATES: Names = Names::new(
         "eval source . trap coproc alias unalias enable emulate autoload zmodload sched vared bind \
      complete fc",
     );
     /// Their operands name variables, even if unknown.
-    const BINDS: Names = Names(
+    const BINDS: Names = Names::new(
         "read wait unset mapfile readarray getopts let export readonly declare typeset local integer \
      float print printf",
     );
-    const RUNS_BUILTINS: Names = Names("command builtin time exec noglob nocorrect");
+    const RUNS_BUILTINS: Names = Names::new("command builtin time exec noglob nocorrect");
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };

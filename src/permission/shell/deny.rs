@@ -27,9 +27,9 @@ const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
 /// Builtins that may export variables.
-const EXPORTS: Names = Names("export declare typeset local readonly");
+const EXPORTS: Names = Names::new("export declare typeset local readonly");
 /// Programs that may name a denied one, as they neither run nor copy it.
-const ONLY_LOOK: Names = Names("which type test [ [[ ls file stat");
+const ONLY_LOOK: Names = Names::new("which type test [ [[ ls file stat");
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
 /// The limit of nested texts.

@@ -11,14 +11,14 @@ const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]
 /// Primaries that run the words after them.
 pub const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Primaries whose next word is a value in some `find`, except those in `WRITES`.
-const VALUED: Names = Names(
+const VALUED: Names = Names::new(
     "-D -f -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname \
      -ilname -anewer -cnewer -mnewer -samefile -type -xtype -fstype -size -mtime -mmin -atime \
      -amin -ctime -cmin -Btime -Bmin -used -since -user -group -uid -gid -perm -inum -links \
      -flags -xattrname -maxdepth -mindepth -printf -context -files0-from -acl",
 );
 /// Words that take no value: what follows is certainly a primary.
-const VALUELESS: Names = Names("-o -or -a -and -not -print -print0 -prune -empty -L -H");
+const VALUELESS: Names = Names::new("-o -or -a -and -not -print -print0 -prune -empty -L -H");
 
 /// What a `find` command does in addition to finding.
 #[derive(Debug, Default, PartialEq, Eq)]

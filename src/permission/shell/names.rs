@@ -7,7 +7,7 @@ use super::name_list::Names;
 use super::special::is_special;
 
 /// Variables that affect how output looks, never what runs.
-const HARMLESS: Names = Names(
+const HARMLESS: Names = Names::new(
     "LANG TZ TERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG \
      NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
 );

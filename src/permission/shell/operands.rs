@@ -22,13 +22,13 @@ mod placing;
 use naming::parts;
 
 /// Options of many programs whose value is the directory to run in.
-const DIRECTORY_OPTIONS: Names = Names(
+const DIRECTORY_OPTIONS: Names = Names::new(
     "-C -D -P -d -w --cd --chdir --chroot --cwd --dir --directory --directory-prefix --output-dir \
      --prefix --project --wd --work-tree --workdir --working-directory",
 );
 
 /// Programs that append words to the command among theirs.
-const FED: Names = Names("xargs parallel fd fdfind");
+const FED: Names = Names::new("xargs parallel fd fdfind");
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word that may be a directory, beside its length.

@@ -12,9 +12,9 @@ const MAX_WORDS: usize = 4096;
 const MAX_COMMANDS: usize = 1000;
 
 /// Reserved words that open a level for the parser.
-const OPENING: Names = Names("if elif while until for case { [[ time");
+const OPENING: Names = Names::new("if elif while until for case { [[ time");
 /// Reserved words that another command follows.
-const CONTINUING: Names = Names("if then else elif while until do ! time { fi done esac }");
+const CONTINUING: Names = Names::new("if then else elif while until do ! time { fi done esac }");
 
 /// A position in a command line.
 #[derive(Debug, Default)]

@@ -44,20 +44,20 @@ const ONE_BY_ONE: Program = Changes { whole_trees: "" };
 const WHOLE_TREES: Program = Changes { whole_trees: "R" };
 
 static TABLE: &[(Names, Program)] = &[
-    (Names("rm"), Changes { whole_trees: "rR" }),
-    (Names("rmdir unlink shred truncate tee"), ONE_BY_ONE),
-    (Names("chmod chown chgrp"), WHOLE_TREES),
-    (Names("mv"), Moves),
-    (Names("cp"), copies("ls", "t")),
-    (Names("install"), copies("", "t")),
-    (Names("rsync"), copies("", "")),
-    (Names("ln link"), Links),
-    (Names("dd"), Dd),
-    (Names("sed"), Sed),
-    (Names("find"), Find),
-    (Names("git"), Git),
+    (Names::new("rm"), Changes { whole_trees: "rR" }),
+    (Names::new("rmdir unlink shred truncate tee"), ONE_BY_ONE),
+    (Names::new("chmod chown chgrp"), WHOLE_TREES),
+    (Names::new("mv"), Moves),
+    (Names::new("cp"), copies("ls", "t")),
+    (Names::new("install"), copies("", "t")),
+    (Names::new("rsync"), copies("", "")),
+    (Names::new("ln link"), Links),
+    (Names::new("dd"), Dd),
+    (Names::new("sed"), Sed),
+    (Names::new("find"), Find),
+    (Names::new("git"), Git),
     (
-        Names(
+        Names::new(
             "cat head tail ls grep egrep fgrep rg wc diff stat file echo printf jq cut nl od cmp comm \
              cksum sum md5sum sha1sum sha256sum basename dirname realpath readlink test [ [[ du tac \
              strings",
@@ -93,7 +93,7 @@ impl Program {
 
 /// Other programs that run none of their operands. Any program that is not listed may run them. What
 /// interpreters and build tools run by themselves is not modelled.
-const RUN_NO_OPERAND: Names = Names(
+const RUN_NO_OPERAND: Names = Names::new(
     ". : [ [[ alias apk apropos apt apt-cache apt-get ar autoload awk aws az b2sum base32 base64 \
      basename bat batcat bc bind black break brew bunzip2 bzip2 c++ cc cd cksum clang clang++ \
      clang-format cmake cmp code column comm compopt complete composer continue convert cpio csplit curl \
@@ -115,7 +115,7 @@ const RUN_NO_OPERAND: Names = Names(
 
 /// Programs that run operands only behind one of [`runners::RUNNING`].
 const BY_SUBCOMMAND: Names =
-    Names("bun cargo conda corepack deno dotnet git go mamba npm pipx pnpm rustup snap yarn");
+    Names::new("bun cargo conda corepack deno dotnet git go mamba npm pipx pnpm rustup snap yarn");
 
 /// The place from which on each word may begin another command, if the program may run one.
 pub fn runs_words_from(words: &[Word]) -> Option<usize> {
@@ -143,8 +143,9 @@ pub struct GitCommand<'w> {
 
 /// Reads the arguments of a `git` command.
 pub fn git(arguments: &[Word]) -> GitCommand<'_> {
-    const VALUED: Names =
-        Names("-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env");
+    const VALUED: Names = Names::new(
+        "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env",
+    );
     let mut at = 0;
     while let Some(text) = arguments.get(at).and_then(Word::text) {
         if !text.starts_with('-') {

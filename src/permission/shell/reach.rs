@@ -49,8 +49,8 @@ impl Reach<'_> {
     /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
         let found = operands(word, self.known);
-        let work = word.raw.len() + found.len();
-        if !self.guard.context.steps.spend(work) {
+        let steps = word.raw.len() + found.len();
+        if !self.guard.context.steps.spend(steps) {
             return Err(Fault::too_much());
         }
         found.iter().try_for_each(check)

@@ -314,7 +314,7 @@ fn moves(steps: &[Step]) -> bool {
 }
 
 /// Words that open or close a construct; as a program they show that the parser misread something.
-const RESERVED: Names = Names(
+const RESERVED: Names = Names::new(
     "if then else elif fi do done case esac while until for function select coproc in { } ! [[",
 );
 

@@ -4,7 +4,7 @@
 use super::name_list::Names;
 
 /// Shells, which run text from an argument or from standard input.
-pub const SHELLS: Names = Names(
+pub const SHELLS: Names = Names::new(
     "bash sh dash zsh ksh mksh ash rbash fish csh tcsh yash pwsh posh oksh loksh hush elvish nu \
      xonsh osh ysh rc es",
 );
@@ -25,8 +25,8 @@ pub struct Wrapper {
 impl Wrapper {
     const fn options(self, long: &'static str, flags: &'static str) -> Self {
         Self {
-            long: Names(long),
-            flags: Names(flags),
+            long: Names::new(long),
+            flags: Names::new(flags),
             ..self
         }
     }
@@ -48,18 +48,18 @@ impl Wrapper {
         let letters = &option[1..];
         let (flags, value) = letters.split_at(letters.find(is_valued).unwrap_or(letters.len()));
         let is_flag = |letter: char| self.flags.has(letter.encode_utf8(&mut [0; 4]));
-        let known = self.flags.0.is_empty() || flags.chars().all(is_flag);
+        let known = self.flags.is_empty() || flags.chars().all(is_flag);
         known.then_some(value.chars().count() == 1)
     }
 }
 
 const fn row(names: &'static str, valued: &'static str, operands: usize) -> Wrapper {
     Wrapper {
-        names: Names(names),
+        names: Names::new(names),
         valued,
         operands,
-        long: Names(""),
-        flags: Names(""),
+        long: Names::new(""),
+        flags: Names::new(""),
     }
 }
 
@@ -138,23 +138,23 @@ static WRAPPERS: &[Wrapper] = &[
 ];
 
 /// Those of [`WRAPPERS`] whose options with a value are all listed, in every implementation.
-pub const EXACT: Names = Names(
+pub const EXACT: Names = Names::new(
     "sudo doas env timeout gtimeout time nice nohup command builtin exec setsid stdbuf ionice \
      xargs noglob nocorrect",
 );
 
 /// Those of [`WRAPPERS`] that run something only behind one of [`RUNNING`].
 pub const BY_SUBCOMMAND: Names =
-    Names("uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf docker podman kubectl");
+    Names::new("uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf docker podman kubectl");
 
 /// Subcommands with which a program runs the words behind them.
-pub const RUNNING: Names = Names("run exec dlx tool foreach bisect create debug");
+pub const RUNNING: Names = Names::new("run exec dlx tool foreach bisect create debug");
 
 /// How many letters of clustered options may stand before a text.
 const MAX_LETTERS: usize = 3;
 
 /// Programs other than shells that run text from an argument.
-const RUN_TEXT: Names = Names(
+const RUN_TEXT: Names = Names::new(
     "eval trap su runuser sg ssh watch parallel script nix nix-shell flock mise entr tmux screen \
      xvfb-run",
 );

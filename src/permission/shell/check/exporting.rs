@@ -8,7 +8,8 @@ use crate::permission::shell::word::Word;
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
 /// invisibly.
 pub(super) fn may_export_all(step: &Step) -> bool {
-    const CHANGE_THE_SHELL: Names = Names("set shopt setopt emulate source . eval enable trap");
+    const CHANGE_THE_SHELL: Names =
+        Names::new("set shopt setopt emulate source . eval enable trap");
     let Step::Command(simple) = step else {
         return false;
     };

@@ -10,10 +10,10 @@ use crate::permission::shell::special::is_special;
 use crate::permission::shell::word::{Piece, Word, all, is_digits};
 
 /// Variables whose value, or the file it names, a shell runs.
-const RUN: Names = Names("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
+const RUN: Names = Names::new("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
 
 /// Shell variables whose value is plain text in every shell.
-const TEXTUAL: Names = Names(
+const TEXTUAL: Names = Names::new(
     "PATH HOME IFS TERM LANG LANGUAGE EDITOR VISUAL TZ SHELL USER LOGNAME TMPDIR CDPATH PWD \
      OLDPWD MANPATH HOSTNAME INPUTRC PS1 PS2 REPLY MAIL INSIDE_EMACS TERMINFO POSIXLY_CORRECT",
 );

@@ -5,7 +5,7 @@ use crate::permission::shell::runners::SHELLS;
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.
-const RUN_INPUT: Names = Names("parallel fakeroot unshare setarch newgrp");
+const RUN_INPUT: Names = Names::new("parallel fakeroot unshare setarch newgrp");
 
 /// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {

@@ -6,7 +6,7 @@ use crate::permission::shell::word::Word;
 
 /// Words of a program that access the environment, modules or file names.
 const REACHES_OUT: Names =
-    Names("env ENV input_filename modulemeta import include get_search_list");
+    Names::new("env ENV input_filename modulemeta import include get_search_list");
 
 /// Letters of options without a value.
 const LETTERS: &str = "rcesnSjM";
