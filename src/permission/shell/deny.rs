@@ -7,13 +7,13 @@ use std::path::Path;
 use super::Fault;
 use super::name_list::Names;
 use super::readings::Readings;
-use super::runners::{self, SHELLS, base, runs_text};
+use super::runners::{self, SHELLS, UNKNOWN_TEXT, base, runs_text};
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::{self, Word};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
-use place::Places;
+use place::{MAX_WORDS, Places};
 
 mod env;
 mod evaluators;
@@ -23,15 +23,12 @@ mod place;
 
 pub use place::placeholders;
 
-const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
 /// Builtins that may export variables.
 const EXPORTS: Names = Names::new("export declare typeset local readonly");
 /// Programs that may name a denied one, as they neither run nor copy it.
 const ONLY_LOOK: Names = Names::new("which type test [ [[ ls file stat");
-/// The limit of words after a program that runs them.
-const MAX_WORDS: usize = 256;
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 

@@ -49,7 +49,10 @@ impl Names {
 
 /// Where the bit of the name between these places is.
 const fn bit(bytes: &[u8], begin: usize, end: usize) -> usize {
-    let (first, middle) = (bytes[begin] as usize, bytes[usize::midpoint(begin, end)] as usize);
+    let (first, middle) = (
+        bytes[begin] as usize,
+        bytes[usize::midpoint(begin, end)] as usize,
+    );
     let last = bytes[end - 1] as usize;
     (first * 31 + middle * 7 + last * 131 + (end - begin) * 61) % (64 * WORDS)
 }

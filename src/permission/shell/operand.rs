@@ -60,6 +60,26 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
         .collect()
 }
 
+/// The parts of a word that may each be a path.
+pub fn parts(text: &str) -> impl Iterator<Item = &str> {
+    // A value may stand behind any letter of clustered options: `-so.claude/x`.
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
+    let values = (1..=letters.count().max(1)).filter_map(move |at| cluster.get(at..));
+    // Without a separator it would be the whole text again.
+    let splits = text
+        .split(['=', ':', ',', '@'])
+        .filter(|part| part.len() < text.len());
+    let after = text
+        .match_indices(['=', ':'])
+        .map(|(at, _)| &text[at + 1..]);
+    std::iter::once(text)
+        .chain(values)
+        .chain(splits)
+        .chain(after)
+        .filter(|part| !part.is_empty() && !part.starts_with('-'))
+}
+
 /// The alternatives of an expandable brace, starting with an innermost one.
 fn braces(raw: &str) -> Option<Vec<String>> {
     let mut quote = None;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::Fault;
 use super::directories::WorkingDirectories;
 use super::name_list::Names;
-use super::operand::{Operand, operands};
+use super::operand::{Operand, operands, parts};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
 use super::runners::base;
@@ -18,8 +18,6 @@ use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
 mod finding;
 mod naming;
 mod placing;
-
-use naming::parts;
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: Names = Names::new(

@@ -159,6 +159,9 @@ const RUN_TEXT: Names = Names::new(
      xvfb-run",
 );
 
+/// Why a command is refused whose text cannot be read.
+pub const UNKNOWN_TEXT: &str = "it runs text that is not known";
+
 /// The steps that a look-up in these tables costs.
 pub const LOOK_UP: usize = 4;
 

@@ -136,7 +136,7 @@ fn what_an_expansion_makes_of_a_value_is_followed() {
 }
 
 #[test]
-fn what_is_not_known_may_be_any_protected_place_that_the_text_names() {
+fn what_is_not_known_may_be_any_place_that_the_text_names() {
     refused_for_its_place(&[
         "read d <<< .claude/skills; touch $d/n",
         "read d <<< '.claude/skills'; touch --file=$d",

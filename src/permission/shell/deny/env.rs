@@ -1,6 +1,7 @@
 //! `env -S`, which splits a text and runs it.
 
 use crate::permission::shell::Fault;
+use crate::permission::shell::runners::UNKNOWN_TEXT;
 use crate::permission::shell::word::Word;
 
 /// The text that `env -S` splits.
@@ -37,7 +38,7 @@ pub fn split(arguments: &[Word]) -> Result<Option<String>, Fault> {
     let word = if length == 0 { at + 1 } else { at };
     let text = arguments.get(word).and_then(Word::text);
     let text = text.filter(|text| !text.contains(['\\', '$']));
-    let text = text.ok_or_else(|| Fault::new("env -S", super::UNKNOWN_TEXT))?;
+    let text = text.ok_or_else(|| Fault::new("env -S", UNKNOWN_TEXT))?;
     Ok(Some(match length {
         0 => text.to_owned(),
         length => text[text.len() - length..].to_owned(),

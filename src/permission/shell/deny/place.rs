@@ -2,7 +2,7 @@
 //! operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's own
 //! syntax; ambiguity counts against the command.
 
-use super::{MAX_WORDS, env};
+use super::env;
 use crate::permission::shell::find;
 use crate::permission::shell::names;
 use crate::permission::shell::programs::runs_words_from;
@@ -30,6 +30,9 @@ pub fn placeholders(words: &[Word]) -> Vec<String> {
     names.retain(|name| !name.is_empty());
     names
 }
+
+/// The limit of words after a program that runs them.
+pub const MAX_WORDS: usize = 256;
 
 /// Which words of a command may begin another.
 pub struct Places {

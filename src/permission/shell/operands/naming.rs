@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Checked, Fault, Operand, Reach, refuse_if};
+use crate::permission::shell::operand::parts;
 use crate::permission::shell::word::Word;
 
 const TOO_MANY: &str = "it has too many alternatives";
@@ -88,24 +89,4 @@ fn tail(raw: &str) -> Option<String> {
         .or(raw.split_once('~'))?;
     let path = &behind[behind.find('/')?..];
     Some(path.replace(['"', '\''], ""))
-}
-
-/// The parts of a word that may each be a path.
-pub fn parts(text: &str) -> impl Iterator<Item = &str> {
-    // A value may stand behind any letter of clustered options: `-so.claude/x`.
-    let cluster = text.strip_prefix('-').unwrap_or_default();
-    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
-    let values = (1..=letters.count().max(1)).filter_map(move |at| cluster.get(at..));
-    // Without a separator it would be the whole text again.
-    let splits = text
-        .split(['=', ':', ',', '@'])
-        .filter(|part| part.len() < text.len());
-    let after = text
-        .match_indices(['=', ':'])
-        .map(|(at, _)| &text[at + 1..]);
-    std::iter::once(text)
-        .chain(values)
-        .chain(splits)
-        .chain(after)
-        .filter(|part| !part.is_empty() && !part.starts_with('-'))
 }
