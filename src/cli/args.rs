@@ -47,7 +47,7 @@ pub use super::write::{
 #[command(after_help = "From chibi: chibi -p agent-skills \"install owner/skill\"")]
 pub struct Cli {
     /// Show what caused an error
-    #[arg(long, global = true, hide = true)]
+    #[arg(long, global = true)]
     pub verbose: bool,
     /// What to do.
     #[command(subcommand)]
