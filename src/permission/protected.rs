@@ -308,6 +308,7 @@ mod tests {
         );
         let (links, steps) = (Links::default(), Steps::default());
         let protection = Protection::new(&protected, &links, &steps);
+        assert!(protection.has_name("Skills") && !protection.has_name(".claude"));
         for (path, expected) in [
             (".chibi/plugins/x", true),
             ("plugins/x", false),
