@@ -69,6 +69,7 @@ pub fn hide() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
+#[expect(clippy::disallowed_methods, reason = "a device of the system")]
 fn run() -> io::Result<()> {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};

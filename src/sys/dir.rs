@@ -55,6 +55,7 @@ impl Dir {
     ///
     /// # Errors
     /// When there is no directory, or it cannot be read.
+    #[expect(clippy::disallowed_methods, reason = "the user chose the path")]
     pub fn anchor(path: &Path) -> io::Result<Self> {
         let flags = open::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
