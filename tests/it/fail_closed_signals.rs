@@ -138,11 +138,14 @@ fn an_unwritable_refusal_holds_the_call_back() {
     for host in restricted() {
         for (hook, data) in calls().into_iter().take(5) {
             let lost = [">/dev/full", ">&-", "1</dev/null"];
-            let ways = lost.into_iter().flat_map(|lost| [(lost, false), (lost, true)]);
+            let ways = lost
+                .into_iter()
+                .flat_map(|lost| [(lost, false), (lost, true)]);
             for (lost, by_input) in ways {
                 let mut command = host.surround(Command::new("sh"));
                 // The shell is the host: it ends when its standard error does, which we read.
-                let script = format!("exec 3<&0; \"$0\" <&3 {lost} & echo $! >&2; read end <\"$1\"");
+                let script =
+                    format!("exec 3<&0; \"$0\" <&3 {lost} & echo $! >&2; read end <\"$1\"");
                 let end = host.home().join(format!("end-{hook}"));
                 let _ = fs::remove_file(&end);
                 assert!(Command::new("mkfifo").arg(&end).status().unwrap().success());

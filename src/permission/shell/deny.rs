@@ -28,7 +28,7 @@ const TEXT_COST: usize = 32;
 /// Builtins that may export variables.
 const EXPORTS: Names = Names::new("export declare typeset local readonly");
 /// Programs that may name a denied one, as they neither run nor copy it.
-const ONLY_LOOK: Names = Names::new("which type test [ [[ ls file stat");
+const ONLY_LOOK: Names = Names::new("which type test [ [[ ls file stat readlink realpath dpkg");
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
@@ -310,11 +310,17 @@ impl Seeker<'_> {
                 self.text(text, Context { shell, ..context })
             }
             Rendered::File(_) => Ok(None),
+            // As in `bash "$SKILL_DIR/scripts/x.sh"`.
+            _ if arguments.first().is_some_and(is_unknown_file) => Ok(None),
             // It reads standard input, which is checked elsewhere, or `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
             _ => Fault::refuse(program, UNKNOWN_TEXT),
         }
     }
+}
+
+fn is_unknown_file(word: &Word) -> bool {
+    word.text().is_none() && evaluators::is_file(word)
 }
 
 /// Whether what follows this word is run by the same shell.

@@ -54,10 +54,13 @@ pub struct Fault {
     pub why: String,
 }
 
+/// What stands for the names that `find` and `xargs` put in, and is read as something unknown.
+const PLACEHOLDER: &str = "$(…)";
+
 impl Fault {
     fn new(part: &str, why: &str) -> Self {
         Self {
-            part: part.to_owned(),
+            part: part.replace(PLACEHOLDER, "{}"),
             why: why.to_owned(),
         }
     }

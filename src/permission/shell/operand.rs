@@ -41,7 +41,11 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
         return vec![Operand::Path(text.to_owned())];
     }
     // Words added by wrappers are not in the text.
-    if word.pieces.len() == 1 && !word.raw.contains(['$', '`', '*', '?', '[', '{', '~']) {
+    if word.pieces.len() == 1
+        && !word
+            .raw
+            .contains(['$', '`', '*', '?', '[', '{', '~', '\\', ANYTHING])
+    {
         return vec![Operand::Unknown(String::new())];
     }
     let mut alternatives = vec![word.raw.clone()];
@@ -302,7 +306,9 @@ impl<'a> Reader<'a> {
 fn expanded(values: Vec<String>, operator: &str) -> (Vec<String>, Option<String>) {
     let default = [":-", ":+", "-", "+"];
     if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
-        return (values, Some(text.replace(['"', '\''], "")));
+        let is_plain = !text.contains(['$', '`', '\\']);
+        let text = is_plain.then(|| text.replace(['"', '\''], ""));
+        return (values, text);
     }
     match operator {
         "" => (values, None),

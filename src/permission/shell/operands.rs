@@ -156,6 +156,9 @@ impl Reach<'_> {
             if at == 0 || program.changes() || matches!(program, Program::Find | Program::Git) {
                 self.program(program, &words[1..])?;
             }
+            if at == 0 && words[0].text().is_none() {
+                self.perhaps_changed(&words[1..])?;
+            }
         }
         Ok(())
     }
@@ -206,6 +209,16 @@ impl Reach<'_> {
                 }
             }
         }
+    }
+
+    /// Operands of a program that is not known, as in `"$(command -v rm)" -r .claude`.
+    fn perhaps_changed(&self, arguments: &[Word]) -> Checked {
+        plain(arguments).try_for_each(|word| {
+            self.each(word, |operand| match operand {
+                Operand::Path(path) => refuse_if(word, self.holds_little_else(path)),
+                _ => Ok(()),
+            })
+        })
     }
 
     /// Operands that are removed or changed, and the values of options. With an option of these

@@ -104,7 +104,7 @@ impl Reach<'_> {
 
     /// A path in every directory where the command may run; `None` if they are unknown.
     pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
-        if let Some(rest) = text.strip_prefix("/proc/") {
+        if let Some(rest) = plain_path(text).strip_prefix("/proc/") {
             let behind = |name| rest.split_once(name).map(|(_, path)| path);
             if let Some(path) = behind("/cwd/") {
                 return self.paths(path);
@@ -217,9 +217,23 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a directory holds a protected place, and neither the project nor the home directory:
-    /// a name in it that is not known may then well be that place.
+    /// Whether a directory holds a protected place, and neither the project nor the home directory.
     pub fn holds_little_else(&self, directory: &str) -> bool {
+        self.is_near(directory, |path| self.relation_at(path) == Relation::Around)
+    }
+
+    /// Whether a path that goes on with an unknown name may well be a protected place: the directory
+    /// of that name holds little else.
+    pub fn may_be_place(&self, path: &str) -> bool {
+        let Some((directory, name)) = path.rsplit_once('/') else {
+            return false;
+        };
+        self.is_near(directory, |directory| {
+            self.relation_at(&directory.join(format!("{name}{ANYTHING}"))) == Relation::Within
+        })
+    }
+
+    fn is_near(&self, directory: &str, is: impl Fn(&Path) -> bool) -> bool {
         let home = self.known.home.map(Path::new);
         let is_wide = |path: &Path| {
             let mut bases = [Some(self.guard.begin), home].into_iter().flatten();
@@ -228,7 +242,15 @@ impl Reach<'_> {
         let mut paths = self.paths(directory).into_iter().flatten();
         paths.any(|path| {
             let path = normalise(&self.guard.begin.join(path));
-            !is_wide(&path) && self.relation_at(&path) == Relation::Around
+            !is_wide(&path) && is(&path)
         })
     }
+}
+
+/// A path without empty and `.` names.
+pub fn plain_path(path: &str) -> String {
+    let begin = if path.starts_with('/') { "/" } else { "" };
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    let end = if path.ends_with('/') { "/" } else { "" };
+    format!("{begin}{}{end}", names.collect::<Vec<_>>().join("/"))
 }

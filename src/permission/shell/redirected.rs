@@ -6,21 +6,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Fault;
 use super::check::{Rules, check};
 use super::deny::placeholders;
 use super::directories::WorkingDirectories;
+use super::name_list::Names;
 use super::operand::{Known, Operand, operands};
 use super::programs::runs_words_from;
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::runners::{self, base};
 use super::step::{Redirect, Simple, Step};
-use super::word::{Arity, Piece, Word};
+use super::word::{Arity, Word};
 use super::wrappers::{self, Inner};
+use super::{Fault, PLACEHOLDER};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
+/// Programs that print paths among their operands, or set variables to them.
+const PRINTS: Names =
+    Names::new("echo printf print read set ls find realpath readlink dirname env xargs");
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
 
 /// What a command touches.
@@ -64,7 +68,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             met_unknown: &met_unknown,
         };
         check(&text, &recorder, guard.readings);
-        recorder.check_names(&text);
+        recorder.check_names();
         next = texts.borrow_mut().pop();
     }
     seen.into_inner()
@@ -115,7 +119,7 @@ impl Held {
         let looped = self.loops_over(name).flatten().map(|word| &word.raw);
         let paths = values
             .chain(looped)
-            .flat_map(|raw| operands(&value(raw), known));
+            .flat_map(|raw| operands(&Word::written(raw, Arity::Any), known));
         let known = paths.filter_map(|operand| match operand {
             Operand::Path(path) => Some(path),
             _ => None,
@@ -158,20 +162,6 @@ impl Held {
             });
         let values: Vec<String> = paths.collect::<Option<_>>()?;
         (!values.is_empty()).then_some(values)
-    }
-}
-
-/// The value of an assignment as a word.
-fn value(raw: &str) -> Word {
-    let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~']);
-    let piece = if is_plain {
-        Piece::Text(raw.replace(['"', '\''], ""))
-    } else {
-        Piece::Value(Arity::Any)
-    };
-    Word {
-        raw: raw.to_owned(),
-        pieces: vec![piece],
     }
 }
 
@@ -227,14 +217,35 @@ impl Recorder<'_> {
 
     /// Refuses a protected place anywhere in a text in which an operand is not known at all: it may
     /// be what `read`, `printf -v` or a substitution makes of that text.
-    fn check_names(&self, text: &str) {
+    fn check_names(&self) {
         let context = self.guard.context;
         let mut seen = self.seen.borrow_mut();
+        let mut text = self.command.to_owned();
         if !self.met_unknown.get()
             || seen.protected.is_some()
             || !context.steps.spend(1 + text.len())
         {
             return;
+        }
+        let reading = self.guard.readings.read(&text, context.places.shell, true);
+        for step in reading.iter().flat_map(|reading| &reading.steps) {
+            let Step::Command(Simple { words, .. }) = step else {
+                continue;
+            };
+            // What other programs are only given, none of them hands on.
+            let only_uses =
+                |program: &str| !PRINTS.has(base(program)) && !runners::runs_text(program);
+            if words.first().is_some_and(|program| program.fits(only_uses)) {
+                for word in words
+                    .iter()
+                    .filter(|word| word.raw.contains('/') && !word.raw.contains(['$', '`']))
+                {
+                    if !context.steps.spend(1 + text.len() / 16) {
+                        return;
+                    }
+                    text = text.replacen(&word.raw, "", 1);
+                }
+            }
         }
         self.reaching(&WorkingDirectories::default(), |reach| {
             let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
@@ -276,7 +287,7 @@ impl Recorder<'_> {
             let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
             let mut text = text.to_owned();
             for name in &placeholders {
-                text = text.replace(name, "$(…)");
+                text = text.replace(name, PLACEHOLDER);
             }
             for text in runners::texts(&text) {
                 if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
@@ -304,7 +315,8 @@ impl Rules for Recorder<'_> {
                     .assignments
                     .iter()
                     .filter(|_| !command.words.is_empty());
-                let values = values.filter_map(|one| Some(value(one.raw.split_once('=')?.1)));
+                let values = values
+                    .filter_map(|one| Some(Word::written(one.raw.split_once('=')?.1, Arity::Any)));
                 let assigned = reach.others(&values.collect::<Vec<_>>());
                 let checked = assigned.and_then(|()| reach.check(&command.words));
                 seen.protected = checked.err();

@@ -6,6 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::Fault;
 use crate::permission::command::Canonical;
+use crate::permission::protected::ANYTHING;
 
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,20 @@ impl Word {
         Self {
             raw: text.to_owned(),
             pieces: vec![Piece::Text(text.to_owned())],
+        }
+    }
+
+    /// A word as it is written; if it expands to anything, to so many words.
+    pub fn written(raw: &str, arity: Arity) -> Self {
+        let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~', ANYTHING]);
+        let piece = if is_plain {
+            Piece::Text(raw.replace(['"', '\''], ""))
+        } else {
+            Piece::Value(arity)
+        };
+        Self {
+            raw: raw.to_owned(),
+            pieces: vec![piece],
         }
     }
 

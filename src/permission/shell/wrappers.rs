@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::PLACEHOLDER;
 use super::names;
 use super::shells::{self, Rendered};
 use super::word::{self, Arity, Piece, Word, after_options, is_digits};
@@ -142,8 +143,9 @@ fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
 pub fn make_unknown(words: &mut [Word], name: &str) {
     for word in words {
         let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
-        if word.pieces.iter().any(has_name) {
-            word.raw = word.raw.replace(name, "$(…)");
+        // Beside a `..` it is not read as text: it looks like an open brace.
+        if word.pieces.iter().any(has_name) || word.raw.contains(name) {
+            word.raw = word.raw.replace(name, PLACEHOLDER);
             word.pieces = vec![Piece::Value(Arity::Any)];
         }
     }

@@ -242,7 +242,10 @@ impl Job {
     }
 
     /// The FIFO in a directory that only this user can enter.
-    #[expect(clippy::disallowed_methods, reason = "only this user can enter the directory")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only this user can enter the directory"
+    )]
     fn lifeline(&self) -> Option<File> {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::open(self.dir.join(Self::STOP), flags, Mode::empty());

@@ -241,7 +241,10 @@ fn unknown(written: &str) -> Error {
 }
 
 /// Creates a FIFO and opens both ends, so that opening does not block.
-#[expect(clippy::disallowed_methods, reason = "only this user can enter the directory")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only this user can enter the directory"
+)]
 fn make_fifo(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;

@@ -167,8 +167,32 @@ fn what_is_not_known_may_be_any_place_that_the_text_names() {
         "cd .claude; cd /; touch $OLDPWD/skills/x",
         "cd \"$x/.claude/skills\" && touch new",
         "touch ~root/.chibi/x",
+        "find sub -maxdepth 0 -exec rm -r {}/../.claude ';'",
+        "find sub -maxdepth 0 -exec tee {}/../.claude/skills/n ';'",
+        "find sub -exec touch {}/../../.claude/skills/n ';'",
+        "find out -name .claude -exec cp -r {} . ';'",
+        "touch $(git rev-parse --show-toplevel)/.claude/{skills,x}/n",
+        "cp a \"$(pwd -P)\"/.claude/sk*/",
+        "touch \"$(git rev-parse --show-toplevel)\"/.claude/skil\\ls/n",
+        "\"$(command -v rm)\" -rf .claude",
+        "/bin/r? -rf .claude",
+        "cd sub; touch //proc/self/cwd/../.claude/skills/n",
+        "echo .claude/skills | bash -xc 'read d; touch $d/n'",
     ] {
         refused(command);
+    }
+    for command in [
+        "export PATH=\"$HOME/.local/bin:$PATH\"",
+        "PATH=$HOME/.chibi-bin:$PATH make",
+        "mkdir -p .claude-x/$x",
+        "git commit -m \"Update .claude/skills docs\" && git push origin \"$BRANCH\"",
+        "cat .claude/skills/foo/SKILL.md; python3 run.py \"$x\"",
+        "grep -rn x .claude/skills; npx eslint \"$f\"",
+        "[ -d .claude/skills ] && npx foo \"$arg\"",
+        "\"$PYTHON\" -m pytest .",
+        "find sub -name x -exec cp {} out/{} ';'",
+    ] {
+        assert!(bare().runs(command), "{command}");
     }
     assert!(bare().runs("node \"$PLUGIN/skills/s/scripts/x.js\" --status"));
 }

@@ -82,7 +82,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
 
 /// Whether a word names a file, of which only the directory may be unknown. What ends like a device
 /// may be standard input.
-fn is_file(word: &Word) -> bool {
+pub fn is_file(word: &Word) -> bool {
     if word.text().is_some() {
         return true;
     }

@@ -1,6 +1,7 @@
 //! Programs that read commands from standard input.
 
 use crate::permission::shell::name_list::Names;
+use crate::permission::shell::reach::plain_path;
 use crate::permission::shell::runners::SHELLS;
 use crate::permission::shell::word::Word;
 
@@ -41,14 +42,16 @@ fn reads_no_input(word: &Word) -> bool {
 /// Whether a file is standard input under another name.
 fn is_input(word: &Word) -> bool {
     let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
-    starts.iter().any(|start| word.prefix().starts_with(start))
+    let path = plain_path(word.prefix());
+    starts.iter().any(|start| path.starts_with(start))
 }
 
 fn shell_runs_input(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let Some(letters) = word.prefix().strip_prefix(['-', '+']) else {
-            return is_input(word);
+            // The end of an `-exec sh ;` is no file.
+            return is_input(word) || word.is_any(&[";", "+"]);
         };
         match letters.strip_prefix('-') {
             Some("rcfile" | "init-file") => drop(words.next()),

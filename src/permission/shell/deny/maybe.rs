@@ -28,6 +28,6 @@ pub fn value(known: Option<&str>, raw: &str) -> Option<String> {
 fn text<'t>(known: Option<&'t str>, raw: &str) -> Cow<'t, str> {
     match known {
         Some(text) => Cow::Borrowed(text),
-        None => Cow::Owned(raw.replace('"', "")),
+        None => Cow::Owned(raw.replace(['"', '\''], "")),
     }
 }

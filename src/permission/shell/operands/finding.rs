@@ -1,9 +1,10 @@
 //! What `find` deletes, and what the commands change that it runs.
 
 use super::{Checked, Program, Reach, Relation, is_option};
+use crate::permission::protected::ANYTHING;
 use crate::permission::shell::directories::WorkingDirectories;
 use crate::permission::shell::find;
-use crate::permission::shell::word::{Arity, Piece, Word};
+use crate::permission::shell::word::{Arity, Word};
 use crate::permission::shell::wrappers::{self, Inner};
 
 impl Reach<'_> {
@@ -54,7 +55,7 @@ impl Reach<'_> {
         }
     }
 
-    /// What `find` finds below these paths, as globs, if no protected place is near them.
+    /// What `find` finds below these paths, themselves included, if no protected place is near.
     fn below(&self, arguments: &[Word], paths: &[Word]) -> Option<Vec<String>> {
         let is_apart = |word: &Word| {
             word.fits(|path| !path.is_empty() && self.relation(path) == Relation::Apart)
@@ -62,7 +63,8 @@ impl Reach<'_> {
         let follows = |word: &Word| word.is_any(&["-H", "-L", "-follow"]);
         let follows = arguments.iter().any(follows);
         let apart = !follows && !paths.is_empty() && paths.iter().all(is_apart);
-        apart.then(|| paths.iter().map(|path| format!("{}/*", path.raw)).collect())
+        let found = |path: &Word| [path.raw.clone(), format!("{}/{ANYTHING}", path.raw)];
+        apart.then(|| paths.iter().flat_map(found).collect())
     }
 }
 
@@ -71,9 +73,12 @@ fn found_in(word: &Word, found: &[String]) -> Vec<Word> {
     if !word.raw.contains("{}") {
         return vec![word.clone()];
     }
-    let put_in = |path: &String| Word {
-        raw: word.raw.replace("{}", path),
-        pieces: vec![Piece::Value(Arity::One)],
-    };
+    // How far up this leads depends on how deep a file was found.
+    if word.raw.contains("..") {
+        let mut words = vec![word.clone()];
+        wrappers::make_unknown(&mut words, "{}");
+        return words;
+    }
+    let put_in = |path: &String| Word::written(&word.raw.replace("{}", path), Arity::One);
     found.iter().map(put_in).collect()
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Checked, Fault, Operand, Reach, refuse_if};
-use crate::permission::shell::operand::parts;
-use crate::permission::shell::word::Word;
+use crate::permission::shell::operand::{Known, operands, parts};
+use crate::permission::shell::word::{Arity, Piece, Word};
 
 const TOO_MANY: &str = "it has too many alternatives";
 
@@ -49,22 +49,33 @@ impl Reach<'_> {
         if !text.contains('/') {
             self.met_unknown.set(true);
         }
-        let mut directories = parts(text).filter_map(|part| part.rsplit_once('/'));
-        refuse_if(
-            word,
-            directories.any(|(directory, _)| self.holds_little_else(directory)),
-        )?;
-        let Some(tail) = tail(&word.raw) else {
-            return Ok(());
-        };
+        // What stands before the unknown part: not `a` in `a:$x`.
+        let mut before = parts(text).filter(|part| text.ends_with(part));
+        refuse_if(word, before.any(|path| self.may_be_place(path)))?;
+        for tail in tails(&word.raw, self.known) {
+            self.behind_unknown(word, text, &tail, except, &lies_within)?;
+        }
+        Ok(())
+    }
+
+    fn behind_unknown(
+        &self,
+        word: &Word,
+        text: &str,
+        tail: &str,
+        except: &[&Path],
+        lies_within: impl Fn(&str) -> bool,
+    ) -> Checked {
         // It may well be the project's root or the home directory.
         let root = self.guard.begin.to_string_lossy();
         let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
         let protection = self.guard.context.protection;
-        let below = Path::new(tail.trim_start_matches('/'));
+        // How far up it leads is not known either.
+        let climbed = tail.trim_start_matches("/..");
+        let below = Path::new(climbed.trim_start_matches('/'));
         let may_end_within =
             || text.is_empty() && protection.may_end_within(below) && !leads_into(below, except);
-        let leads_in = bases.any(|base| lies_within(&format!("{base}{tail}")))
+        let leads_in = bases.any(|base| lies_within(&format!("{base}{climbed}")))
             // Any name, for a `..` behind it.
             || lies_within(&format!("{text}…{tail}"))
             || may_end_within();
@@ -82,11 +93,32 @@ fn leads_into(path: &Path, directories: &[&Path]) -> bool {
     })
 }
 
-/// The path behind the last part of a word that is not known.
-fn tail(raw: &str) -> Option<String> {
-    let (_, behind) = raw
-        .rsplit_once(['$', '`', ')', '}'])
-        .or(raw.split_once('~'))?;
-    let path = &behind[behind.find('/')?..];
-    Some(path.replace(['"', '\''], ""))
+/// The paths behind the last part of a word that is not known, with their braces and globs.
+fn tails(raw: &str, known: Known) -> Vec<String> {
+    let behind = match raw.rfind(['$', '`', ')']) {
+        Some(at) if raw[at..].starts_with("${") => raw[at..].split_once('}').map(|(_, rest)| rest),
+        Some(at) => Some(&raw[at + 1..]),
+        None => raw.split_once('~').map(|(_, rest)| rest),
+    };
+    let path = behind.and_then(|behind| Some(&behind[behind.find('/')?..]));
+    let Some(path) = path else {
+        return Vec::new();
+    };
+    // A glob in quotes is none, but nothing is lost by reading it as one.
+    let word = Word {
+        raw: path.replace(['"', '\''], ""),
+        pieces: vec![Piece::Value(Arity::Any)],
+    };
+    let path = |operand| match operand {
+        Operand::Path(path) | Operand::Unknown(path) => Some(path),
+        Operand::Temporary | Operand::TooMany => None,
+    };
+    let plain = !word.raw.contains(['*', '?', '[', '{', '\\']);
+    if plain {
+        return vec![word.raw];
+    }
+    operands(&word, known)
+        .into_iter()
+        .filter_map(path)
+        .collect()
 }

@@ -57,7 +57,7 @@ fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
         &denied(),
         &[
             "bash <<'EOF'\nrm x\nEOF", "echo 'rm x' | sh", "echo 'rm x' | sudo sh", "bash <<< 'rm x'", "bash < x", "cat x | bash -s a",
-            "echo x | bash -o pipefail", "echo x | bash -", "echo x | bash -e --", "echo x | sh /dev/stdin", "echo x | . /dev/stdin",
+            "echo x | bash -o pipefail", "echo x | bash -", "echo x | bash -e --", "echo x | sh /dev/stdin", "echo x | bash /dev/./stdin", "echo x | bash //dev/stdin", "echo x | . /dev/./stdin", "find . -exec sh \\; <<< x", "echo x | . /dev/stdin",
             "echo x | { bash; }", "{ sudo bash; } <<< x", "echo x | sh -c 'sh'", "echo x | su", "echo x | su - bob", "echo x | sudo -s",
             "echo x | parallel", "echo x | /bin/sh", "echo x | env A=1 sh", "echo x | xargs sh -c", "echo x | (cd y; zsh)",
             "echo x | busybox sh", "echo x | bash --rcfile y", "echo x |& sh",
@@ -66,7 +66,7 @@ fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
     all_run(
         &denied(),
         &[
-            "bash x.sh < y", "echo x | bash x.sh", "echo x | bash -c 'cat'", "command -v bash | head", "find . -name sh | wc -l",
+            "bash x.sh < y", "bash \"$SKILL_DIR/scripts/x.sh\" a", "sh ~/x/y.sh", "readlink -f /usr/bin/rm", "echo x | bash x.sh", "echo x | bash -c 'cat'", "command -v bash | head", "find . -name sh | wc -l",
             "command -v zsh || sudo apt install zsh", "cat x | grep sh", "cat <<'E'\nrm x\nE", "python3 - <<'E'\nx\nE", "git log | sort",
             "git archive x | ssh host 'tar x'", "echo x | sudo tee y", "echo x | bash -euo pipefail x.sh",
         ],
