@@ -74,9 +74,10 @@ pub fn parts(text: &str) -> impl Iterator<Item = &str> {
     let splits = text
         .split(['=', ':', ',', '@'])
         .filter(|part| part.len() < text.len());
+    // A program in an argument has many of them; no place has a line end in its name.
     let after = text
         .match_indices(['=', ':'])
-        .map(|(at, _)| &text[at + 1..]);
+        .filter_map(|(at, _)| text[at + 1..].lines().next());
     std::iter::once(text)
         .chain(values)
         .chain(splits)

@@ -212,6 +212,14 @@ fn a_directory_has_other_names_and_an_operand_many() {
 }
 
 #[test]
+fn a_program_in_an_argument_is_not_too_long() {
+    let code = |lines| "value = table[key][1:2]; other: int = 3\n".repeat(lines);
+    assert!(bare().runs(&format!("python3 -c '{}'", code(400))));
+    // It may also be a command line.
+    assert!(bare().runs(&format!("uv run python -c \"{}\"", code(100))));
+}
+
+#[test]
 fn a_redirection_writes_all_that_its_word_may_name() {
     refused_for_its_place(&[
         "echo > .cl*/skills/x",
