@@ -282,7 +282,7 @@ mod tests {
             .unwrap();
         assert!(made.success());
         audit(dir.path(), 10).write(&Event::new("x"));
-        audit(Path::new("/no/such/place"), 10).write(&Event::new("x"));
+        audit(Path::new("/dev/null/place"), 10).write(&Event::new("x"));
         if Path::new("/dev/full").exists() {
             let mut full = audit(&dir.path().join("missing"), 10);
             full.file = "/dev/full".into();

@@ -2,6 +2,7 @@
 //! our program, and unrelated commands pass.
 
 mod indirect;
+mod unrelated;
 
 use serde_json::json;
 
@@ -318,90 +319,4 @@ fn our_own_executable_is_not_run_by_any_name() {
     let policy = scene().policy(&["WebFetch"]);
     assert!(!policy.runs(&format!("{OURS} deactivate")));
     assert!(policy.runs("rm -rf ~/.chibi"), "no skill restricts");
-}
-
-#[test]
-fn what_has_nothing_to_do_with_them_passes() {
-    for command in [
-        "rm -rf build",
-        "rm -rf build/*",
-        "rm -f *.o",
-        "rm -rf ./b*",
-        "rm -rf build dist .cache",
-        "cp ../a.txt .",
-        "cp a.txt .claude/",
-        "cp dist/* .",
-        "cp -r src ~",
-        "mv build/x .",
-        "mv -v build/x .",
-        "rm -rf \"$(mktemp -d)\"",
-        "rm -r $(mktemp -d)/x",
-        "sed -n 1p $x",
-        "mv a b",
-        "mv a.txt ~/work/",
-        "git add .",
-        "git status",
-        "git diff ~/.chibi/x",
-        "git log -- .claude/skills/x",
-        "git rm old.txt",
-        "git mv a b",
-        "git clean -fd build",
-        "git clean -n",
-        "cd sub && git add ../.claude skills",
-        "git -C sub status",
-        "git -C .. rm old.txt",
-        "git -C .claude add settings.json",
-        "tar -C ~/work -xf a x",
-        "echo [ab] {1..3} .claude/skills",
-        "make -C .. all",
-        "python3 -m http.server -d .. all",
-        "sed 's/w/x/' src/a",
-        "sed -i '' s/a/b/ src/x",
-        "sed -n '/new/w out' b",
-        "pytest .",
-        "python3 /skills/s/scripts/x.py in.pdf out.pdf",
-        "cat /skills/s/SKILL.md ~/.chibi/x",
-        "ls -la ~/.chibi .claude/skills",
-        "grep -r x .claude/skills",
-        "sed -i s/a/b/ src/x",
-        "sed -n 1,5p src/x",
-        "find . -name '*.rs'",
-        "find build -name '*.o' -delete",
-        "find src -type f -exec grep -l x {} +",
-        "find . -exec sed -n 1p {} +",
-        "find build -exec rm -rf {} +",
-        "find src tests -name '*.py' -exec sed -i s/a/b/ {} ';'",
-        "find src -exec cp {} out ';'",
-        "grep -rl x src | xargs sed -i s/a/b/",
-        "truncate -s 0 $x",
-        "for f in src/*.txt; do mv \"$f\" \"${f%.txt}.md\"; done",
-        "for f in *.txt; do mv \"$f\" \"out/${f##*/}\"; done",
-        "for f in a/b.c x.d; do mv \"$f\" \"${f%/*}\"; mv \"$f\" \"${f%.*}\"; mv \"$f\" \"${f%%.*}\"; done",
-        "for f in a.txt b; do rm -r \"${f#a.}\" \"${f%.txt}\"; done",
-        "[ -d ~/.chibi ] && cat ~/.chibi/x.json",
-        "git rm -r --cached .",
-        "mkdir -p \"$OUT/x\" \"$PWD/src/$x/y\"; cp a \"$HOME/$x\"",
-        "cat .claude/skills/x; cat \"$f\"",
-        "cat ./.claudex; python3 x.py \"$f\"",
-        "chmod +x run.sh",
-        "tar -xf a.tar",
-        "mkdir -p a/b ~/work/x",
-        "ln -s ../lib/x.so x.so",
-        "ln -s lib/x.so ~/work/y",
-        "ln -s lib/skills y",
-        "cp -t ~/work a.txt",
-        "cp --target-directory=build a.txt",
-        "dd if=/dev/zero of=out bs=1",
-        "cd sub && rm -rf build && cp ../a .",
-        "for d in build dist; do rm -rf \"$d\"; done",
-        "for f in src/*.bak; do rm -f \"$f\"; done",
-        "t=$(mktemp -d); rm -rf \"$t\"",
-        "t=\"$(mktemp -d)\" && rm -rf \"${t}\"",
-        "rm -f \"$x\"",
-        "rm -rf \"$PWD/build\"",
-        "python3 tool.py \"$x\"",
-        "truncate -s 0 log.txt",
-    ] {
-        runs(command);
-    }
 }

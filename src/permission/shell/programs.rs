@@ -77,9 +77,9 @@ impl Program {
         let find = |base: &str| TABLE.iter().find(|(names, _)| names.has(base));
         let gnu = base.strip_prefix('g').and_then(find);
         let program = find(base).or(gnu).map_or(Other, |(_, program)| *program);
-        let is_system = || ["/bin/", "/usr/"].iter().any(|dir| name.starts_with(dir));
+        let is_below = |dir: &&str| name.starts_with(*dir) && !name.contains("..");
         // A `./cat` may be anything.
-        if program == Reads && name.contains('/') && !is_system() {
+        if program == Reads && name.contains('/') && !["/bin/", "/usr/"].iter().any(is_below) {
             return Other;
         }
         program
@@ -162,8 +162,8 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     };
     let effect = match verb {
         Some("clean") if behind.iter().any(|word| is(word, &["-n", "--dry-run"])) => Reads,
+        Some("rm") if keeps_files(behind) => Other,
         // Every removal may be of a tree.
-        Some("rm") if behind.iter().any(|word| word.is_any(&["--cached"])) => Reads,
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
         Some("log" | "diff" | "show" | "status" | "blame") => {
             let writes = behind.iter().any(|word| is(word, &["-o", "--ou"]));
@@ -172,4 +172,12 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
         _ => Other,
     };
     GitCommand { effect, at, behind }
+}
+
+/// Whether `git rm` removes from the index only.
+fn keeps_files(arguments: &[Word]) -> bool {
+    let is_value = |word: &Word| word.raw.starts_with("--pathspec-from");
+    let ends = |word: &&Word| word.text() != Some("--");
+    let mut options = arguments.iter().take_while(ends);
+    options.any(|word| word.is_any(&["--cached"])) && !arguments.iter().any(is_value)
 }

@@ -23,7 +23,7 @@ use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
 /// Programs that print paths among their operands, or set variables to them.
-const PRINTS: Names =
+const HANDS_ON: Names =
     Names::new("echo printf print read set ls find realpath readlink dirname env xargs");
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
 
@@ -165,6 +165,11 @@ impl Held {
     }
 }
 
+/// Whether a program neither prints its operands nor runs or keeps them.
+fn hands_on_nothing(program: &str) -> bool {
+    !HANDS_ON.has(base(program)) && !runners::runs_text(program)
+}
+
 /// Whether every mention of a variable reads its value.
 fn only_uses(command: &str, name: &str) -> bool {
     let mut mentions = command.match_indices(name).map(|(at, _)| &command[..at]);
@@ -215,46 +220,47 @@ impl Recorder<'_> {
             .get_or_init(|| Held::read(self.command, self.guard))
     }
 
-    /// Refuses a protected place anywhere in a text in which an operand is not known at all: it may
-    /// be what `read`, `printf -v` or a substitution makes of that text.
+    /// Refuses a protected place that the command names while an operand is not known at all: it may
+    /// be what `read`, `printf -v` or a substitution makes of that name.
     fn check_names(&self) {
-        let context = self.guard.context;
+        let Guard {
+            context, readings, ..
+        } = self.guard;
         let mut seen = self.seen.borrow_mut();
-        let mut text = self.command.to_owned();
-        if !self.met_unknown.get()
-            || seen.protected.is_some()
-            || !context.steps.spend(1 + text.len())
-        {
+        let affordable = || context.steps.spend(1 + self.command.len());
+        if !self.met_unknown.get() || seen.protected.is_some() || !affordable() {
             return;
         }
-        let reading = self.guard.readings.read(&text, context.places.shell, true);
+        let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
+        let is_named = |path: &&str| {
+            let mut names = path.split('/');
+            names.any(|name| context.protection.has_name(name))
+        };
+        let named = |text: &'_ str| -> Vec<String> {
+            let paths = text.split(is_end).filter(is_named);
+            paths.map(str::to_owned).collect()
+        };
+        // What other programs are given, they do not hand on.
+        let reading = readings.read(self.command, context.places.shell, true);
+        let mut kept: Vec<String> = Vec::new();
         for step in reading.iter().flat_map(|reading| &reading.steps) {
-            let Step::Command(Simple { words, .. }) = step else {
-                continue;
-            };
-            // What other programs are only given, none of them hands on.
-            let only_uses =
-                |program: &str| !PRINTS.has(base(program)) && !runners::runs_text(program);
-            if words.first().is_some_and(|program| program.fits(only_uses)) {
-                for word in words
-                    .iter()
-                    .filter(|word| word.raw.contains('/') && !word.raw.contains(['$', '`']))
-                {
-                    if !context.steps.spend(1 + text.len() / 16) {
-                        return;
-                    }
-                    text = text.replacen(&word.raw, "", 1);
-                }
+            if let Step::Command(Simple { words, .. }) = step
+                && words
+                    .first()
+                    .is_some_and(|program| program.fits(hands_on_nothing))
+            {
+                let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
+                kept.extend(plain.flat_map(|word| named(&word.raw)));
             }
         }
         self.reaching(&WorkingDirectories::default(), |reach| {
-            let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
-            let mut names = text.split(is_end).filter(|name| !name.is_empty());
-            let found = names.find(|path| {
-                let mut names = path.split('/');
-                names.any(|name| context.protection.has_name(name)) && reach.is_foreign(path)
-            });
-            seen.protected = found.map(|name| Fault::new(name, MAY_BE_OPERAND));
+            let is_found = |path: &String| {
+                let at = kept.iter().position(|one| one == path);
+                at.map(|at| kept.swap_remove(at)).is_none()
+                    && (!context.steps.spend(1 + kept.len()) || reach.is_foreign(path))
+            };
+            let found = named(self.command).into_iter().find(is_found);
+            seen.protected = found.map(|name| Fault::new(&name, MAY_BE_OPERAND));
         });
     }
 

@@ -4,6 +4,7 @@ use super::Grammar;
 
 const BEFORE: &[&str] = &[
     "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd link && ", "cd \"$x\"; ",
+    "read d <<< .claude/skills; ", "read d <<< .claude; ", "printf -v d %s .claude/skills/kept; ", "set -- .claude/skills; ", "x=.claude/skills/s.md; ", "x=./.claude; ", "d=sub/skills; ", "cat .claude/skills/kept; ", "cat / s; ",
 ];
 
 const WRAPPERS: &[&str] = &[
@@ -14,7 +15,7 @@ const WRAPPERS: &[&str] = &[
 const PROGRAMS: &[&str] = &[
     "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
     "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar xCf .claude a", "tar --directory=link -xf a",
-    "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
+    "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "GIT_TRACE=.claude/skills/new git", "./cat", "\"$(command -v rm)\" -rf", "find sub -exec rm -r", "find .claude -maxdepth 0 -exec touch", "git rm --cached", "sed \"$x\"", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
 ];
 
 const PLACES: &[&str] = &[
@@ -22,9 +23,11 @@ const PLACES: &[&str] = &[
     "../plugin", "../plugin/kept", "plugin", "plugin/kept", "$x", "$x/skills", "\"$x/skills\"", "\"$d\"", "$d/s", ".cl*", ".cl*/skills", ".c?aude/sk*", "*", ".*", "{.claude,sub}/skills", "{a,.claude/skills/s}", "\"$PWD\"/.claude/skills",
     "$PWD/skills", "$(pwd)/.claude/skills/x", "link", "link/skills", "link/skills/s", "l*nk/skills", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s", "\"$OLDPWD\"/skills",
     "'.claude/skills'", ".clau\"de\"/skills", "kept", "--", "project/.claude/skills", "x y", "../.claude/skills", "../../plugin/kept",
+    "${x%.md}", "${x%/*}", "${x##*/}/n", "${x#./}/skills", "${x:-.claude}/skills/n", "${y:-.claude/skills}", "{} ';'", "{}/skills/n ';'", "{}/../.claude/skills ';'", "$1/n", "\"$1\"", "\"$d\"/n", "$(echo .claude/skills)/n", ".claude/\"$y\"", ".claude/$d",
+    "\"$(pwd -P)\"/.claude/sk*", "/proc/self/cwd/.claude/skills/n", "~+/.claude/skills/n", "--cached", "-- --cached", "{a,b,c,d,e}{a,b,c,d,e}{a,b,c,d,e}",
 ];
 
-const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x"];
+const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x", " > .cl*/skills/new", " > \"$d\"/new", " > {.claude,}/skills/new"];
 
 impl Grammar {
     /// Commands that remove, move, create and unpack in and around protected places.

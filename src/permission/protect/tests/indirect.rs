@@ -140,6 +140,8 @@ fn what_is_not_known_may_be_any_place_that_the_text_names() {
     refused_for_its_place(&[
         "read d <<< .claude/skills; touch $d/n",
         "read d <<< '.claude/skills'; touch --file=$d",
+        "read d <<< .claude/skills; cat / s ud; touch $d/n",
+        "read d <<< .claude/skills; cat .claude/skills; touch $d/n",
         "printf -v d %s .claude/skills; touch $d/n",
         "echo .claude/skills | while read -r d; do touch \"$d\"/n; done",
         "touch $(echo .claude/skills)/n",
@@ -167,6 +169,9 @@ fn what_is_not_known_may_be_any_place_that_the_text_names() {
         "cd .claude; cd /; touch $OLDPWD/skills/x",
         "cd \"$x/.claude/skills\" && touch new",
         "touch ~root/.chibi/x",
+        "git rm -rf --ignore-unmatch -- --cached .claude/skills",
+        "git rm -rf --pathspec-from-file --cached",
+        "x=-i; find . -exec sed $x s/a/b/ {} +",
         "find sub -maxdepth 0 -exec rm -r {}/../.claude ';'",
         "find sub -maxdepth 0 -exec tee {}/../.claude/skills/n ';'",
         "find sub -exec touch {}/../../.claude/skills/n ';'",
@@ -204,6 +209,7 @@ fn a_directory_has_other_names_and_an_operand_many() {
         "touch /proc/1/root/p/.claude/skills/n",
         "./cat .claude/skills/n",
         "bin/ls .claude/skills/n",
+        "/usr/../p/cat .claude/skills/n",
     ]);
     let many = "{a,b,c,d}".repeat(4);
     for command in [format!("touch out/{many}"), format!("echo > out/{many}")] {

@@ -3,9 +3,9 @@
 use super::{Checked, Program, Reach, Relation, is_option};
 use crate::permission::protected::ANYTHING;
 use crate::permission::shell::directories::WorkingDirectories;
-use crate::permission::shell::find;
 use crate::permission::shell::word::{Arity, Word};
 use crate::permission::shell::wrappers::{self, Inner};
+use crate::permission::shell::{PLACEHOLDER, find};
 
 impl Reach<'_> {
     /// `find`: what it deletes, and what the commands do that it runs.
@@ -32,7 +32,11 @@ impl Reach<'_> {
             }
             let changes = |words: &[Word]| match Program::named(words[0].text().unwrap_or_default())
             {
-                Program::Sed => words.iter().any(|word| is_option(word, "i")),
+                // An unknown word may be the option.
+                Program::Sed => words.iter().any(|word| {
+                    let may_be = word.text().is_none() && word.prefix().is_empty();
+                    is_option(word, "i") || may_be && !word.raw.contains(PLACEHOLDER)
+                }),
                 program => program.changes(),
             };
             removes |= self.commands_in(&words).any(changes)

@@ -22,6 +22,7 @@ impl Reach<'_> {
         self.each(word, |operand| self.part_outside(word, operand, &[]))
     }
 
+    /// Refuses a word if part of it lies in a protected place other than these.
     pub(super) fn part_outside(&self, word: &Word, operand: &Operand, except: &[&Path]) -> Checked {
         let (text, is_known) = match operand {
             Operand::Path(text) => (text, true),
