@@ -136,8 +136,8 @@ fn generated(seed: u64) -> String {
 struct NoLinks;
 
 impl Resolve for NoLinks {
-    fn canonical(&self, path: &Path) -> PathBuf {
-        path.to_owned()
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
+        Some(path.to_owned())
     }
 
     fn links_in(&self, _: &Path) -> Vec<PathBuf> {

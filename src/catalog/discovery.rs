@@ -1,6 +1,7 @@
 //! Discovers skills: every directory in the skills directories, loaded or with the reason why not.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::eligibility::Rules;
 use super::entry::{Entry, Offered, Standing};
@@ -8,7 +9,7 @@ use super::index::{Index, Loaded};
 use super::layer::Root;
 use super::precedence;
 use super::tool_name::tool_name;
-use crate::skill::Skill;
+use crate::skill::{Diagnostic, Skill};
 
 /// Every skill, by root; within a root sorted by directory.
 #[derive(Debug, Default)]
@@ -20,13 +21,14 @@ impl Catalog {
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
     pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
-        Self::settled(roots, index.load(roots), rules)
+        Self::settled(roots, index.load(roots, &unread(rules)), rules)
     }
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
     pub fn about(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
-        let catalog = Self::settled(roots, index.load_about(roots, written)?, rules);
+        let loaded = index.load_about(roots, written, &unread(rules))?;
+        let catalog = Self::settled(roots, loaded, rules);
         let meant = catalog.by_tool(written).is_some()
             || catalog.by_name(written).and_then(Entry::offered).is_some();
         meant.then_some(catalog)
@@ -81,9 +83,19 @@ impl Catalog {
     }
 }
 
+/// Why a skill is not even read: how much an untrusted project has to read is not for the project
+/// to decide.
+fn unread(rules: &Rules) -> impl Fn(&Root, &Path) -> Option<Diagnostic> {
+    |root, dir| match rules.distrusts(root.layer, dir)? {
+        Standing::Withheld(_, why) => Some(why),
+        Standing::Offered { .. } | Standing::Unusable => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Layer;
     use crate::catalog::testing::{PDF, catalog, context};
     use std::fs;
 
@@ -103,6 +115,25 @@ mod tests {
             .map(Entry::reason_not_offered)
             .collect();
         assert!(reasons[0].is_some() && reasons[1].is_none() && reasons[2].is_some());
+    }
+
+    #[test]
+    fn nothing_in_an_untrusted_project_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("clone/.chibi/skills");
+        fs::create_dir_all(place.join("x")).unwrap();
+        fs::write(place.join("x/SKILL.md"), PDF).unwrap();
+        let ctx = context(dir.path());
+        let rules = Rules::new(&ctx);
+        let name_in = |layer| {
+            let dir = place.clone();
+            let mut index = Index::open(dir.join("none"), String::new());
+            let catalog = Catalog::read(&[Root { layer, dir }], &rules, &mut index);
+            catalog.entries()[0].name()
+        };
+        // Its file would give it another name.
+        assert_eq!(name_in(Layer::Project), "x");
+        assert_eq!(name_in(Layer::Plugin), "pdf");
     }
 
     #[test]

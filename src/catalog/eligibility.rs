@@ -4,6 +4,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
@@ -169,9 +170,10 @@ impl<'a> Rules<'a> {
     }
 
     /// The standing of everything in an untrusted project, of whose text nothing may be shown.
-    /// Checked first, even with an unreadable policy, and by the location alone.
-    pub fn distrusts(&self, entry: &Entry) -> Option<Standing> {
-        if entry.layer != Layer::Project {
+    /// Checked before anything of it is read, even with an unreadable policy, and by the location
+    /// alone.
+    pub fn distrusts(&self, layer: Layer, dir: &Path) -> Option<Standing> {
+        if layer != Layer::Project {
             return None;
         }
         if let Some(file) = self.policies.forbids_projects() {
@@ -179,10 +181,16 @@ impl<'a> Rules<'a> {
             let why = Diagnostic::HiddenPolicy(text);
             return Some(Standing::Withheld(Withheld::Forbidden, why));
         }
-        let why = match self.trusts.of_skill(self.ctx, &entry.dir) {
+        let why = match self.trusts.of_skill(self.ctx, dir) {
             Trust::Given => return None,
             Trust::Missing => {
                 "it comes with the project and is not offered until you trust it".to_owned()
+            }
+            Trust::Unnamed => {
+                "it comes with the project, and an earlier version recorded your trust \
+                without the names of the files beside its skills: look whether they are the right \
+                ones, and trust it again"
+                    .to_owned()
             }
             Trust::Outdated(changed) => {
                 let what = match changed.len() {
@@ -192,7 +200,8 @@ impl<'a> Rules<'a> {
                 format!("it comes with the project and changed since you trusted it{what}")
             }
         };
-        let why = Diagnostic::HiddenUntrusted(why, entry.holder().display().to_string());
+        let holder = dir.parent().map_or(dir, RunContext::holder_of);
+        let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
         Some(Standing::Withheld(Withheld::Untrusted, why))
     }
 

@@ -31,6 +31,9 @@ pub struct Index {
 /// One directory, with its skill or the reason why it does not load.
 pub(super) type Loaded = (PathBuf, Result<Skill, Diagnostic>);
 
+/// Why the skill in a directory is not read, if it is not.
+type Unread<'a> = &'a dyn Fn(&Root, &Path) -> Option<Diagnostic>;
+
 impl Index {
     /// The index in `file`, if it was written under this `key`.
     pub fn open(file: PathBuf, key: String) -> Self {
@@ -66,14 +69,15 @@ impl Index {
         index_file::write(&self.place, &self.key, found, &answers);
     }
 
-    /// Every directory of `roots` with its skill, by root.
-    pub(super) fn load(&mut self, roots: &[Root]) -> Vec<Vec<Loaded>> {
+    /// Every directory of `roots` with its skill, by root. Of those in `unread` only the name is
+    /// known.
+    pub(super) fn load(&mut self, roots: &[Root], unread: Unread) -> Vec<Vec<Loaded>> {
         let mut found = Found::default();
         let mut loaded = Vec::new();
         for (at, root) in roots.iter().enumerate() {
             let stored = self.stored.as_ref();
             let known = stored.and_then(|stored| Some((stored, stored.roots.get(at)?)));
-            loaded.push(load_root(&root.dir, known, &mut found));
+            loaded.push(load_root(root, known, &mut found, unread));
         }
         self.found = Some(found);
         loaded
@@ -86,7 +90,12 @@ impl Index {
     /// Every other entry is assumed to have kept its name. If a file edited in place now claims
     /// this name, that counts from the next `--schema`, which checks every file and comes first in
     /// each run of the host; until then the model refers to what the last one listed.
-    pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
+    pub(super) fn load_about(
+        &self,
+        roots: &[Root],
+        written: &str,
+        unread: Unread,
+    ) -> Option<Vec<Vec<Loaded>>> {
         let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
         let entries = || stored.roots.iter().flat_map(|root| &root.entries);
@@ -109,7 +118,10 @@ impl Index {
             let decide = |entry: &&Known| is_meant(entry) || names.contains(&*entry.name);
             let read = |entry: &Known| {
                 let dir = root.dir.join(&entry.dir);
-                let skill = Skill::load(&dir).map(|skill| named(&dir, skill));
+                let skill = match unread(root, &dir) {
+                    Some(why) => Err(why),
+                    None => Skill::load(&dir).map(|skill| named(&dir, skill)),
+                };
                 (dir, skill)
             };
             loaded.push(known.entries.iter().filter(decide).map(read).collect());
@@ -142,6 +154,10 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
             if entry.stamp.is_some() {
                 return entry.stamp == file_stamp(&dir);
             }
+            // What was not read counts by its directory; the answer's key says why.
+            if entry.cached.is_empty() {
+                return true;
+            }
             let again = load_entry(&dir);
             again.stamp.is_none()
                 && Some(&*again.cached) == stored.cached().get(entry.cached.clone())
@@ -149,14 +165,20 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
 }
 
 /// Reads the skills of `root` and records the result in `found`.
-fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
+fn load_root(
+    root: &Root,
+    known: Option<(&Stored, &KnownRoot)>,
+    found: &mut Found,
+    unread: Unread,
+) -> Vec<Loaded> {
+    let place = &root.dir;
     let (dirs, mut stamp) = match known {
-        Some((_, known)) if known.is_unchanged(root) => {
-            let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
+        Some((_, known)) if known.is_unchanged(place) => {
+            let dirs = known.entries.iter().map(|entry| place.join(&entry.dir));
             (dirs.collect(), known.stamp)
         }
         _ => {
-            let listing = list(root);
+            let listing = list(place);
             (listing.dirs, listing.stamp)
         }
     };
@@ -164,8 +186,12 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
     let mut loaded = Vec::with_capacity(dirs.len());
     for dir in dirs {
         let name = dir.file_name().unwrap_or_default();
-        let cached = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
-        let entry = cached.unwrap_or_else(|| load_entry(&dir));
+        let cached =
+            || known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
+        let entry = match unread(root, &dir) {
+            Some(why) => Read::nothing(why),
+            None => cached().unwrap_or_else(|| load_entry(&dir)),
+        };
         // The target of a link may be gone for now.
         if entry.skill.is_err() && !dir.is_dir() {
             stamp = None;
@@ -196,6 +222,16 @@ struct Read {
     stamp: Option<Stamp>,
     skill: Result<Skill, Diagnostic>,
     cached: Vec<u8>,
+}
+
+impl Read {
+    fn nothing(why: Diagnostic) -> Self {
+        Self {
+            stamp: None,
+            skill: Err(why),
+            cached: Vec::new(),
+        }
+    }
 }
 
 fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {

@@ -47,7 +47,7 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
 
 /// Sets the entry's standing by the rules; returns the name it competes for, if any.
 fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
-    if let Some(standing) = rules.distrusts(entry) {
+    if let Some(standing) = rules.distrusts(entry.layer, &entry.dir) {
         entry.standing = standing;
         return None;
     }
@@ -110,7 +110,7 @@ fn is_copy(entry: &Entry, winner: &Entry) -> bool {
     let (Ok(a), Ok(b)) = (&entry.skill, &winner.skill) else {
         return false;
     };
-    let content = |entry: &Entry| tree::digest(std::slice::from_ref(&entry.dir)).ok();
+    let content = |entry: &Entry| tree::digest([&entry.dir]).ok();
     entry.root != winner.root
         && a.digest == b.digest
         && content(entry).is_some_and(|own| Some(own) == content(winner))

@@ -95,6 +95,14 @@ pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
         );
         return Error::new(text).hint("`agent-skills doctor` says how to repair it");
     }
+    if let Some(name) = ctx.store().without_host() {
+        let text = format!(
+            "{text}, and whether this is one is not known: an earlier version did not record the \
+             host of the session `{}`",
+            safe(&name)
+        );
+        return Error::new(text).hint("the next prompt in that session records it");
+    }
     Error::new(text).hint(format!(
         "in a terminal, run: agent-skills {} (a model asks its user to)",
         safe(command)

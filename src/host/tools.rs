@@ -26,7 +26,7 @@ pub enum Effect {
 pub enum Argument {
     /// A file or directory, relative to the project root unless absolute, or a `vfs:///` URI.
     Path,
-    /// A glob below the tool's path argument; `..` or a leading `/` in it may lead elsewhere.
+    /// A glob below the tool's path argument, with or without a leading `/`.
     Glob,
     /// A shell command line.
     Command,
@@ -38,6 +38,30 @@ pub enum Argument {
     Preset,
     /// Anything that only a rule naming it considers.
     Plain,
+}
+
+/// What the text of an argument leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// A file or directory on disk: everything else than the others.
+    File,
+    /// A file of the host's virtual file system.
+    Virtual,
+    /// An address that the host fetches.
+    Address,
+}
+
+impl Argument {
+    /// What the host takes a text for. These are its own tests, to the letter: `vfs://x` and
+    /// `HTTPS://x` are files (docs/spec/hosts.md#what-a-relative-path-means).
+    pub fn names(self, text: &str) -> Named {
+        let is_address = || text.starts_with("http://") || text.starts_with("https://");
+        match self {
+            Self::Path if text.starts_with("vfs:///") => Named::Virtual,
+            Self::Url | Self::Source if is_address() => Named::Address,
+            _ => Named::File,
+        }
+    }
 }
 
 /// A tool of the host.
@@ -179,6 +203,31 @@ mod tests {
             let takes_one = tool.keys(&[Path, Glob, Source, Command]).next().is_some();
             let is_default = tool.paths == ELSEWHERE;
             assert_eq!(takes_one, !is_default, "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn only_the_hosts_own_prefixes_lead_elsewhere_than_to_files() {
+        for (argument, text, named) in [
+            (Path, "vfs:///shared/a", Named::Virtual),
+            (Path, "vfs:///", Named::Virtual),
+            (Path, "vfs://shared/a", Named::File),
+            (Path, "vfs://../a", Named::File),
+            (Path, "vfs:/a", Named::File),
+            (Path, "VFS:///a", Named::File),
+            (Path, " vfs:///a", Named::File),
+            (Path, "https://x.org", Named::File),
+            (Source, "https://x.org", Named::Address),
+            (Source, "http://x.org", Named::Address),
+            (Source, "HTTPS://x.org", Named::File),
+            (Source, " https://x.org", Named::File),
+            (Source, "https:x.org", Named::File),
+            (Source, "https:/x.org", Named::File),
+            (Source, "vfs:///a", Named::File),
+            (Url, "https://x.org", Named::Address),
+            (Url, "https:x.org", Named::File),
+        ] {
+            assert_eq!(argument.names(text), named, "{argument:?} {text}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Makes the paths of an allowed call absolute. Only the called tool knows what a relative path or
-//! `~` means, so it receives the paths that were authorized
+//! Makes the paths of an allowed call absolute, without `..`. Only the called tool knows what a
+//! relative path or `~` means, so it receives the paths that were authorized
 //! (docs/spec/restriction.md#what-a-path-means).
 
 use std::path::Path;
@@ -7,12 +7,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::call::Call;
-use super::domain::web_address;
+use super::path::normalise;
 use super::scope::Scope;
 use super::stacking::InForce;
-use crate::host::tools::Argument;
+use crate::host::tools::{Argument, Named};
 
-/// The arguments with every path absolute; `None` if nothing is in force or nothing changes.
+/// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let tool = call.host_tool()?;
     if !tool.paths.takes_absolute || !InForce::new(scope).is_anything() {
@@ -20,22 +20,20 @@ pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     }
     let mut arguments = call.object()?.clone();
     let mut changed = false;
-    for key in tool.keys(&[Argument::Path, Argument::Source]) {
-        let Some(written) = call.text(key).filter(|written| !is_absolute(written)) else {
+    let paths = [Argument::Path, Argument::Source];
+    for (key, argument) in tool.arguments.iter().filter(|(_, one)| paths.contains(one)) {
+        let is_file =
+            |written: &&str| !written.is_empty() && argument.names(written) == Named::File;
+        let Some(written) = call.text(key).filter(is_file) else {
             continue;
         };
-        let absolute = scope.places.for_tool(tool.name, written);
-        arguments.insert(key.to_owned(), absolute.to_str()?.into());
-        changed = true;
+        let absolute = normalise(&scope.places.for_tool(tool.name, written));
+        if absolute != Path::new(written) {
+            arguments.insert((*key).to_owned(), absolute.to_str()?.into());
+            changed = true;
+        }
     }
     changed.then_some(Value::Object(arguments))
-}
-
-fn is_absolute(written: &str) -> bool {
-    written.is_empty()
-        || Path::new(written).is_absolute()
-        || written.starts_with("vfs://")
-        || web_address(written).is_some()
 }
 
 #[cfg(test)]
@@ -61,7 +59,11 @@ mod tests {
             ("write_file", "~/x", "/p/sub/~/x"),
             ("file_edit", "x", "/p/x"),
             ("file_head", "~/x", "/p/~/x"),
-            ("file_head", "../x", "/p/../x"),
+            ("file_head", "../x", "/x"),
+            ("file_edit", "/p/docs/new/../x", "/p/docs/x"),
+            ("write_file", "vfs://../x", "/p/sub/x"),
+            ("write_file", "vfs://shared/x", "/p/sub/vfs:/shared/x"),
+            ("write_file", "https://x.org/a", "/p/sub/https:/x.org/a"),
         ] {
             let handed = handed(tool, json!({"path": path, "content": "y"}));
             let expected = json!({"path": absolute, "content": "y"});
@@ -76,10 +78,18 @@ mod tests {
         };
         let unrestricted = free.scoped(|scope| absolute_arguments(scope, &call));
         assert_eq!(unrestricted, None, "nothing was judged");
-        let source = handed("summarize_content", json!({"source": "x.md"}));
-        assert_eq!(source, Some(json!({"source": "/p/sub/x.md"})));
+        for (source, absolute) in [
+            ("x.md", "/p/sub/x.md"),
+            ("HTTPS://x.org/../../a", "/p/sub/a"),
+            ("https:x.org/../a", "/p/sub/a"),
+            ("vfs:///../a", "/p/sub/a"),
+        ] {
+            let handed = handed("summarize_content", json!({ "source": source }));
+            assert_eq!(handed, Some(json!({ "source": absolute })), "{source}");
+        }
         for (tool, arguments) in [
             ("write_file", json!({"path": "/x"})),
+            ("dir_list", json!({"path": ""})),
             ("write_file", json!({"path": "vfs:///x"})),
             ("write_file", json!({"path": 3})),
             ("dir_list", json!({})),

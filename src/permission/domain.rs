@@ -3,6 +3,7 @@
 use url::{Host, Url};
 
 use super::list::Flaw;
+use crate::host::tools::{Argument, Named};
 
 /// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +28,8 @@ impl DomainPattern {
         // with.
         let url = Url::parse(&format!("https://{host}/")).map_err(|_| INVALID)?;
         let parsed = host_of(&url).ok_or(INVALID)?;
-        let is_host_only = url.path() == "/" && url.username().is_empty() && url.port().is_none();
-        if !is_host_only || host.contains(['*', '/', '?', '#', '@', ':', '\\']) {
+        // Only these could make it more than a host.
+        if host.contains(['*', '/', '?', '#', '@', ':', '\\']) {
             return Err(INVALID);
         }
         Ok(Self {
@@ -47,10 +48,10 @@ impl DomainPattern {
     }
 }
 
-/// A web address; `None` for other schemes and for text that is not a URL.
+/// A web address; `None` for text that the host does not fetch or that is not a URL.
 pub fn web_address(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
-    matches!(url.scheme(), "http" | "https").then_some(url)
+    let is_address = Argument::Url.names(text) == Named::Address;
+    is_address.then(|| Url::parse(text).ok()).flatten()
 }
 
 fn host_of(url: &Url) -> Option<String> {
@@ -77,7 +78,6 @@ mod tests {
             "http://EXAMPLE.com",
             "https://example.com.:8443/",
             "https://user:pw@example.com/",
-            "https:example.com",
         ] {
             assert!(covers(pattern, url), "{url}");
         }
@@ -90,6 +90,10 @@ mod tests {
             "ftp://example.com",
             "file:///example.com",
             "example.com",
+            "https:example.com",
+            "https:/example.com",
+            "HTTPS://example.com",
+            " https://example.com",
             "https://evil.com\\@example.com",
             "",
         ] {

@@ -9,8 +9,9 @@ use super::steps::Steps;
 
 /// File system queries needed for decisions about paths; the caller implements them.
 pub trait Resolve {
-    /// The path without links: its deepest existing ancestor canonicalised, plus the rest.
-    fn canonical(&self, path: &Path) -> PathBuf;
+    /// The path without links and `..`, where missing names count as directories yet to be made;
+    /// `None` if it cannot be known.
+    fn canonical(&self, path: &Path) -> Option<PathBuf>;
 
     /// The entries of a directory that are symbolic links.
     fn links_in(&self, dir: &Path) -> Vec<PathBuf>;
@@ -27,7 +28,8 @@ pub trait Resolve {
 
     /// Whether two paths lead to the same file.
     fn is_same_file(&self, one: &Path, other: &Path) -> bool {
-        self.canonical(one) == self.canonical(other)
+        let one = self.canonical(one);
+        one.is_some() && one == self.canonical(other)
     }
 }
 
@@ -35,7 +37,7 @@ pub trait Resolve {
 pub struct Remembering<'a> {
     inner: &'a dyn Resolve,
     steps: &'a Steps,
-    known: RefCell<HashMap<PathBuf, PathBuf>>,
+    known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     links: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
 }
 
@@ -52,7 +54,7 @@ impl<'a> Remembering<'a> {
 }
 
 impl Resolve for Remembering<'_> {
-    fn canonical(&self, path: &Path) -> PathBuf {
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
         self.steps.spend(path.as_os_str().len() / PER_STEP);
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
@@ -60,7 +62,7 @@ impl Resolve for Remembering<'_> {
         // Each component may cost a system call.
         let asked = ASK * path.components().count();
         if !self.steps.spend(asked) {
-            return path.to_owned();
+            return None;
         }
         let canonical = self.inner.canonical(path);
         let mut known = self.known.borrow_mut();
@@ -96,30 +98,61 @@ const ASK: usize = 30;
 /// Characters of a path parsed or compared per step.
 const PER_STEP: usize = 8;
 
-/// A path in both forms: as written and with links resolved.
+/// A path in all its forms. What may happen to it depends on every one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     /// `.` and `..` removed lexically.
     pub lexical: PathBuf,
-    /// Links resolved.
-    pub canonical: PathBuf,
+    /// Links resolved, in the lexical form and in the path as written: a shell's `cd` follows the
+    /// one, the kernel the other. `None` if one of them cannot be known.
+    pub resolved: Option<Vec<PathBuf>>,
 }
 
 impl Located {
     /// Locates an absolute path.
     pub fn at(path: &Path, resolve: &dyn Resolve) -> Self {
+        let lexical = normalise(path);
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let forms = [lexical.as_path(), path];
+        let forms = forms.into_iter().take(if climbs { 2 } else { 1 });
+        let resolved = forms.map(|form| resolve.canonical(form));
+        let resolved: Option<Vec<PathBuf>> = resolved.collect();
+        let resolved = resolved.map(|mut forms| {
+            forms.dedup();
+            forms
+        });
+        Self { lexical, resolved }
+    }
+
+    /// The lexical form, if it leads to the same place as `path`, which this was located at.
+    pub fn simplified(self, path: PathBuf) -> PathBuf {
+        let is_same = self.resolved.is_some_and(|forms| forms.len() == 1);
+        if is_same { self.lexical } else { path }
+    }
+
+    /// The lexical form alone.
+    pub fn as_written(&self) -> Self {
         Self {
-            lexical: normalise(path),
-            canonical: resolve.canonical(path),
+            lexical: self.lexical.clone(),
+            resolved: Some(Vec::new()),
         }
     }
 
-    /// Whether the path stays in a directory, both as written and with links resolved.
+    /// Every form; `None` if one of them cannot be known.
+    pub fn forms(&self) -> Option<impl Iterator<Item = &Path>> {
+        let resolved = self.resolved.as_ref()?;
+        let forms = std::iter::once(&self.lexical).chain(resolved);
+        Some(forms.map(PathBuf::as_path))
+    }
+
+    /// Whether the path stays in a directory in every form.
     pub fn stays_in(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
-        let canonical = resolve.canonical(dir);
+        let Some((resolved, canonical)) = self.resolved.as_ref().zip(resolve.canonical(dir)) else {
+            return false;
+        };
         let lexical =
             self.lexical.starts_with(normalise(dir)) || self.lexical.starts_with(&canonical);
-        lexical && self.canonical.starts_with(&canonical)
+        lexical && resolved.iter().all(|path| path.starts_with(&canonical))
     }
 }
 
@@ -139,24 +172,75 @@ pub fn normalise(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Resolve for Nothing {
+        fn canonical(&self, _: &Path) -> Option<PathBuf> {
+            None
+        }
+
+        fn links_in(&self, _: &Path) -> Vec<PathBuf> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_nothing_in_particular() {
+        let path = Path::new("/p");
+        assert!(!Nothing.is_directory(path) && !Nothing.is_repository(path));
+        assert!(!Nothing.is_same_file(path, path));
+        let located = Located::at(path, &Nothing);
+        assert!(located.forms().is_none() && !located.stays_in(path, &Nothing));
+    }
+
+    #[test]
+    fn a_directory_may_be_named_by_its_link_or_by_what_it_is() {
+        let links = fake::Links(vec![("/link", "/real"), ("/real/out", "/etc")]);
+        let stays = |path: &str, dir: &str| {
+            Located::at(Path::new(path), &links).stays_in(Path::new(dir), &links)
+        };
+        for (path, dir) in [
+            ("/link/x", "/link"),
+            ("/real/x", "/link"),
+            ("/real/x", "/real"),
+        ] {
+            assert!(stays(path, dir), "{path} {dir}");
+        }
+        for (path, dir) in [
+            ("/link/x", "/real"),
+            ("/link/out", "/link"),
+            ("/real/out/x", "/real"),
+            ("/etc/x", "/real"),
+        ] {
+            assert!(!stays(path, dir), "{path} {dir}");
+        }
+    }
+}
+
+#[cfg(test)]
 pub mod fake {
     use super::{Path, PathBuf, Resolve, normalise};
 
-    /// A file system that contains only links.
+    /// A file system that contains only links. One to nowhere (`""`) cannot be resolved.
     #[derive(Default)]
     pub struct Links(pub Vec<(&'static str, &'static str)>);
 
     impl Resolve for Links {
-        fn canonical(&self, path: &Path) -> PathBuf {
+        fn canonical(&self, path: &Path) -> Option<PathBuf> {
             let mut done = PathBuf::new();
             for component in path.components() {
                 done = normalise(&done.join(component));
                 let link = self.0.iter().find(|(from, _)| Path::new(from) == done);
-                if let Some((_, to)) = link {
-                    done = PathBuf::from(to);
+                match link {
+                    Some((_, "")) => return None,
+                    Some((_, to)) => done = PathBuf::from(to),
+                    None => {}
                 }
             }
-            done
+            Some(done)
         }
 
         fn is_repository(&self, dir: &Path) -> bool {
@@ -170,7 +254,9 @@ pub mod fake {
 
         /// A directory exists if it is listed as a link to itself.
         fn is_directory(&self, path: &Path) -> bool {
-            let path = self.canonical(path);
+            let Some(path) = self.canonical(path) else {
+                return false;
+            };
             let mut entries = self.0.iter();
             entries.any(|(from, to)| from == to && Path::new(from) == path)
         }

@@ -75,13 +75,21 @@ impl PathPattern {
         }
     }
 
-    /// Whether the pattern covers a path. To allow it, both the path as written and the path with
-    /// links resolved must be covered; to deny it, one is enough.
+    /// Whether the pattern covers a path. To allow it, the path as written and with links resolved
+    /// must be covered; to deny it, one is enough. One that cannot be resolved is only denied.
     pub fn covers(&self, path: &Located, purpose: Purpose, context: &PathContext) -> bool {
-        let covered = self.covers_each(path, context);
+        let Some(base) = self.base_in(context) else {
+            return false;
+        };
+        let doubt = purpose == Purpose::Deny;
+        let Some((mut forms, resolved)) = path.forms().zip(context.resolve.canonical(base)) else {
+            return doubt;
+        };
+        let bases = [normalise(base), resolved];
+        let covered = |path: &Path| bases.iter().any(|base| self.covers_below(base, path));
         match purpose {
-            Purpose::Allow => covered == [true, true],
-            Purpose::Deny => covered != [false, false],
+            Purpose::Allow => forms.all(covered),
+            Purpose::Deny => forms.any(covered),
         }
     }
 
@@ -93,27 +101,21 @@ impl PathPattern {
             && self.glob.as_deref().is_some_and(|glob| covers(glob, uri))
     }
 
-    fn covers_each(&self, path: &Located, context: &PathContext) -> [bool; 2] {
-        let base = match &self.base {
+    fn base_in<'p>(&'p self, context: &PathContext<'p>) -> Option<&'p Path> {
+        match &self.base {
             Base::Project => Some(&context.places.project_root),
-            Base::Home => context.places.home.as_ref(),
+            Base::Home => context.places.home.as_deref(),
             Base::Directory(directory) => Some(directory),
             Base::Virtual => None,
-        };
-        let Some(base) = base else {
-            return [false, false];
-        };
-        let bases = [normalise(base), context.resolve.canonical(base)];
-        let below = |path: &Path| {
-            bases.iter().any(|base| {
-                let rest = path.strip_prefix(base).ok();
-                rest.is_some_and(|rest| match &self.glob {
-                    None => true,
-                    Some(glob) => rest.to_str().is_some_and(|rest| covers(glob, rest)),
-                })
-            })
-        };
-        [below(&path.lexical), below(&path.canonical)]
+        }
+    }
+
+    fn covers_below(&self, base: &Path, path: &Path) -> bool {
+        let rest = path.strip_prefix(base).ok();
+        rest.is_some_and(|rest| match &self.glob {
+            None => true,
+            Some(glob) => rest.to_str().is_some_and(|rest| covers(glob, rest)),
+        })
     }
 }
 
@@ -192,6 +194,9 @@ mod tests {
             ("/link", "/real"),
             ("/real/p/out", "/etc"),
             ("/real/p/in", "/real/p/src"),
+            ("/real/p/docs/l", "/h/.ssh"),
+            ("/real/p/docs/src", "/real/p/src"),
+            ("/real/p/docs/round", ""),
         ]);
         let places = places();
         let pattern = PathPattern::parse(&[Piece::Written(pattern)]).unwrap();
@@ -255,6 +260,21 @@ mod tests {
         assert!(!covered("**", "out/passwd"));
         assert!(!covered("src/**", "in/a") && !covered("in/**", "in/a"));
         assert!(covered("**", "in/a"));
+    }
+
+    #[test]
+    fn every_form_of_a_path_must_be_covered_and_known() {
+        assert!(covered("docs/**", "docs/new/../a"));
+        for path in [
+            "docs/l/key",
+            "docs/new/../l/key",
+            "docs/src/../l/key",
+            "docs/src/../a",
+            "docs/round",
+            "docs/round/../a",
+        ] {
+            assert!(!covered("docs/**", path), "{path}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::path_context::PathContext;
 use super::protected::{Relation, WHY_PROTECTED};
 use super::refusal::{Reason, Refusal};
 use super::shell::Touched;
-use crate::host::tools::{self, Argument, Effect};
+use crate::host::tools::{self, Argument, Effect, Named};
 
 /// Refuses to change protected places while `skill` restricts.
 ///
@@ -27,9 +27,6 @@ pub fn protect(
         written.map(|(path, _)| path.as_str())
     });
     for path in named_files(call).chain(redirected) {
-        if path.starts_with("vfs://") {
-            continue;
-        }
         let written = context.places.for_tool(call.tool, path);
         if context.relation(&written) == Relation::Within {
             return Err(refuse("path", path, WHY_PROTECTED));
@@ -41,13 +38,14 @@ pub fn protect(
     }
 }
 
-/// The files that a call of a host tool writes.
+/// The files on disk that a call of a host tool writes.
 fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
     let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
     let keys = changes
         .into_iter()
         .flat_map(|tool| tool.keys(&[Argument::Path]));
-    keys.filter_map(|key| call.text(key))
+    let texts = keys.filter_map(|key| call.text(key));
+    texts.filter(|text| Argument::Path.names(text) == Named::File)
 }
 
 #[cfg(test)]

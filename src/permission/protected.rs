@@ -52,10 +52,13 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// How a path relates to them, as written and with links resolved. [`ANY`] and [`ANYTHING`] in
-    /// it match as wildcards.
+    /// How a path relates to them, as written and with links resolved; one that cannot be resolved
+    /// counts as protected. [`ANY`] and [`ANYTHING`] in it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
-        let paths = [Folded::new(&path.lexical), Folded::new(&path.canonical)];
+        let Some(forms) = path.forms() else {
+            return Relation::Within;
+        };
+        let paths: Vec<Folded> = forms.map(Folded::new).collect();
         let names = paths.iter().flat_map(|path| &path.0);
         let length: usize = names.map(String::len).sum();
         let among = |places: &[Folded]| {
@@ -122,7 +125,8 @@ impl<'a> Protection<'a> {
     fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Folded> {
         let mut forms = Vec::new();
         for path in paths {
-            for form in [normalise(path), self.resolve.canonical(path)] {
+            let resolved = self.resolve.canonical(path);
+            for form in std::iter::once(normalise(path)).chain(resolved) {
                 let form = Folded::new(&form);
                 if !forms.contains(&form) {
                     forms.push(form);
@@ -212,6 +216,9 @@ mod tests {
             ("/h/.chibi", "/real/chibi"),
             ("/dangling", "/nowhere/yet"),
             ("/p/.claude/skills/mine", "/p/work/mine"),
+            ("/p/docs/m", "/h/.chibi/plugins"),
+            ("/p/docs/src", "/p/src"),
+            ("/p/round", ""),
         ]);
         let path = Located::at(Path::new(path), &links);
         Protection::new(&protected, &links, &Steps::default()).relation(&path)
@@ -228,6 +235,10 @@ mod tests {
             ("/nowhere/yet/x", Within),
             ("/p/work/mine/SKILL.md", Within),
             ("/H/.Chibi/X", Within),
+            ("/p/docs/new/../m/config.toml", Within),
+            ("/p/docs/src/../m/config.toml", Within),
+            ("/p/docs/m/../x", Within),
+            ("/p/round/x", Within),
             ("/", Around),
             ("/h", Around),
             ("/p", Around),

@@ -33,7 +33,7 @@ impl RunContext {
 /// # Errors
 /// If part of it cannot be read, or it exceeds the limits of a skill.
 pub fn digest(dir: &Path) -> std::io::Result<String> {
-    tree::digest(&[dir.to_owned()])
+    tree::digest([dir])
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.

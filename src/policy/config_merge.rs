@@ -9,6 +9,7 @@ use crate::permission::{Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
 use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
+use crate::skill::SkillName;
 
 /// The keys that a project may set. None of them can loosen anything.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -47,13 +48,32 @@ impl Config {
         self.proposals.0 &= project.proposals.0;
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
-            // `on` would show a skill that its author hides.
-            if wanted != Visibility::On {
+            // `on` would show a skill that its author hides, and hiding what the user has always on
+            // would lift its restriction.
+            if wanted != Visibility::On && !self.uses_skill(&name) {
                 let own = self.visibility.entry(name).or_insert(wanted);
                 *own = wanted.max(*own);
             }
         }
         self
+    }
+
+    /// Whether a skill of this name may be one that `uses_skills` names in any context, with or
+    /// without a layer or an owner.
+    fn uses_skill(&self, name: &str) -> bool {
+        let name = SkillName::from_written(name);
+        let means = |written: &str| {
+            let is_it = |part: &str| SkillName::from_written(part) == name;
+            let after = written.split_once('/').map(|(_, name)| name);
+            let before = written.rsplit_once('@');
+            let joined = before.map(|(name, owner)| format!("{owner}-{name}"));
+            let tool = written.strip_prefix("skill_");
+            let plain = before.map(|(name, _)| name);
+            is_it(written)
+                || joined.is_some_and(|joined| is_it(&joined))
+                || after.into_iter().chain(plain).chain(tool).any(is_it)
+        };
+        name.is_some() && self.uses_skills.names().any(means)
     }
 
     /// This configuration with each setting raised to the policy's minimum.
@@ -166,6 +186,28 @@ mod tests {
                 "{loosening}"
             );
         }
+    }
+
+    #[test]
+    fn a_project_hides_nothing_that_is_always_on() {
+        for written in [
+            "house",
+            "House",
+            "skill_house",
+            "personal/house",
+            "acme/house",
+            "house@acme",
+        ] {
+            let own = format!("[uses_skills]\nops = ['{written}']\n[visibility]\nhouse = 'user'");
+            let own: Config = toml::from_str(&own).unwrap();
+            let hides = "[visibility]\nhouse = 'off'\nother = 'off'";
+            let both = own.tightened_by(toml::from_str(hides).unwrap());
+            assert_eq!(both.visibility["house"], Visibility::User, "{written}");
+            assert_eq!(both.visibility["other"], Visibility::Off);
+        }
+        let beside: Config = toml::from_str("uses_skills = {'*' = ['house@acme']}").unwrap();
+        let hides = toml::from_str("[visibility]\nacme-house = 'off'").unwrap();
+        assert!(beside.tightened_by(hides).visibility.is_empty());
     }
 
     #[test]

@@ -17,23 +17,38 @@ pub struct OnDisk;
 /// Links after which a path counts as a loop, as in the kernel.
 const MAX_LINKS: usize = 40;
 
+/// Below a path of fewer bytes every system has room for a name of greatest length.
+const ROOM: usize = 1024 - 256;
+
 impl Resolve for OnDisk {
     /// Reads each component once, so the cost is linear.
-    fn canonical(&self, path: &Path) -> PathBuf {
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
         let mut ahead: VecDeque<OsString> = steps(path).collect();
         let mut done = PathBuf::from("/");
+        // How many names at the end of `done` do not exist.
+        let mut missing = 0_usize;
         let mut links = 0;
         while let Some(step) = ahead.pop_front() {
             if step == ".." {
+                // The kernel refuses what stands behind a file.
+                if missing == 0 && !done.is_dir() {
+                    return None;
+                }
                 done.pop();
+                missing = missing.saturating_sub(1);
                 continue;
             }
+            let has_room = done.as_os_str().len() < ROOM;
             done.push(step);
+            if missing > 0 {
+                missing += 1;
+                continue;
+            }
             match fs::read_link(&done) {
                 Ok(target) => {
                     links += 1;
                     if links > MAX_LINKS {
-                        return path.to_owned();
+                        return None;
                     }
                     done.pop();
                     if target.is_absolute() {
@@ -41,14 +56,18 @@ impl Resolve for OnDisk {
                     }
                     ahead = steps(&target).chain(ahead).collect();
                 }
-                // It exists and is not a link.
-                Err(error) if error.kind() == ErrorKind::InvalidInput => {}
-                // What `..` means after a missing component is undefined.
-                Err(_) if ahead.iter().any(|step| step == "..") => return path.to_owned(),
-                Err(_) => done.extend(ahead.drain(..)),
+                Err(error) => match error.kind() {
+                    // It exists and is not a link.
+                    ErrorKind::InvalidInput => {}
+                    // Whatever makes it makes a directory, or it is the last name.
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => missing = 1,
+                    // The name is too long to exist, not the path.
+                    ErrorKind::InvalidFilename if has_room => missing = 1,
+                    _ => return None,
+                },
             }
         }
-        done
+        Some(done)
     }
 
     fn is_repository(&self, dir: &Path) -> bool {
@@ -109,18 +128,62 @@ mod tests {
         fs::create_dir(at("a")).unwrap();
         symlink("a", at("link")).unwrap();
         symlink("not/yet", at("dangling")).unwrap();
-        symlink("round", at("round")).unwrap();
+        let resolved = |path: &str| OnDisk.canonical(&at(path));
         for (path, expected) in [
             ("link/new/file", "a/new/file"),
             ("link/../a", "a"),
             ("dangling/x", "not/yet/x"),
+            ("dangling/../x", "not/x"),
         ] {
-            assert_eq!(OnDisk.canonical(&at(path)), real.join(expected), "{path}");
+            assert_eq!(resolved(path), Some(real.join(expected)), "{path}");
         }
-        assert_eq!(OnDisk.canonical(&at("round/x")), at("round/x"));
-        assert_eq!(OnDisk.canonical(Path::new("/")), Path::new("/"));
+        assert_eq!(OnDisk.canonical(Path::new("/")), Some("/".into()));
+    }
+
+    #[test]
+    fn a_missing_name_is_a_directory_that_will_be_made() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.path().join("docs")).unwrap();
+        symlink("../.ssh", root.path().join("docs/l")).unwrap();
+        let too_long = format!("docs/{}/../l/k", "n".repeat(5000));
+        for path in [
+            "docs/new/../l/k",
+            "docs/new/and/newer/../../../l/k",
+            "docs/new/../new/../l/k",
+            "docs/l/../docs/l/k",
+            &too_long,
+        ] {
+            let resolved = OnDisk.canonical(&root.path().join(path));
+            assert_eq!(resolved, Some(real.join(".ssh/k")), "{path}");
+        }
         let nowhere = Path::new("/no-such/../x");
-        assert_eq!(OnDisk.canonical(nowhere), nowhere);
+        assert_eq!(OnDisk.canonical(nowhere), Some("/x".into()));
+    }
+
+    #[test]
+    fn what_the_kernel_would_not_open_is_not_resolved() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::write(at("file"), "").unwrap();
+        symlink("round", at("round")).unwrap();
+        for n in 1..=41 {
+            symlink(format!("{}", n - 1), at(&n.to_string())).unwrap();
+        }
+        for path in [
+            "round",
+            "round/x",
+            "round/../x",
+            "41",
+            "file/..",
+            "file/../x",
+        ] {
+            assert_eq!(OnDisk.canonical(&at(path)), None, "{path}");
+        }
+        assert!(OnDisk.canonical(&at("40")).is_some());
+        let deep = at(&"d/".repeat(400));
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(OnDisk.canonical(&deep.join("n".repeat(5000))), None);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub enum Trust {
     Given,
     /// As it was before these paths changed; some may be missing from the list.
     Outdated(Vec<String>),
+    /// By an earlier version, which did not record what its files are called.
+    Unnamed,
     /// Not at all.
     Missing,
 }
@@ -114,10 +116,10 @@ impl Trusts {
     /// Whether `holder` as a whole still has this digest.
     fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
         self.compared(holder, || {
-            let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
-            let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
+            let [chibi, agents, claude] = HOLDS.map(|root| holder.join(root));
+            let config = holder.join(PROJECT_CONFIG);
             // Unreadable content counts as changed.
-            match tree::digest(&paths) {
+            match tree::digest([&chibi, &agents, &claude, &config]) {
                 Ok(now) if now == digest => Trust::Given,
                 _ => Trust::Outdated(Vec::new()),
             }
@@ -143,14 +145,21 @@ impl Part {
         if files.len() > TRUSTED_FILES {
             files.clear();
         }
-        let digest = tree::digest(&paths_of(path)?)?;
+        let digest = digest_of(path)?;
         Ok(Self { digest, files })
     }
 
     fn compared_with(&self, path: &Path) -> Trust {
-        let now = paths_of(path).and_then(|paths| tree::digest(&paths));
-        if now.is_ok_and(|now| now == self.digest) {
+        let now = digest_of(path).ok();
+        if now.as_ref() == Some(&self.digest) {
             return Trust::Given;
+        }
+        let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
+        if now.is_some_and(|now| tree::is_named(&now))
+            && !tree::is_named(&self.digest)
+            && !was_empty
+        {
+            return Trust::Unnamed;
         }
         if self.files.is_empty() {
             return Trust::Outdated(Vec::new());
@@ -178,6 +187,19 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     let file = skill.map(|skill| skill.file);
     let elsewhere = file.filter(|file| file.parent() != Some(path));
     Ok(std::iter::once(path.to_owned()).chain(elsewhere).collect())
+}
+
+/// The digest of a part. As soon as it has several paths, their names count: which of the files
+/// beside a skill it uses is a matter of their names.
+fn digest_of(path: &Path) -> io::Result<String> {
+    let paths = paths_of(path)?;
+    let is_place = RunContext::is_place(path);
+    match (&paths[..], path.parent()) {
+        ([], _) => tree::digest([]),
+        ([own], _) if !is_place => tree::digest([own]),
+        (_, Some(root)) if !is_place => tree::digest_named(root, &paths),
+        _ => tree::digest_named(path, &paths),
+    }
 }
 
 fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
-use crate::policy::{Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
+use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
 use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
@@ -63,8 +63,13 @@ pub fn authorize(
     let call = call_of(used, called, script_of.as_deref());
     let policies = match ctx.policies() {
         Ok(policies) => policies,
-        Err(error) => return closed(&call, "the policy", &error),
+        Err(error) => return closed(&call, "the policy cannot be read", &error),
     };
+    if let Ok(session) = session
+        && let Some(error) = lacks_always_on(ctx, session)
+    {
+        return closed(&call, "what is always on is not in force", &error);
+    }
     let session = match session {
         Ok(session) if nothing_is_decided(session, &policies, &call) => {
             return Answer::Allowed.into();
@@ -80,7 +85,7 @@ pub fn authorize(
     };
     let enforcement = match Enforcement::for_session(ctx, &config, &policies, session) {
         Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "what is denied", &error),
+        Err(error) => return closed(&call, "what is denied cannot be read", &error),
     };
     let scope = enforcement.scope();
     let call = under_denied_name(&scope, call, used);
@@ -92,7 +97,7 @@ pub fn authorize(
                 event: Some(event),
                 ..Answer::Refused(format!("{message} ({error})")).into()
             },
-            _ => closed(&call, "the configuration", &error),
+            _ => closed(&call, "the configuration cannot be read", &error),
         };
     }
     let (answer, event) = match (answer(&decision), script_read(ctx, session, used)) {
@@ -115,7 +120,29 @@ pub fn authorize(
 /// user's configuration denies nothing either, and no policy denies a tool.
 pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = |session: &Session| session.activated.is_empty();
-    session.as_ref().is_ok_and(is_idle) && ctx.policies().is_ok_and(|it| denies_no_tool(&it))
+    let is_free = |session: &Session| is_idle(session) && lacks_always_on(ctx, session).is_none();
+    session.as_ref().is_ok_and(is_free) && ctx.policies().is_ok_and(|it| denies_no_tool(&it))
+}
+
+/// Why skills that are always on here (`uses_skills`) are not in force, if so: a call is decided
+/// with them or not at all. If the configuration cannot be read for a mistake that is not the
+/// user's own, the user's `uses_skills` still counts.
+pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
+    if session.has_always {
+        return None;
+    }
+    let context = session.context.as_deref().unwrap_or_default();
+    let uses = |config: &Config| {
+        let names = config.uses_skills.names_for(context);
+        names.is_some_and(|names| !names.is_empty())
+    };
+    match ctx.config() {
+        Ok(config) => uses(&config).then(|| Error::new("no prompt has put them in force")),
+        Err(error) => ctx
+            .own_config()
+            .is_ok_and(|own| uses(&own))
+            .then_some(error),
+    }
 }
 
 /// Whether nothing is active and no policy has a rule for tools.
@@ -142,14 +169,14 @@ fn closed(call: &Call, what: &str, error: &Error) -> Authorized {
         return Answer::Allowed.into();
     }
     let message = format!(
-        "`{}` is not allowed while {what} cannot be read: {error}. Tell the user.",
+        "`{}` is not allowed while {what}: {error}. Tell the user.",
         call.tool
     );
     let event = Event::new("tool")
         .with("tool", call.tool)
         .with("arguments", call_summary(call))
         .with("decision", "blocked")
-        .with("by", format!("{what} cannot be read"));
+        .with("by", what);
     Authorized {
         event: Some(event),
         ..Answer::Refused(message).into()

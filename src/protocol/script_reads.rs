@@ -29,7 +29,7 @@ pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Optio
     if !is_script(&path) {
         return None;
     }
-    let (real, dir) = (OnDisk.canonical(&path), OnDisk.canonical(dir));
+    let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
     let inside = real.strip_prefix(&dir).ok()?;
     real.is_file().then(|| advice(&active.name, inside))
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::SessionKey;
+use super::hosts::Hosts;
 use crate::skill::Skill;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
@@ -44,12 +45,19 @@ pub struct Session {
     /// conversation.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub always: BTreeSet<String>,
+    /// Whether those of this conversation were put in force; calls are decided only then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_always: bool,
     /// Whether its skills stay active for that conversation after this host process ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
     /// When each active skill was activated, by directory, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
+    /// The host processes of a named session; `None` if an earlier version wrote it, and for the
+    /// session of a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 /// An activation that has ended.

@@ -9,17 +9,22 @@ use crate::error::Result;
 use crate::sys::Moment;
 
 impl Store {
-    /// Makes `wanted` the always-on skills of this session. One that is active already keeps its
+    /// Makes `wanted` the always-on skills of this session, and records that this was done; `None`
+    /// if there are to be none, or which is not known yet. One that is active already keeps its
     /// position. Returns what began, and what was always on before and no longer is.
     ///
     /// # Errors
     /// When something has to change and the state cannot be read, locked in time or written.
     /// Nothing has changed then.
-    pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Changed> {
+    pub fn keep_always_on(
+        &self,
+        key: &SessionKey,
+        wanted: Option<&[ActiveSkill]>,
+    ) -> Result<Changed> {
         let nothing_to_do = match self.session(key) {
             Ok(now) => arranged(&now, wanted) == now,
             // What an unknown state has active stays active.
-            Err(_) => wanted.is_empty(),
+            Err(_) => wanted.is_none_or(<[_]>::is_empty),
         };
         if nothing_to_do {
             return Ok(Changed::default());
@@ -48,7 +53,8 @@ impl Store {
 
 /// The session with exactly `wanted` always on: after the skills that are no longer active, before
 /// those that were activated.
-fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
+fn arranged(session: &Session, wanted: Option<&[ActiveSkill]>) -> Session {
+    let has_always = wanted.is_some();
     let is_always = |skill: &ActiveSkill| session.always.contains(&skill.dir);
     let (besides, mut below): (Vec<_>, Vec<_>) = session
         .activated
@@ -56,7 +62,7 @@ fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
         .filter(|skill| !is_always(skill))
         .cloned()
         .partition(|skill| skill.standing == Standing::Active);
-    let mut wanted = wanted.to_vec();
+    let mut wanted = wanted.unwrap_or_default().to_vec();
     wanted.retain(|skill| besides.iter().all(|other| other.dir != skill.dir));
     below.retain(|skill| wanted.iter().all(|other| other.dir != skill.dir));
     for skill in &mut wanted {
@@ -73,6 +79,7 @@ fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
     Session {
         activated,
         always,
+        has_always,
         ..session.clone()
     }
 }
@@ -114,15 +121,15 @@ mod tests {
         };
         load("own");
         let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];
-        let kept = store.keep_always_on(&key, &wanted).unwrap();
+        let kept = store.keep_always_on(&key, Some(&wanted)).unwrap();
         assert_eq!(
             (names(), kept.began),
             (own(&["b", "a", "own"]), own(&["b", "a"]))
         );
-        let again = store.keep_always_on(&key, &wanted).unwrap();
+        let again = store.keep_always_on(&key, Some(&wanted)).unwrap();
         assert!(again.began.is_empty() && again.ended.is_empty());
         let kept = store
-            .keep_always_on(&key, &[skill("a", "Grep"), skill("c", "Read")])
+            .keep_always_on(&key, Some(&[skill("a", "Grep"), skill("c", "Read")]))
             .unwrap();
         assert_eq!(
             (names(), kept.began),
@@ -131,9 +138,12 @@ mod tests {
         assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
         // Replaced skills come first, because the last one decides.
         load("c");
-        store.keep_always_on(&key, &[skill("c", "Read")]).unwrap();
+        let last = [skill("c", "Read")];
+        store.keep_always_on(&key, Some(&last)).unwrap();
         assert_eq!(names(), own(&["own", "c"]));
-        store.keep_always_on(&key, &[]).unwrap();
+        assert!(store.session(&key).unwrap().has_always);
+        store.keep_always_on(&key, None).unwrap();
+        assert!(!store.session(&key).unwrap().has_always);
         assert_eq!(names(), own(&["own"]));
     }
 

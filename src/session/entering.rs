@@ -24,6 +24,7 @@ impl Store {
             Some(session) => {
                 session.context.as_deref() == Some(context)
                     && session.kept == keep
+                    && session.knows_host(key)
                     && (keep || state.contexts.is_empty())
             }
             None => !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key),
@@ -48,6 +49,7 @@ impl Store {
             }
         }
         let entered = self.change_wherever(key, |session, contexts| {
+            session.has_always &= session.context.as_deref() == Some(context);
             if keep {
                 let there = session.kept && session.context.as_deref() == Some(context);
                 if !there {

@@ -2,11 +2,16 @@
 //! (docs/spec/hosts.md#sessions), so the session is identified by that process.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
+
+/// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
+/// could be detected.
+const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 
 /// Prefix of the key of a named session.
 const NAMED: &str = "named:";
@@ -34,16 +39,12 @@ impl SessionKey {
         }
     }
 
-    fn of_process(process: ProcessId) -> Self {
+    /// The session of this process.
+    pub(super) fn of_process(process: ProcessId) -> Self {
         Self {
             text: format!("{}-{}", process.pid, process.start),
             process: Some(process),
         }
-    }
-
-    /// The sessions of this process's ancestors.
-    pub fn of_ancestors() -> impl Iterator<Item = Self> {
-        ProcessId::ancestors().map(Self::of_process)
     }
 
     /// The key as written in the state file.
@@ -64,7 +65,12 @@ impl SessionKey {
 
     /// Whether a key of the state file identifies a process.
     pub fn is_of_process(text: &str) -> bool {
-        !text.starts_with(NAMED)
+        Self::name(text).is_none()
+    }
+
+    /// The name in a key of the state file; `None` if it identifies a process.
+    pub fn name(text: &str) -> Option<&str> {
+        text.strip_prefix(NAMED)
     }
 
     /// Whether the process that a key of the state file identifies is known to have ended. Only
@@ -100,6 +106,19 @@ impl SessionKey {
 /// The realm of this process's ids, see [`process::pid_realm`].
 pub(super) fn realm() -> String {
     process::pid_realm()
+}
+
+/// Whether what was last known at this time, in seconds since 1970, no longer counts, if there is
+/// no process to ask.
+pub(super) fn has_expired(known: u64) -> bool {
+    known.saturating_add(NAMED_SESSION_AGE.as_secs()) < now()
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

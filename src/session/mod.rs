@@ -4,10 +4,12 @@
 
 mod active;
 mod always;
+mod below;
 mod contexts;
 mod entering;
 mod file;
 mod hook_record;
+mod hosts;
 mod key;
 mod loading;
 mod of_run;

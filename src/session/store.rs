@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
 use super::contexts::Contexts;
-use super::key::{self, SessionKey};
+use super::key::{self, SessionKey, has_expired, now};
 use super::loading::{Changed, Loading, in_session};
 use super::record::Record;
 use super::state::{Reset, State};
@@ -16,10 +15,6 @@ use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::process::ProcessId;
 use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
-
-/// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
-/// could be detected.
-const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
 
@@ -137,16 +132,14 @@ impl Store {
                     return true;
                 };
                 ended.extend(session.ended(other, why));
-                false
+                session.keeps_hosts(other)
             });
             state.reset.take_if(|reset| reset.realm != realm);
             if state.may_have_lost(key) {
-                let session = Session {
-                    realm,
-                    changed: now(),
-                    ..Session::default()
-                };
-                state.sessions.insert(key.as_str().to_owned(), session);
+                let session = state.sessions.entry(key.as_str().to_owned());
+                let session = session.or_default();
+                (session.realm, session.changed) = (realm, now());
+                session.hosts.get_or_insert_default();
             }
             Ok(ended)
         })
@@ -312,28 +305,12 @@ impl Store {
                 return Err(Unreadable::Lost.into());
             }
             session.changed = now();
+            session.note_host(key);
             let before = session.activated.clone();
             let result = edit(session, &mut state.contexts)?;
             state.contexts.keep(session, &before)?;
             Ok(result)
         })
-    }
-
-    /// Whether a host in a conversation is an ancestor of this process, so that the model may be
-    /// the caller. With `beyond_parent` the direct parent does not count.
-    ///
-    /// # Errors
-    /// When the state cannot be read.
-    pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
-        let state = self.record.read()?.unwrap_or_default();
-        let in_use = |key: SessionKey| {
-            let session = state.session(&key);
-            session
-                .is_some_and(|session| session.context.is_some() || !session.activated.is_empty())
-        };
-        Ok(SessionKey::of_ancestors()
-            .skip(beyond_parent.into())
-            .any(in_use))
     }
 
     /// Changes the state under the lock, if it can be read.
@@ -367,19 +344,14 @@ impl Store {
     }
 }
 
-/// Whether a session cannot come back. A named session, or one of another realm, has no process to
-/// check, so its age decides.
-fn is_over(key: &str, session: &Session, realm: &str) -> bool {
+/// Whether a session cannot come back. Without a process to check, as in another realm, its age
+/// decides.
+pub(super) fn is_over(key: &str, session: &Session, realm: &str) -> bool {
     if SessionKey::is_of_process(key) && session.realm == realm {
         return SessionKey::has_ended(key);
     }
-    session.changed + NAMED_SESSION_AGE.as_secs() < now()
-}
-
-fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    let has_host = session.hosts.as_ref().is_some_and(|hosts| hosts.run(realm));
+    !has_host && has_expired(session.changed)
 }
 
 #[cfg(test)]

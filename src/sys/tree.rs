@@ -11,21 +11,45 @@ use sha2::{Digest, Sha256};
 
 use super::{files, limits};
 
-/// `sha256:` and the digest of the files at or below `paths`, in that order: for each file its
-/// path, executable bit and content. A missing path counts too.
+/// The beginning of a digest in which the names of the paths count.
+const NAMED: &str = "sha256-named:";
+
+/// `sha256:` and the digest of the files at or below `places`, in that order: for each file its
+/// path below the place, executable bit and content. A missing place counts too. The names of the
+/// places do not count, so their number is fixed: what is listed from a directory needs
+/// [`digest_named`].
 ///
 /// # Errors
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
-pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
+pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
-    for path in paths {
-        let tell = &mut |path: &Path, kind, content: &[u8]| record(&mut hash, path, kind, content);
-        reading.read(path, tell)?;
+    for place in places {
+        reading.hash(place, &mut hash)?;
         hash.update([b'|']);
     }
     Ok(format!("sha256:{:x}", hash.finalize()))
+}
+
+/// As [`digest`], for any number of paths below `root`: the name of each below `root` counts too.
+///
+/// # Errors
+/// As [`digest`], and when a path is not below `root`.
+pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut reading = Reading::default();
+    for path in paths {
+        let name = path.strip_prefix(root).map_err(io::Error::other)?;
+        record(&mut hash, name, b'|', b"");
+        reading.hash(path, &mut hash)?;
+    }
+    Ok(format!("{NAMED}{:x}", hash.finalize()))
+}
+
+/// Whether the names of the paths count in this digest.
+pub fn is_named(digest: &str) -> bool {
+    digest.starts_with(NAMED)
 }
 
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
@@ -66,6 +90,13 @@ struct Reading {
 }
 
 impl Reading {
+    /// Adds what is at or below `root` to a digest.
+    fn hash(&mut self, root: &Path, hash: &mut Sha256) -> io::Result<()> {
+        self.read(root, &mut |path, kind, content| {
+            record(hash, path, kind, content);
+        })
+    }
+
     /// Reads what is at or below `root`. A missing and an empty directory are the same: neither
     /// contains anything.
     fn read(&mut self, root: &Path, tell: Tell) -> io::Result<()> {
@@ -135,7 +166,7 @@ mod tests {
         fs::write(at("d/a"), "x").unwrap();
         symlink(outside.path().join("o"), at("link")).unwrap();
         symlink("missing", at("broken")).unwrap();
-        let now = || digest(&[root.path().to_owned()]).unwrap();
+        let now = || digest([root.path()]).unwrap();
         let mut seen = vec![now()];
         assert_eq!(now(), seen[0]);
         let changes: [&dyn Fn(); 7] = [
@@ -158,13 +189,54 @@ mod tests {
     #[test]
     fn circles_and_devices_are_errors_and_what_is_missing_is_not() {
         let root = tempfile::tempdir().unwrap();
-        assert!(digest(&[root.path().join("missing")]).is_ok());
+        assert!(digest([&root.path().join("missing")]).is_ok());
         fs::write(root.path().join("file"), "x").unwrap();
-        assert!(digest(&[root.path().join("file")]).is_ok());
+        assert!(digest([&root.path().join("file")]).is_ok());
         symlink(".", root.path().join("self")).unwrap();
-        assert!(digest(&[root.path().to_owned()]).is_err());
+        assert!(digest([root.path()]).is_err());
         fs::remove_file(root.path().join("self")).unwrap();
         symlink("/dev/zero", root.path().join("zero")).unwrap();
-        assert!(digest(&[root.path().to_owned()]).is_err());
+        assert!(digest([root.path()]).is_err());
+    }
+
+    /// The digest of these files, listed from one directory.
+    fn named(files: &[(&str, &str)]) -> String {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let entries = fs::read_dir(root.path()).unwrap();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        digest_named(root.path(), &paths).unwrap()
+    }
+
+    #[test]
+    fn what_is_listed_counts_with_its_name() {
+        let before = [("lib", "good"), ("lib.old", "bad")];
+        assert_eq!(named(&before), named(&before));
+        let mut seen = vec![named(&before)];
+        for after in [
+            &[("a", "good"), ("lib", "bad")][..],
+            &[("lib/x", "good"), ("lib.old/x", "bad")],
+            &[("a/x", "good"), ("lib/x", "bad")],
+            &[("x", "good"), ("y", "bad")],
+            &[("a/x", "good"), ("a/y", "bad")],
+            &[("a/x", "good"), ("y", "bad")],
+            &[("lib", "good")],
+            &[],
+        ] {
+            let digest = named(after);
+            assert!(!seen.contains(&digest), "{after:?}");
+            seen.push(digest);
+        }
+    }
+
+    #[test]
+    fn a_path_elsewhere_has_no_name() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(digest_named(&root.path().join("a"), &[root.path().join("b")]).is_err());
     }
 }

@@ -25,7 +25,7 @@ const OF_THE_HOST: [&str; 4] = [
 /// Names that decide what an interpreter, a loader or a common tool executes, or whom it trusts
 /// (docs/spec/restriction.md#always-allowed). `*` at either end is a wildcard.
 #[rustfmt::skip]
-const STEERING: [&str; 26] = [
+const STEERING: [&str; 30] = [
     // Shells, and general search paths for programs and files.
     "PATH HOME SHELL IFS ENV CDPATH FPATH PWD OLDPWD ZDOTDIR BASH* SHELLOPTS PROMPT_COMMAND PS1 PS2 PS4",
     "XDG_* TERMINFO TERMINFO_DIRS TERMCAP",
@@ -35,7 +35,8 @@ const STEERING: [&str; 26] = [
     // Proxies and certificates: where connections go, and who vouches for the peer.
     "*_PROXY OPENSSL_* SSL_CERT_* SSLKEYLOGFILE *_CA_BUNDLE CURL_* WGET* KRB5* GNUPGHOME",
     // Programs that other programs start.
-    "EDITOR VISUAL PAGER MANPAGER LESS* BROWSER FCEDIT",
+    "EDITOR VISUAL PAGER MANPAGER LESS* BROWSER FCEDIT *_EDITOR *_PAGER *_COMMAND *_EXE *_BINARY *_BIN",
+    "CHROME_PATH GRAPHVIZ_DOT PYPANDOC_PANDOC SE_* FZF_* RIPGREP_CONFIG_PATH",
     "GIT_* SSH_* SUDO_* RSYNC_* CVS_RSH SVN_SSH HGRCPATH HGEDITOR TAR_OPTIONS PSQLRC PSQL_*",
     "VIMINIT EXINIT NVIM_* EMACSLOADPATH AWKPATH AWKLIBPATH",
     // Interpreters and their package managers.
@@ -59,6 +60,11 @@ const STEERING: [&str; 26] = [
     "DOCKER_* KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_*",
     "TF_CLI_* ANSIBLE_*",
     "ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*",
+    "MPLBACKEND GDK_PIXBUF_* OCL_ICD_VENDORS VK_* URE_BOOTSTRAP HELM_* NUMBA_* JUPYTER_*",
+    "LADSPA_PATH FREI0R_PATH *_DRIVERS_PATH",
+    // Where credentials go, and where they are read.
+    "*_ENDPOINT_URL AWS_ENDPOINT_* PGHOST PGHOSTADDR PGSERVICE* PGPASSFILE MYSQL_HOME NETRC GH_HOST GH_PATH GH_BROWSER \
+     GH_CONFIG_DIR",
 ];
 
 /// The variables for programs that we start: all but those of a call.
@@ -137,11 +143,24 @@ mod tests {
             "REQUESTS_CA_BUNDLE",
             "LESSOPEN",
             "XDG_CONFIG_HOME",
+            "IMAGEIO_FFMPEG_EXE",
+            "FFMPEG_BINARY",
+            "KUBE_EDITOR",
+            "BAT_PAGER",
+            "FZF_DEFAULT_COMMAND",
+            "MPLBACKEND",
+            "LIBVA_DRIVERS_PATH",
+            "AWS_ENDPOINT_URL",
+            "AWS_ENDPOINT_URL_S3",
+            "GH_HOST",
+            "NETRC",
         ] {
             assert!(steer(bad), "{bad}");
         }
         for good in [
             "GO111MODULE",
+            "INPUT_PATH",
+            "GH_TOKEN",
             "CCC",
             "PROXY",
             "FEATURE_FLAGS",

@@ -243,3 +243,79 @@ fn only_a_person_takes_away_what_is_always_on() {
         host.succeeds(&["remove", "guard"]);
     }
 }
+
+#[test]
+fn without_a_prompt_what_is_always_on_is_in_force() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "body");
+        configured(&host, "uses_skills = {\"*\" = [\"careful\"]}");
+        let call = json!({"tool_name": "shell_exec", "command": "ls"});
+        let answer = host.hook("pre_shell_exec", &call);
+        assert_eq!(answer["denied"], json!(true), "{answer}");
+        for _ in 0..2 {
+            let message = host
+                .starts()
+                .blocks("shell_exec", &json!({"command": "ls"}));
+            assert!(message.contains("careful"), "{message}");
+            host.allows("file_head", &json!({"path": "x"}));
+        }
+        // The prompt knows the context, and in this one nothing else is always on.
+        configured(&host, "uses_skills = {ops = [\"careful\"]}");
+        prompt_in(&host, "default");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn what_cannot_be_put_in_force_lets_nothing_pass() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Write", "body");
+        configured(&host, "uses_skills = {\"*\" = [\"careful\"]}");
+        // The state cannot be locked, so not be written.
+        let lock = host.plugin_dir().join("state.lock");
+        fs::create_dir(&lock).unwrap();
+        host.starts();
+        prompt_in(&host, "default");
+        for tool in ["shell_exec", "write_file"] {
+            let message = host.blocks(tool, &json!({"path": "x", "command": "ls"}));
+            assert!(
+                message.contains("what is always on is not in force"),
+                "{message}"
+            );
+        }
+        host.allows("file_head", &json!({"path": "x"}));
+        fs::remove_dir(&lock).unwrap();
+        host.allows("write_file", &json!({"path": "x", "content": ""}));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn what_a_person_ended_no_call_puts_in_force_again() {
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
+    configured(&host, "uses_skills = {\"*\" = [\"careful\"]}");
+    host.starts();
+    prompt_in(&host, "default");
+    host.succeeds(&["deactivate"]);
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    prompt_in(&host, "default");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+}
+
+#[test]
+fn a_trusted_project_takes_nothing_away_that_is_always_on() {
+    for text in ["[visibility]\ncareful = \"off\"", "visibility = 3"] {
+        for host in Host::both() {
+            let host = host.skill("careful", "allowed-tools: Read", "body");
+            configured(&host, "uses_skills = {\"*\" = [\"careful\"]}");
+            let file = host.project().join(".chibi/agent-skills.toml");
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+            host.succeeds(&["trust"]);
+            host.starts();
+            prompt_in(&host, "default");
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            host.allows("file_head", &json!({"path": "x"}));
+        }
+    }
+}

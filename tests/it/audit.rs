@@ -73,7 +73,7 @@ fn tells_who_and_where(host: &Host) {
     ] {
         assert_eq!(activation[key], value, "{activation}");
     }
-    assert_eq!(activation["host_pid"], json!(std::process::id()));
+    assert_eq!(activation["host_pid"], json!(host.pid()));
     assert_eq!(
         activation["project"],
         json!(host.project().to_str().unwrap())

@@ -56,7 +56,7 @@ pub fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn decides(hook: &str) -> bool {
+pub fn decides(hook: &str) -> bool {
     hook == "pre_tool" || hook != "post_tool_batch" && calls()[1..5].iter().any(|one| one.0 == hook)
 }
 
@@ -117,26 +117,28 @@ pub fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Co
     }
 }
 
+/// What a shell may take away from the call that it starts.
+pub const LIMITS: [&str; 12] = [
+    "ulimit -f 0",
+    "ulimit -n 4",
+    "ulimit -n 6",
+    "ulimit -t 1",
+    "ulimit -s 512",
+    "ulimit -c 0; ulimit -l 0",
+    "exec 0<&-",
+    "exec 2>&-",
+    "exec 0<&- 2>&-",
+    "exec 2>/dev/full",
+    "exec 0</",
+    // Kept from the deadline, or so whoever started it thinks.
+    "trap '' ALRM TERM INT HUP XCPU XFSZ USR1",
+];
+
 #[test]
 fn limits_and_lost_descriptors_answer_closed_in_every_hook() {
-    let ways = [
-        "ulimit -f 0",
-        "ulimit -n 4",
-        "ulimit -n 6",
-        "ulimit -t 1",
-        "ulimit -s 512",
-        "ulimit -c 0; ulimit -l 0",
-        "exec 0<&-",
-        "exec 2>&-",
-        "exec 0<&- 2>&-",
-        "exec 2>/dev/full",
-        "exec 0</",
-        // Kept from the deadline, or so whoever started it thinks.
-        "trap '' ALRM TERM INT HUP XCPU XFSZ USR1",
-    ];
     for host in restricted() {
         for (hook, data) in calls() {
-            for way in ways {
+            for way in LIMITS {
                 let (mut command, stdin) = through_shell(&host, hook, &data, way);
                 is_closed(hook, &finish(&mut command, &stdin), &way);
                 if hook == "on_start" {

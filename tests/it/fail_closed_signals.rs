@@ -17,7 +17,7 @@ fn plain(host: &Host, hook: &str, data: &Value) -> (Command, Vec<u8>) {
 }
 
 /// Waits until the program has taken its signals.
-fn when_prepared(child: &Child) {
+pub fn when_prepared(child: &Child) {
     let status = format!("/proc/{}/status", child.id());
     let until = Instant::now() + Duration::from_secs(10);
     while Instant::now() < until {
@@ -33,14 +33,14 @@ fn when_prepared(child: &Child) {
     panic!("it did not start");
 }
 
-fn send(child: &Child, signal: &str) {
+pub fn send(child: &Child, signal: &str) {
     let mut kill = Command::new("kill");
     kill.args([&format!("-{signal}"), &child.id().to_string()]);
     // It may have answered already.
     let _ = kill.stderr(Stdio::null()).status();
 }
 
-fn collected(child: Child) -> Ran {
+pub fn collected(child: Child) -> Ran {
     let output = child.wait_with_output().unwrap();
     Ran {
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -50,7 +50,7 @@ fn collected(child: Child) -> Ran {
 }
 
 /// By number those that C libraries keep for themselves.
-const SIGNALS: [&str; 24] = [
+pub const SIGNALS: [&str; 24] = [
     "SEGV", "BUS", "ABRT", "FPE", "ILL", "SYS", "TRAP", "ALRM", "PROF", "XCPU", "INT", "TERM",
     "HUP", "QUIT", "XFSZ", "USR1", "USR2", "VTALRM", "PIPE", "STKFLT", "RTMIN", "32", "33", "34",
 ];

@@ -5,12 +5,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 
 use agent_skills::catalog::Catalog;
 use agent_skills::run_context::RunContext;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::host_process::HostProcess;
 
 /// Which generation of the host is played (docs/spec/hosts.md#generations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct Host {
     session: String,
     vars: Vec<(String, String)>,
     cwd: PathBuf,
+    /// Those that make no call now.
+    processes: Mutex<Vec<HostProcess>>,
 }
 
 /// What a person's command did.
@@ -75,6 +80,7 @@ impl Host {
             session,
             vars,
             cwd,
+            processes: Mutex::default(),
         }
     }
 
@@ -125,6 +131,11 @@ impl Host {
     pub fn var(mut self, name: &str, value: &str) -> Self {
         self.vars.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// The id of its process. It must have made a call.
+    pub fn pid(&self) -> u32 {
+        self.processes.lock().unwrap()[0].id()
     }
 
     /// Another host process with the same home.
@@ -180,10 +191,17 @@ impl Host {
             _ => ("CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"),
         };
         command.env(name_var, name);
-        let ran = match self.generation {
-            Generation::Environment => finish(command.env(data_var, data), b""),
-            Generation::Stdin => finish(&mut command, data.as_bytes()),
+        let stdin = match self.generation {
+            Generation::Environment => {
+                command.env(data_var, data);
+                ""
+            }
+            Generation::Stdin => data,
         };
+        let idle = self.processes.lock().unwrap().pop();
+        let mut process = idle.unwrap_or_else(HostProcess::start);
+        let ran = process.call(&command, stdin);
+        self.processes.lock().unwrap().push(process);
         assert_eq!(ran.status, 0, "{kind} {name}: {ran:?}");
         ran
     }

@@ -35,6 +35,14 @@ fn a_skill_is_installed_used_updated_and_removed() {
         let (host, hub) = acme(host);
         let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
         assert!(answer.starts_with("installed `pdf` from "), "{answer}");
+        let again = host.tool(
+            "skill_marketplace",
+            &json!({"action": "install", "skill_ref": "acme/pdf"}),
+        );
+        assert!(
+            again.contains("already installed") && again.contains("update pdf"),
+            "{again}"
+        );
         assert_eq!(host.skill_tools(), ["skill_pdf"]);
         assert!(
             host.activates("pdf")
@@ -44,14 +52,6 @@ fn a_skill_is_installed_used_updated_and_removed() {
         );
         let run = json!({"skill": "pdf", "script": "scripts/run.sh"});
         assert_eq!(host.tool("run_skill_script", &run), "ran\n");
-        let again = host.tool(
-            "skill_marketplace",
-            &json!({"action": "install", "skill_ref": "acme/pdf"}),
-        );
-        assert!(
-            again.contains("already installed") && again.contains("update pdf"),
-            "{again}"
-        );
 
         let repository = hub.base().replace("file://", "") + "acme/skills";
         let file = Path::new(&repository).join("skills/pdf/SKILL.md");

@@ -28,7 +28,8 @@ pub fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
     // Any command that changes something puts right what was left. What a dying git of the killed
     // one still writes is litter for the next.
     let staging = host.plugin_dir().join("staging");
-    for _ in 0..20 {
+    let until = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < until {
         assert_eq!(host.person(&["remove", "none"]).status, 1);
         if !staging.exists() {
             return;

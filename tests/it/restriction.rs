@@ -2,6 +2,7 @@
 //! what a model may install.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
@@ -237,5 +238,37 @@ fn a_model_installs_from_configured_sources_only() {
         );
         host.activates("careful")
             .blocks("skill_marketplace", &install("stranger/skill"));
+    }
+}
+
+#[test]
+fn what_is_written_is_the_path_that_was_judged() {
+    for host in Host::both() {
+        let host = host.skill("docs", "allowed-tools: Write(docs/**)", "");
+        let project = host.project().canonicalize().unwrap();
+        let docs = project.join("docs");
+        fs::create_dir(&docs).unwrap();
+        symlink(host.home().join(".ssh"), docs.join("link")).unwrap();
+        symlink("round", docs.join("round")).unwrap();
+        host.activates("docs");
+        for path in [
+            "docs/link/key",
+            "docs/new/../link/key",
+            "docs/round/../x",
+            "vfs://../.claude/skills/evil/SKILL.md",
+            "vfs://docs/x",
+        ] {
+            let arguments = json!({"path": path, "content": ""});
+            host.blocks("write_file", &arguments);
+            let last = json!({"tool_name": "write_file", "path": path, "content": ""});
+            let answer = host.hook("pre_file_write", &last);
+            assert_eq!(answer["denied"], true, "{path}: {answer}");
+        }
+        let handed = host.pre_tool(
+            "write_file",
+            &json!({"path": "docs/new/../x", "content": ""}),
+        );
+        let path = handed["arguments"]["path"].as_str().unwrap();
+        assert!(path.ends_with("/docs/x") && !path.contains(".."), "{path}");
     }
 }

@@ -142,6 +142,58 @@ fn a_skill_that_asks_for_the_sandbox_opens_its_paths() {
 }
 
 #[test]
+fn a_link_of_the_repository_opens_no_allowed_path() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        std::fs::create_dir(host.home().join("config")).unwrap();
+        let out = host.project().join("out");
+        std::os::unix::fs::symlink(host.home().join("config"), out).unwrap();
+        let (host, lines) = attempts(
+            host,
+            "execution: {sandbox: true, allowed-paths: [out]}",
+            r#"attempt out 'echo x > "$PROJECT_DIR/out/x"'"#,
+        );
+        assert_answers(&lines, "out", "no");
+        assert!(lines.iter().any(|line| line.contains("stays closed")));
+        assert!(!host.home().join("config/x").exists());
+    }
+}
+
+#[test]
+fn a_script_does_not_open_more_to_the_next_one() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        for dir in ["out", "i", ".venv/bin"] {
+            std::fs::create_dir_all(host.project().join(dir)).unwrap();
+        }
+        let path = format!("{}/.venv/bin:/usr/bin:/bin", host.project().display());
+        let interpreter = host.project().join("i/sh");
+        std::fs::copy("/bin/sh", &interpreter).unwrap();
+        let config = "sandbox = \"require\"\nallowed_paths = [\"out\"]\n";
+        std::fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+        let host = host.var("PATH", &path);
+        let key = r#"attempt key 'cat "$HOME/.ssh/id"'; attempt write 'echo x > "$HOME/.ssh/x"'"#;
+        let swap = r#"cd "$PROJECT_DIR" && for dir in out i .venv/bin; do
+            mv "$dir" "$dir.old" && ln -s "$HOME/.ssh" "$dir" && echo placed; done"#;
+        let (host, lines) = attempts(host, "", swap);
+        assert_eq!(lines.iter().filter(|line| *line == "placed").count(), 3);
+        // The interpreter whose directory was exchanged for the keys'.
+        std::fs::copy("/bin/sh", host.home().join(".ssh/sh")).unwrap();
+        for first in [String::new(), format!("#!{}\n", interpreter.display())] {
+            let host = &host;
+            std::fs::write(host.at("run.sh"), format!("{first}{ATTEMPTS}{key}")).unwrap();
+            let text = host.runs(&json!({}));
+            assert!(!text.contains(": yes") && !text.contains("key\n"), "{text}");
+            assert_eq!(text.contains("key: no"), first.is_empty(), "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_job_stays_confined() {
     if !can_confine() {
         return;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Generation;
+use crate::host_process::HOST;
 use crate::scripts::{RUN, job_id};
 
 /// A number of the environment.
@@ -185,7 +186,7 @@ fn kill(pid: u32) {
     let _ = kill_process(pid, Signal::KILL);
 }
 
-/// All processes below one.
+/// All processes below one but simulated hosts.
 fn descendants(of: u32) -> Vec<u32> {
     let mut found = Vec::new();
     let mut parents = vec![of];
@@ -198,7 +199,9 @@ fn descendants(of: u32) -> Vec<u32> {
             let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
             for child in children.split_whitespace() {
                 let child = child.parse().unwrap();
-                found.push(child);
+                if command_line(child) != [b"sh\0-c\0", HOST.as_bytes(), b"\0"].concat() {
+                    found.push(child);
+                }
                 parents.push(child);
             }
         }

@@ -153,7 +153,7 @@ fn touched(call: &Logged) -> Vec<PathBuf> {
     );
     paths
         .iter()
-        .map(|path| Disk.canonical(&lexical(path)))
+        .map(|path| Disk.canonical(&lexical(path)).unwrap())
         .collect()
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 struct NoLinks;
 
 impl Resolve for NoLinks {
-    fn canonical(&self, path: &Path) -> PathBuf {
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
         let mut plain = PathBuf::new();
         for part in path.components() {
             match part {
@@ -21,7 +21,7 @@ impl Resolve for NoLinks {
                 part => plain.push(part),
             }
         }
-        plain
+        Some(plain)
     }
 
     fn links_in(&self, _: &Path) -> Vec<PathBuf> {

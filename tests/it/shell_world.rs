@@ -85,13 +85,11 @@ pub struct Happened {
 pub struct Disk;
 
 impl Resolve for Disk {
-    fn canonical(&self, path: &Path) -> PathBuf {
-        for above in path.ancestors() {
-            if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
-                return real.join(rest);
-            }
-        }
-        path.to_owned()
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
+        path.ancestors().find_map(|above| {
+            let rest = path.strip_prefix(above).ok()?;
+            Some(above.canonicalize().ok()?.join(rest))
+        })
     }
 
     fn links_in(&self, directory: &Path) -> Vec<PathBuf> {
@@ -226,7 +224,7 @@ impl World {
             let log = log.display();
             let _ = writeln!(
                 driver,
-                "STUB_LOG={log}/{at} /usr/bin/timeout --foreground -s KILL 10 {shell} -c '{quoted}' </dev/null >{log}/{at}.out 2>&1"
+                "(ulimit -p {PROCESSES}; STUB_LOG={log}/{at} exec /usr/bin/timeout --foreground -s KILL 10 {shell} -c '{quoted}' </dev/null >{log}/{at}.out 2>&1)"
             );
         }
         // The group is the driver's own: what a command left running ends with it.
@@ -364,6 +362,8 @@ impl World {
 }
 
 const NOBODY: u32 = 65534;
+/// The limit of a user's processes: dash starts a loop's `a &>f` in the background each time.
+const PROCESSES: u32 = 1500;
 
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;

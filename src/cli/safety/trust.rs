@@ -103,6 +103,7 @@ fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &st
         State::Given => same.to_owned(),
         State::Missing if same.is_empty() => "not trusted".to_owned(),
         State::Missing => "new".to_owned(),
+        State::Unnamed => "recorded without names by an earlier version".to_owned(),
         State::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
         State::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
     };

@@ -179,3 +179,12 @@ fn what_names_nothing_is_an_error() {
     assert!(pattern("cmd:*").is_placeholder() && pattern("cmd *").is_placeholder());
     assert!(!pattern("cmd x:*").is_placeholder());
 }
+
+#[test]
+fn a_star_below_a_directory_never_climbs_out() {
+    let below = "./s/*";
+    assert!(matches(below, &["./s/a/b"]) && matches(below, &["./s/a", "../x"]));
+    for climbs in ["./s/..", "./s/a/..", "./s/ab/../../x", "./s/a/b/../c"] {
+        assert!(!matches(below, &[climbs]), "{climbs}");
+    }
+}

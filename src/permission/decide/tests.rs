@@ -275,3 +275,38 @@ fn nothing_is_written_where_restrictions_are_kept() {
 fn free() -> Scene {
     scene()
 }
+
+#[test]
+fn a_link_behind_a_climb_is_judged_as_it_will_be_opened() {
+    let disk = [
+        ("/p/docs/l", "/h/.ssh"),
+        ("/p/docs/m", "/h/.chibi/plugins"),
+        ("/p/docs/src", "/p/src"),
+        ("/p/round", ""),
+    ];
+    let granted = scene().active("Write(docs/**)").on(&disk);
+    let denied = scene()
+        .skill("a", Some("Write"), &["Write(~/.ssh/**)"])
+        .on(&disk);
+    for path in ["docs/new/../l/key", "docs/src/../l/key", "round/../docs/x"] {
+        let arguments = json!({"path": path, "content": ""});
+        assert!(!granted.allows("write_file", &arguments), "{path}");
+        assert!(!denied.allows("write_file", &arguments), "{path}");
+    }
+    let shell = scene()
+        .active("Bash(mkdir:*) Bash(echo:*) Bash(cd:*) Bash(git:*) Bash(tee:*) Write(**)")
+        .on(&disk);
+    for command in [
+        "mkdir -p docs/new && echo x > docs/new/../m/config.toml",
+        "mkdir -p docs/new && echo x | tee docs/new/../m/config.toml",
+        "cd docs/src/.. && echo x > m/config.toml",
+        "cd docs/src/.. && echo x | tee m/config.toml",
+        "git -C docs/m/../.. clone u .chibi/x",
+        "mkdir vfs: && echo x > vfs:///../docs/m/config.toml",
+    ] {
+        assert!(!shell.runs(command), "{command}");
+    }
+    for command in ["echo x > docs/new/../x", "cd docs && echo x > ../x"] {
+        assert!(shell.runs(command), "{command}");
+    }
+}

@@ -221,12 +221,13 @@ impl Checker<'_> {
     }
 
     /// Changes the directory from every possible current one; the cost covers all of them.
-    fn enter(&mut self, directory: &str) -> bool {
+    fn enter(&mut self, directory: &str, simple: &Simple) -> bool {
         let Readings { steps, places, .. } = self.readings;
+        let cdpath = places.cdpath || simple.assigns("CDPATH");
         steps.spend(self.directories.length())
             && self
                 .directories
-                .enter(directory, |to| self.rules.is_home_ground(to), places.cdpath)
+                .enter(directory, |to| self.rules.is_home_ground(to), cdpath)
     }
 
     fn run(&mut self, view: &View) -> Result<Grant, Fault> {
@@ -269,7 +270,7 @@ impl Checker<'_> {
                 return Ok(Grant::Free("it needs no grant"));
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
-                let stays = !view.in_loop && self.enter(&directory);
+                let stays = !view.in_loop && self.enter(&directory, view.simple);
                 return if stays {
                     Ok(Grant::Free("it stays in the project"))
                 } else {
@@ -300,7 +301,7 @@ impl Checker<'_> {
         let follows = !view.in_loop && !view.programs_only;
         match builtin {
             _ if !step::changes_directory(name) => {}
-            Builtin::ChangeDirectory(to) if follows && self.enter(&to) => {}
+            Builtin::ChangeDirectory(to) if follows && self.enter(&to, view.simple) => {}
             _ if view.in_loop && self.directories.are_known() => {
                 return Fault::refuse(name, "it changes the directory again and again");
             }

@@ -43,7 +43,7 @@ pub fn denied(
     readings: &Readings,
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` does not pipe; every other use of these characters may feed a program.
-    let feeds = command.replace("||", "").contains(['|', '<']);
+    let feeds = command.replace("||", "").contains(['|', '<']) || command.contains(">(");
     let context = Context {
         shell: readings.places.shell,
         depth: 0,
@@ -153,7 +153,7 @@ impl Seeker<'_> {
         let path = Path::new(text.rsplit('=').next().unwrap_or(text));
         let name = path.file_name()?.to_str()?;
         let directory = path.parent()?.file_name()?.to_str()?;
-        let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin");
+        let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin" | "X11");
         let names = [path.to_str()?, name].into_iter().filter(|_| is_program);
         let mut words = names.map(Word::literal);
         let rule = |word| (self.denies)(&word::canonical(&[], std::iter::once(&word)));
@@ -228,7 +228,10 @@ impl Seeker<'_> {
         if is_loader(base) {
             return Fault::refuse(base, "it runs a program by a way of its own");
         }
-        if simple.words[..at].iter().all(stays_in_shell) {
+        if simple.words[..at]
+            .iter()
+            .all(|word| stays_in_shell(word) || word.begins_option())
+        {
             let zsh = inside.context.shell.language == Language::BashOrZsh;
             evaluators::check(program, &words[1..], zsh)?;
         }
@@ -250,12 +253,26 @@ impl Seeker<'_> {
                 None => Fault::refuse("eval", UNKNOWN_TEXT),
             };
         }
-        if program == "env" {
-            let names = arguments.iter().filter_map(|word| word.raw.split_once('='));
-            let mut names = names.map(|(name, _)| name.trim_matches(['\'', '"']));
-            if let Some(name) = names.find(|name| evaluators::runs(name)) {
+        if runners::wrapper(program).is_some() {
+            let mut names = arguments
+                .iter()
+                .filter_map(|word| word.prefix().split_once('='));
+            if let Some((name, _)) = names.find(|(name, _)| evaluators::runs(name)) {
                 return Fault::refuse(name, "a shell evaluates this variable");
             }
+        }
+        if let Some(word) = runners::new_name(program, arguments) {
+            let name = word.text().filter(|name| !name.starts_with('-'));
+            let name = name.filter(|name| !SHELLS.has(base(name)));
+            let name =
+                name.ok_or_else(|| Fault::new(program, "it gives a program another name"))?;
+            let renamed = Word::literal(base(name));
+            let command = std::iter::once(&renamed).chain(arguments);
+            if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
+                return Ok(Some((name.to_owned(), rule)));
+            }
+        }
+        if program == "env" {
             return match env::split(arguments)? {
                 // The options of `env` count too.
                 Some(text) => self.text(&format!("env {text}"), context),

@@ -221,7 +221,8 @@ fn two_parsers_see_the_same_commands() {
     let mut grammar = shell_grammar::Grammar::new(7);
     let (mut compared, mut unparsed) = (0, Vec::new());
     for _ in 0..3000 {
-        let command = grammar.command();
+        // `&>` is read in two ways, of which the other parser knows one.
+        let command = grammar.command().replace("&>", " >");
         let Some(ours) = ours(&command) else { continue };
         match Theirs::of(&command) {
             Some(theirs) => {

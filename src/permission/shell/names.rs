@@ -22,11 +22,22 @@ pub fn may_be_exported(name: &str) -> bool {
 /// effect. `make`, for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
 pub fn is_safe_value(name: &str, value: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c);
-    // Some shells evaluate these values.
     match name {
+        // Some shells evaluate these values.
         "COLUMNS" | "LINES" => value.chars().all(|c| c.is_ascii_digit()),
+        _ if name == "LANG" || name.starts_with("LC_") => reads_syntax_as_written(value),
         _ => value.chars().all(plain),
     }
+}
+
+/// Whether in this locale no character but ASCII contains a byte of ASCII: in `zh_CN.GBK` the last
+/// byte of a character and the backslash behind it are one character, and what it quotes is syntax.
+fn reads_syntax_as_written(locale: &str) -> bool {
+    let name = locale.split('@').next().unwrap_or_default();
+    let charset = name.split_once('.').map_or(name, |(_, charset)| charset);
+    let charset = charset.to_ascii_lowercase();
+    let valid = |c: char| c.is_ascii_alphanumeric() || "_.@-".contains(c);
+    locale.chars().all(valid) && matches!(&*charset, "" | "c" | "posix" | "utf-8" | "utf8")
 }
 
 /// Whether this text, `NAME=value`, gives a harmless variable a plain value.
@@ -194,6 +205,35 @@ mod tests {
         let variables = Variables::default();
         assert!(variables.may_hold_anything("f"));
         assert!(!variables.may_hold_anything("DEBUG") && !variables.may_hold_anything("PATH"));
+    }
+
+    #[test]
+    fn a_locale_hides_no_syntax_in_its_characters() {
+        for value in [
+            "",
+            "C",
+            "POSIX",
+            "C.UTF-8",
+            "en_US.utf8",
+            "ca_ES.UTF-8@valencia",
+        ] {
+            assert!(is_safe_value("LC_ALL", value), "{value}");
+        }
+        for value in [
+            "zh_CN.GBK",
+            "zh_TW",
+            "zh_HK",
+            "ja_JP.SJIS",
+            "ko_KR.CP949",
+            "en_US",
+            "/x/y",
+            "x.C/UTF-8",
+        ] {
+            assert!(
+                !is_safe_value("LANG", value) && !is_safe_value("LC_ALL", value),
+                "{value}"
+            );
+        }
     }
 
     #[test]

@@ -12,9 +12,9 @@ use super::reach::{Checked, Reach};
 use super::runners::base;
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::permission::path::normalise;
 use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
 
+mod entering;
 mod finding;
 mod naming;
 mod placing;
@@ -122,7 +122,9 @@ impl Reach<'_> {
                     .map(|option| option.trim_end_matches('='));
                 let names_one = is_value || option.is_some_and(names_directory);
                 for path in self.paths(part).into_iter().flatten() {
-                    let path = normalise(&self.guard.begin.join(path));
+                    let path = self.guard.begin.join(path);
+                    // Programs follow links before `..`.
+                    let path = self.guard.context.locate(&path).simplified(path);
                     // A name that says nothing would be every directory.
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     let says_nothing =

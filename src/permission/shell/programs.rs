@@ -95,14 +95,14 @@ impl Program {
 /// interpreters and build tools run by themselves is not modelled.
 const RUN_NO_OPERAND: Names = Names::new(
     ". : [ [[ alias apk apropos apt apt-cache apt-get ar autoload awk aws az b2sum base32 base64 \
-     basename bat batcat bc bind black break brew bunzip2 bzip2 c++ cc cd cksum clang clang++ \
-     clang-format cmake cmp code column comm compopt complete composer continue convert cpio csplit curl \
+     basename bat batcat bc bind black break bunzip2 bzip2 c++ cc cd cksum clang clang++ \
+     clang-format cmp code column comm compopt complete continue convert cpio csplit curl \
      cut date declare df diff3 dig dirname dirs disown dnf dot du enable esbuild eslint eval exa \
      exit expand export expr eza false fc ffmpeg ffprobe flake8 flatpak float fmt fold g++ gawk gcc \
      gcloud gem getent getopts gh ghc glab gofmt golangci-lint gradle gradlew groups gunzip gzip \
      hash helm help hexdump history host hostname iconv id identify integer isort jar java javac \
      jest jobs join jq just kill killall less let local locale lsof lua m4 magick make man mapfile \
-     mawk md5sum meson mkdir mkfifo mktemp mocha more mvn mvnw mypy mysql nano ng nl node nproc \
+     mawk md5sum mkdir mkfifo mktemp mocha more mvn mvnw mypy mysql nano ng nl node nproc \
      nslookup od openssl pandoc paste pdftotext perl pgrep php ping pip pip3 pkill playwright popd \
      prettier print printenv ps psql pushd pwd pylint pytest python python2 python3 read readarray \
      readlink readonly realpath redis-cli return rev Rscript ruby ruff rustc rustfmt scp seq set setopt \
@@ -114,8 +114,10 @@ const RUN_NO_OPERAND: Names = Names::new(
 );
 
 /// Programs that run operands only behind one of [`runners::RUNNING`].
-const BY_SUBCOMMAND: Names =
-    Names::new("bun cargo conda corepack deno dotnet git go mamba npm pipx pnpm rustup snap yarn");
+const BY_SUBCOMMAND: Names = Names::new(
+    "brew bun cargo cmake composer conda corepack deno dotnet git go mamba meson npm pipx pnpm rustup snap \
+     yarn",
+);
 
 /// The place from which on each word may begin another command, if the program may run one.
 pub fn runs_words_from(words: &[Word]) -> Option<usize> {

@@ -9,7 +9,7 @@ use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::readings::Readings;
 use super::word::Word;
-use crate::permission::path::{Located, normalise};
+use crate::permission::path::normalise;
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
@@ -76,11 +76,7 @@ impl Reach<'_> {
         let mut paths = self.paths(text).into_iter().flatten();
         paths.any(|path| {
             let located = self.guard.context.locate(&path);
-            let lexical = Located {
-                canonical: located.lexical.clone(),
-                lexical: located.lexical.clone(),
-            };
-            protection.relation(&lexical) == Relation::Apart
+            protection.relation(&located.as_written()) == Relation::Apart
                 && protection.relation(&located) != Relation::Apart
         })
     }
@@ -241,8 +237,8 @@ impl Reach<'_> {
         };
         let mut paths = self.paths(directory).into_iter().flatten();
         paths.any(|path| {
-            let path = normalise(&self.guard.begin.join(path));
-            !is_wide(&path) && is(&path)
+            let path = self.guard.begin.join(path);
+            !is_wide(&normalise(&path)) && is(&path)
         })
     }
 }

@@ -6,7 +6,7 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::name_list::Names;
 use super::names::{self, Variables};
-use super::scan::scan;
+use super::scan::{Scan, scan};
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
 use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
@@ -35,6 +35,42 @@ pub fn read(
     steps: &Steps,
 ) -> Result<Reading, Fault> {
     let scanned = scan(source, shell, steps)?;
+    let reading = parse(&scanned, shell, variables, steps)?;
+    match scanned.as_dash_reads_it() {
+        None => Ok(reading),
+        Some(other) => {
+            let other = parse(&scan(&other, shell, steps)?, shell, variables, steps)?;
+            Ok(reading.or(other))
+        }
+    }
+}
+
+impl Reading {
+    /// What the shell does if it reads the text in one of two ways.
+    fn or(self, other: Self) -> Self {
+        let moves = moves(&self.steps) || moves(&other.steps);
+        let enter = |kind| Step::Enter(Scope { kind, moves });
+        let mut steps = Vec::new();
+        for way in [self.steps, other.steps] {
+            steps.push(enter(ScopeKind::Subshell));
+            steps.extend(way);
+            steps.push(Step::Leave);
+        }
+        // Where it leads is not known if it moves.
+        steps.extend([enter(ScopeKind::Branches), Step::Leave]);
+        Self {
+            steps,
+            loops: self.loops.into_iter().chain(other.loops).collect(),
+        }
+    }
+}
+
+fn parse(
+    scanned: &Scan,
+    shell: Shell,
+    variables: Variables,
+    steps: &Steps,
+) -> Result<Reading, Fault> {
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
     let nodes = constants::fill(nodes, &scanned.text, variables, steps);
@@ -320,7 +356,6 @@ const RESERVED: Names = Names::new(
 
 fn kind_of(kind: &NodeKind) -> String {
     match kind {
-        NodeKind::Function { name, .. } => format!("{name}()"),
         NodeKind::Coproc { .. } => "coproc".to_owned(),
         NodeKind::Select { .. } => "select".to_owned(),
         NodeKind::ForArith { .. } => "for ((".to_owned(),

@@ -325,6 +325,7 @@ impl Rules for Recorder<'_> {
                     .filter_map(|one| Some(Word::written(one.raw.split_once('=')?.1, Arity::Any)));
                 let assigned = reach.others(&values.collect::<Vec<_>>());
                 let checked = assigned.and_then(|()| reach.check(&command.words));
+                let checked = checked.and_then(|()| reach.entered(command));
                 seen.protected = checked.err();
             }
             drop(seen);

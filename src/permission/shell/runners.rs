@@ -2,11 +2,12 @@
 //! table of them for denials and operands; `wrappers` knows those whose options are read exactly.
 
 use super::name_list::Names;
+use super::word::Word;
 
 /// Shells, which run text from an argument or from standard input.
 pub const SHELLS: Names = Names::new(
     "bash sh dash zsh ksh mksh ash rbash fish csh tcsh yash pwsh posh oksh loksh hush elvish nu \
-     xonsh osh ysh rc es",
+     xonsh osh ysh rc es zsh5 rzsh ksh93 lksh bash-static",
 );
 
 /// Wrappers that take their options alike.
@@ -148,7 +149,8 @@ pub const BY_SUBCOMMAND: Names =
     Names::new("uv poetry pipenv pdm hatch pixi bundle rbenv pyenv asdf docker podman kubectl");
 
 /// Subcommands with which a program runs the words behind them.
-pub const RUNNING: Names = Names::new("run exec dlx tool foreach bisect create debug");
+pub const RUNNING: Names =
+    Names::new("run exec dlx tool foreach bisect create debug explore unshare devenv -E");
 
 /// How many letters of clustered options may stand before a text.
 const MAX_LETTERS: usize = 3;
@@ -165,9 +167,46 @@ pub const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The steps that a look-up in these tables costs.
 pub const LOOK_UP: usize = 4;
 
-/// The last component of a program's path.
+/// The last component of a program's path. Where GNU's tools have other names, `gfind` is `find`.
 pub fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    match program.rsplit('/').next().unwrap_or(program) {
+        "gfind" => "find",
+        base => base,
+    }
+}
+
+/// The name that `exec -a` or `env -a` gives the program behind it, by which that may choose what it
+/// does; with its option, if they are one word.
+pub fn new_name<'w>(program: &str, arguments: &'w [Word]) -> Option<&'w Word> {
+    let wrapper = wrapper(program).filter(|_| matches!(program, "exec" | "env"))?;
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.prefix();
+        let assigns = text.contains('=') && !text.starts_with('-');
+        match text.strip_prefix('-') {
+            Some(long) if long.starts_with('-') && abbreviates(text, "--argv0") => {
+                return Some(word);
+            }
+            Some(short) if !short.starts_with('-') && short.contains('a') => {
+                return if short.ends_with('a') {
+                    words.next()
+                } else {
+                    Some(word)
+                };
+            }
+            Some(_) if wrapper.takes_value(text) == Some(true) => drop(words.next()),
+            Some(_) => {}
+            None if assigns => {}
+            None => break,
+        }
+    }
+    None
+}
+
+/// Whether a text is a long option, also abbreviated or with a value.
+pub fn abbreviates(text: &str, option: &str) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    name.len() > 2 && option.starts_with(name)
 }
 
 /// How a wrapper of this base name takes its options.

@@ -28,6 +28,19 @@ pub struct Scan {
     pub substitutions: usize,
     /// The bodies of here-documents, in textual order.
     pub heredocs: Vec<String>,
+    /// Where in the text there is a `>` behind an `&`, as in `&>` and `&>>`.
+    pub both_outputs: Vec<usize>,
+}
+
+impl Scan {
+    /// The text as dash reads it, if that differs: `a &>f b` runs `a` in the background, then `b`.
+    pub fn as_dash_reads_it(&self) -> Option<String> {
+        let mut text = self.text.clone();
+        for at in self.both_outputs.iter().rev() {
+            text.insert(*at, ' ');
+        }
+        (text.len() > self.text.len()).then_some(text)
+    }
 }
 
 /// An enclosing construct.
@@ -154,6 +167,10 @@ impl<'a> Lexer<'a> {
                 }
                 if c != '|' {
                     self.another_command()?;
+                }
+                if self.rest().starts_with("&>") && !self.zsh() {
+                    let at = self.seen.text.len() + self.at - self.copied;
+                    self.seen.both_outputs.push(at + 1);
                 }
                 self.end_word(1)?;
                 self.position.separate()?;

@@ -108,8 +108,13 @@ impl Simple {
                 || word.is_any(&EVALUATES) && (word.text() != Some(".") || prefixed(at))
         };
         self.words.first().is_some_and(|word| word.text().is_none())
-            || self.assignments.iter().any(|one| one.name == "CDPATH")
+            || self.assigns("CDPATH")
             || self.words.iter().enumerate().any(moves)
+    }
+
+    /// Whether it assigns a value to this variable.
+    pub fn assigns(&self, name: &str) -> bool {
+        self.assignments.iter().any(|one| one.name == name)
     }
 
     /// The command as written, for people.

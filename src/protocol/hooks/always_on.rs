@@ -8,8 +8,9 @@ use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::policy::Config;
+use crate::protocol::authorize::lacks_always_on;
 use crate::run_context::RunContext;
-use crate::session::{ActiveSkill, snapshot};
+use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
 use crate::skill::{Skill, Wrapper, one_line};
 use crate::sys::warn;
 
@@ -40,7 +41,8 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     let fitting = chosen.fitting.iter();
     let snapshots = fitting.map(|(offered, _)| snapshot(offered.skill, offered.tool));
     let snapshots: Vec<ActiveSkill> = snapshots.collect();
-    if let Err(error) = put_in_force(ctx, &chosen, &snapshots) {
+    let wanted = (!names.is_empty()).then_some(&snapshots[..]);
+    if let Err(error) = put_in_force(ctx, &chosen, wanted) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
         warn(format_args!("not always on this time: {names}: {error}"));
@@ -49,9 +51,23 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     chosen.block(catalog.has_one_tool(config.max_tools.0))
 }
 
+/// The session in which a call is decided. If no prompt put its always-on skills in force, because
+/// it was cut short or the host sent none, this does; [`authorize`] refuses if it fails.
+///
+/// [`authorize`]: crate::protocol::authorize::authorize
+pub fn session(ctx: &RunContext) -> Result<Session, Unreadable> {
+    let session = ctx.active();
+    let lacks = |session: &Session| lacks_always_on(ctx, session).is_some();
+    if !session.as_ref().is_ok_and(lacks) {
+        return session;
+    }
+    instructions(ctx, ctx.context().as_deref(), true);
+    ctx.active()
+}
+
 /// Ends the always-on skills: the conversation has changed.
 pub fn end(ctx: &RunContext) {
-    match ctx.store().keep_always_on(&ctx.session(), &[]) {
+    match ctx.store().keep_always_on(&ctx.session(), None) {
         Ok(kept) => ctx.record_ends(kept.ended),
         // They stay active, which is safe.
         Err(error) => warn(format_args!("{error}")),
@@ -127,8 +143,8 @@ fn text(ctx: &RunContext, skill: &Skill) -> Result<String> {
     })
 }
 
-fn put_in_force(ctx: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
-    let kept = ctx.store().keep_always_on(&ctx.session(), snapshots)?;
+fn put_in_force(ctx: &RunContext, chosen: &Chosen, wanted: Option<&[ActiveSkill]>) -> Result<()> {
+    let kept = ctx.store().keep_always_on(&ctx.session(), wanted)?;
     ctx.record_ends(kept.ended);
     for (offered, _) in &chosen.fitting {
         if kept.began.contains(&offered.skill.name.to_string()) {

@@ -4,13 +4,14 @@
 
 use serde_json::json;
 
+use super::always_on;
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::{Response, ToolUse, closed};
 use crate::run_context::RunContext;
 
 /// Refuses what is not allowed; these hooks never grant.
 pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
-    let session = ctx.active();
+    let session = always_on::session(ctx);
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free {
         closed::nothing_is_in_force();

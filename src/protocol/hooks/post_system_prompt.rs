@@ -18,6 +18,8 @@ use crate::sys::warn;
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
 pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
     let is_first = enter(ctx, context);
+    // First, because listing what a project has may take until the deadline.
+    let always_on = always_on::instructions(ctx, context, is_first);
     let told = ctx.told(PROMPT, |catalog| {
         let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
@@ -34,11 +36,7 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
     }
     tell_of_proposals(ctx);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
-    let blocks = [
-        disclosed,
-        always_on::instructions(ctx, context, is_first),
-        active_block(ctx),
-    ];
+    let blocks = [disclosed, always_on, active_block(ctx)];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
         return Response::nothing();

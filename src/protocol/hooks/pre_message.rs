@@ -91,12 +91,15 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
         .ok_or_else(|| not_callable(call.name, entry))?;
     let arguments = (!call.arguments.is_empty()).then(|| call.arguments.to_owned());
     let called = Called::new(&catalog, skill, Some(call.name), arguments);
-    // At the start of a run nothing is known yet, and a policy's denials apply to everybody.
+    // At the start of a run nothing is in force yet, and a policy's denials apply to everybody.
     let used = ToolUse {
         tool: called.tool.clone(),
         arguments: Value::Null,
     };
-    let session = Ok(Session::default());
+    let session = Ok(Session {
+        has_always: true,
+        ..Session::default()
+    });
     if let Answer::Refused(reason) = authorize(ctx, &session, &used, Some(&called)).answer {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::always_on;
 use super::load_session::load_session;
 use super::refuse::refuse;
 use crate::activation::put_in_force;
@@ -41,7 +42,9 @@ pub fn pre_tool(
         return Response::block(UNCLEAR);
     };
     let (store, key) = (ctx.store(), ctx.session());
-    let session = store.session(&key);
+    let session = always_on::session(ctx);
+    // If it cannot be recorded, what was known of it counts.
+    let _ = store.note_host(&key);
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();

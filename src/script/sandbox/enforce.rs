@@ -1,16 +1,16 @@
 //! The limits in the kernel's form (Linux): a Landlock ruleset and a system call filter.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 use seccompiler::BpfProgram;
 
 use super::filter;
-use super::{Kernel, Network, Sandbox, places};
+use super::{Kernel, Network, Sandbox, places, trail};
 
 /// A sandbox ready to be entered.
 #[derive(Debug)]
@@ -69,14 +69,33 @@ fn ruleset(
     }
     let mut ruleset = ruleset
         .create()?
-        .add_rules(path_beneath_rules(readable, read))?
-        .add_rules(path_beneath_rules(writable, change))?;
+        .add_rules(rules(readable, read))?
+        .add_rules(rules(writable, change))?;
     for path in places::DEVICES {
         if let Ok(path) = PathFd::new(path) {
             ruleset = ruleset.add_rule(PathBeneath::new(path, device))?;
         }
     }
     Ok(ruleset)
+}
+
+/// What `access` permits for each path that exists, opened without following links: one that was
+/// put there since the path was chosen opens nothing.
+fn rules(
+    paths: &[OsString],
+    access: BitFlags<AccessFs>,
+) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
+    let opened = paths
+        .iter()
+        .filter_map(|path| trail::open(path.as_ref()).ok());
+    opened.map(move |(file, is_dir)| {
+        let of_file = if is_dir {
+            access
+        } else {
+            access & AccessFs::from_file(ABI::V5)
+        };
+        Ok(PathBeneath::new(file, of_file))
+    })
 }
 
 /// The system's error number at the end of the chain.

@@ -9,6 +9,7 @@ mod filter;
 mod kernel;
 mod places;
 mod ruleset;
+mod trail;
 #[cfg(not(target_os = "linux"))]
 mod unenforced;
 

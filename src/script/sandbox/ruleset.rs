@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 /// The confinement of a script.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// What it may read and what it may change, if the kernel can restrict that.
+    /// What it may read and what it may change, if the kernel can restrict that: paths without
+    /// links.
     pub files: Option<[Vec<OsString>; 2]>,
     /// Whether its system calls are filtered.
     pub is_filtered: bool,
@@ -45,8 +46,7 @@ pub fn build(
         return Ok(None);
     }
     let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
-    let files =
-        (kernel.landlock > 0).then(|| [places.readable(notes), places.writable(notes)].map(plain));
+    let files = (kernel.landlock > 0).then(|| places.open(notes).map(plain));
     let lacks = lacks.into_iter();
     notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
     Ok(Some(Sandbox {

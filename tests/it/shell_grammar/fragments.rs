@@ -67,7 +67,7 @@ pub const MOVES: &[&str] = &[
     "cd sub", "cd sub/..", "cd ..", "cd \"$x\"", "cd", "cd -", "cd ./sub", "cd sub || true", "cd sub && cd ..", "cd out", "cd in",
     "command cd sub", "builtin cd sub", "eval 'cd sub'", "eval cd sub", "pushd sub", "popd", "CDPATH=. cd sub", "cd -P sub", "cd -- sub",
     "cd sub >/dev/null", "cd 'sub'", "cd s*b", "cd $(git a)sub", "cd ~", "cd scripts", "cd \"$OLDPWD\"", "cd sub 2>&1", "time cd sub",
-    "! cd sub", "cd sub\ncd ..", "cd ./sub/../sub", "bash -c 'cd sub'", "(cd sub)", "{ cd sub; }", "cd sub x", "cd x sub", "chdir sub",
+    "! cd sub", "cd sub &>/dev/null", "cd sub &>/dev/null && git a", "command -p cd sub", "command -- cd sub", "cd sub\ncd ..", "cd ./sub/../sub", "bash -c 'cd sub'", "(cd sub)", "{ cd sub; }", "cd sub x", "cd x sub", "chdir sub",
     "cd \"$(git rev-parse --show-toplevel)\"", "cd $PWD", "cd \"\"", "cd sub/.", "cd //", "cd +1", "cd sub#", "cd sub;:", "cd \\sub",
 ];
 

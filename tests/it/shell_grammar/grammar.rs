@@ -322,6 +322,10 @@ impl Grammar {
         if self.chance(10) && depth > 0 {
             return format!(" < <({})", self.list(depth - 1));
         }
+        if self.chance(10) {
+            let behind = [" &>out/z rm x", " &>> out/z git b", " > out/y rm x", " &> out/z 2>&1 evil", " &>out/z x=1 evil", " 2>&1 rm"];
+            return self.pick(&behind).to_owned();
+        }
         self.pick(&[
             " 2>&1", "2>&1-", " >&1-", " <&0-", " > /dev/null", " 2>/dev/null", " > out/x", " >> out/y", " < in/data",
             " > canary", " < canary", " &> out/z", " > ../x", " > ~/x", " > $x", " > \"out/$x\"",

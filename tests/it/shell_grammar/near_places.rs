@@ -5,6 +5,7 @@ use super::Grammar;
 const BEFORE: &[&str] = &[
     "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd link && ", "cd \"$x\"; ",
     "read d <<< .claude/skills; ", "read d <<< .claude; ", "printf -v d %s .claude/skills/kept; ", "set -- .claude/skills; ", "x=.claude/skills/s.md; ", "x=./.claude; ", "d=sub/skills; ", "cat .claude/skills/kept; ", "cat / s; ",
+    "command -p cd .claude; ", "command -- cd .claude && ", "CDPATH=.claude cd skills; ", "pushd .claude; ", "cd .cl*; ", "cd .claude &>/dev/null; ", "cd .claude &>/dev/null && ", "ls &>/dev/null ",
 ];
 
 const WRAPPERS: &[&str] = &[
@@ -13,7 +14,7 @@ const WRAPPERS: &[&str] = &[
 ];
 
 const PROGRAMS: &[&str] = &[
-    "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
+    "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "cp -r --no-t", "cp --pare", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
     "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar xCf .claude a", "tar --directory=link -xf a",
     "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "GIT_TRACE=.claude/skills/new git", "./cat", "\"$(command -v rm)\" -rf", "find sub -exec rm -r", "find .claude -maxdepth 0 -exec touch", "git rm --cached", "sed \"$x\"", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
 ];

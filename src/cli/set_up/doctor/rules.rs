@@ -87,7 +87,7 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
                 }
                 let state = trusts.of_part(ctx, &holder, &part);
                 is_new |= state == Trust::Missing;
-                is_changed |= matches!(state, Trust::Outdated(_));
+                is_changed |= matches!(state, Trust::Outdated(_) | Trust::Unnamed);
             }
             let why = match (is_new, is_changed) {
                 (false, false) => return None,

@@ -332,3 +332,50 @@ fn no_command_names_a_call_of_the_host() {
         "nothing is in force"
     );
 }
+
+#[test]
+fn options_are_known_by_any_beginning() {
+    refused_for_its_place(&["cp -r --no-t t .claude", "mv --no-t t .claude"]);
+    refused("cp -r --no-t t .");
+    refused("cd sub; cp --pare .claude/skills/n/SKILL.md ..");
+    refused("cd sub; rsync -a --rel .claude/skills/n ..");
+}
+
+#[test]
+fn a_directory_is_entered_as_a_plain_step() {
+    for command in [
+        "CDPATH=.claude cd skills; touch n",
+        "CDPATH=.claude cd skills && echo x > n/SKILL.md",
+        "command -- cd .claude; echo x > skills/n",
+        "command -p cd .claude; echo x > skills/n",
+        "builtin -- cd .claude; echo x > skills/n",
+        "pushd .claude; echo x > skills/n",
+        "cd -P .claude; echo x > skills/n",
+        "cd .cla?de; echo x > skills/n",
+        "echo x &>/dev/null tee .claude/skills/n",
+        "echo &>/dev/null cd .claude; echo x > skills/n",
+        "ls &>/dev/null rm -rf .claude",
+        "cd .claude &>/dev/null; cd sub &>/dev/null; echo x > skills/n",
+    ] {
+        refused_for_its_place(&[&command.replace(".cla?de", ".cl*")]);
+    }
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_made_of_its_source() {
+    let without = scene().active("Bash Write Read").on(&[("/p", "/p")]);
+    for command in ["mv t .claude", "cp -r t .claude", "ln -s t .claude"] {
+        assert!(!without.runs(command), "accepted: {command}");
+        assert!(bare().runs(command), "{command}");
+    }
+}
+
+#[test]
+fn the_value_of_an_option_may_be_a_text() {
+    refused_for_its_place(&[
+        "ssh -o ProxyCommand='touch .claude/skills/n' h",
+        "ssh -oProxyCommand='touch .claude/skills/n' h",
+        "su --command='touch .claude/skills/n'",
+        "script --command='>.claude/skills/n'",
+    ]);
+}

@@ -2,6 +2,7 @@
 //! (docs/spec/restriction.md#commands-that-evaluate-text). Under a denial their operands must be
 //! plain; otherwise it is unknown what runs.
 
+use super::input::sourced;
 use crate::permission::shell::Fault;
 use crate::permission::shell::builtins::{self, Builtin};
 use crate::permission::shell::name_list::Names;
@@ -42,7 +43,7 @@ pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
 /// For operands that are unknown or that some shell evaluates.
 pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> {
     let safe = match program {
-        "." | "source" => arguments.first().is_none_or(is_file),
+        "." | "source" => sourced(arguments).is_none_or(is_file),
         "alias" => all(arguments, |text| is_plain(text) && !text.contains('=')),
         "hash" => all(arguments, |text| {
             is_plain(text) && !text.contains('=') && !has_letter(text, 'p')

@@ -2,20 +2,21 @@
 
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::reach::plain_path;
-use crate::permission::shell::runners::SHELLS;
+use crate::permission::shell::runners::{self, SHELLS, abbreviates};
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.
-const RUN_INPUT: Names = Names::new("parallel fakeroot unshare setarch newgrp");
+const RUN_INPUT: Names = Names::new(
+    "parallel fakeroot unshare nsenter setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 \
+     chroot newgrp",
+);
 
 /// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
     match program {
         "su" | "runuser" => !arguments.iter().any(has_command),
-        "sudo" => arguments
-            .iter()
-            .any(|word| word.is_any(&["-s", "-i", "--shell", "--login"])),
-        "." | "source" => arguments.first().is_some_and(is_input),
+        "sudo" | "doas" => arguments.iter().any(begins_shell),
+        "." | "source" => sourced(arguments).is_some_and(is_input),
         // Its operands are a time.
         "at" | "batch" => {
             let may_be_input = |word: &Word| word.text().is_none() || is_input(word);
@@ -23,7 +24,10 @@ pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
         }
         // It installs what runs later.
         "crontab" => arguments.iter().all(|word| word.is_any(&["-"])),
-        _ if RUN_INPUT.has(program) => arguments.iter().all(Word::begins_option),
+        _ if RUN_INPUT.has(program) => {
+            let operands = arguments.iter().filter(|word| !word.begins_option());
+            operands.count() <= runners::wrapper(program).map_or(0, |wrapper| wrapper.operands)
+        }
         _ if SHELLS.has(program) => shell_runs_input(arguments),
         _ => false,
     }
@@ -39,11 +43,29 @@ fn reads_no_input(word: &Word) -> bool {
     word.is_any(&["-f", "-l", "-d", "-r", "-c", "-V"])
 }
 
-/// Whether a file is standard input under another name.
+/// Whether an option of `sudo` may ask for a shell, alone or in a cluster.
+fn begins_shell(word: &Word) -> bool {
+    match word.prefix().strip_prefix('-') {
+        Some(long) if long.starts_with('-') => ["--shell", "--login"]
+            .iter()
+            .any(|option| abbreviates(word.prefix(), option)),
+        Some(letters) => letters.contains(['s', 'i']),
+        None => false,
+    }
+}
+
+/// The file that `.` reads.
+pub fn sourced(arguments: &[Word]) -> Option<&Word> {
+    arguments.iter().find(|word| !word.begins_option())
+}
+
+/// Whether a file may be standard input under another name, also by a path that climbs.
 fn is_input(word: &Word) -> bool {
-    let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
     let path = plain_path(word.prefix());
-    starts.iter().any(|start| path.starts_with(start))
+    let climbs = path.split('/').any(|name| name == "..");
+    ["/dev/stdin", "/dev/fd/", "/proc/"]
+        .iter()
+        .any(|name| path.starts_with(name) || climbs && path.contains(name))
 }
 
 fn shell_runs_input(arguments: &[Word]) -> bool {

@@ -6,6 +6,7 @@ use super::{
     Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_option,
     options, plain, refuse_if,
 };
+use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::{Arity, Piece, Word};
 
 impl Reach<'_> {
@@ -31,18 +32,18 @@ impl Reach<'_> {
         // Those of `rsync` that remove what is not among the sources, or the sources themselves,
         // and the one by which the destination is not entered.
         let removing = |word: &Word| {
-            let long = ["--del", "--remove", "--no-target"];
             let short = word.begins_option() && !word.prefix().starts_with("--");
-            long.iter().any(|option| word.raw.starts_with(option))
-                || short && word.prefix().contains('T')
+            is_long(
+                word,
+                &["--delete", "--remove-source-files", "--no-target-directory"],
+            ) || short && word.prefix().contains('T')
         };
         let removes = arguments.iter().any(removing);
         // What stands below the destination is then the whole path of a source. `-R` of `rsync`,
         // which alone has no option for the destination, does that, too.
         let keeping = |word: &Word| {
-            let long = ["--parents", "--relative", "--files-from"];
             let short = word.begins_option() && !word.prefix().starts_with("--");
-            long.iter().any(|option| word.raw.starts_with(option))
+            is_long(word, &["--parents", "--relative", "--files-from"])
                 || short && into.is_empty() && word.prefix().contains('R')
         };
         let keeps_paths = arguments.iter().any(keeping);
@@ -155,6 +156,13 @@ impl Reach<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a word is one of these options, also abbreviated, or begins with one: `--delete-after`.
+fn is_long(word: &Word, options: &[&str]) -> bool {
+    let text = word.prefix();
+    let is_one = |option: &&str| text.starts_with(*option) || abbreviates(text, option);
+    options.iter().any(is_one)
 }
 
 /// The name under which a source would stand in a directory, if it is known.

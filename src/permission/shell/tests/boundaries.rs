@@ -1,6 +1,6 @@
 //! Where each limit and condition of reading a command lies: one command on either side of it.
 
-use super::{all_run, git, none_runs};
+use super::{all_run, git, none_runs, refused_for};
 use crate::host::shell::Language;
 use crate::permission::scene::scene;
 
@@ -174,4 +174,27 @@ fn a_descriptor_that_is_moved_is_a_file_to_some_shells() {
         none_runs(&git(), &[&format!("git a {redirection}"), &format!("git a {redirection} | sort")]);
     }
     all_run(&git(), &["git a 2>&1", "git a >&2", "git a 2>&-", "git a <&-", "git a 2>&1 | sort"]);
+}
+
+#[test]
+fn a_here_document_begins_on_a_line_without_open_quotes() {
+    none_runs(&git(), &["git a <<E \"x\nE\ny\"\nE", "git a <<E 'x\nE\ny'\nE", "git a <<E \"x\ny\"\nz\nE"]);
+    all_run(&git(), &["git a <<E \"x y\"\nE", "git a \"x\ny\" <<E\nz\nE", "git a \"x \\\ny\" b"]);
+}
+
+#[test]
+fn a_test_is_negated_once() {
+    all_run(&git(), &["[[ ! -d x ]] && git a"]);
+    none_runs(&git(), &["[[ ! ! -d x ]] && git a"]);
+}
+
+#[test]
+fn a_function_is_refused_by_its_first_word() {
+    refused_for(&git(), "function f { git a; }", "function");
+}
+
+#[test]
+fn a_test_has_an_operator_that_every_shell_knows() {
+    all_run(&git(), &["[ -f x ] && git a", "test ! -d x"]);
+    none_runs(&git(), &["[ -q x ] && git a", "[ -ff x ]", "test - x"]);
 }

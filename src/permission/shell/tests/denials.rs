@@ -195,3 +195,50 @@ fn behind_a_known_wrapper_the_inner_program_decides() {
         ],
     );
 }
+
+#[test]
+fn a_shell_is_fed_by_every_way_to_its_input() {
+    none_runs(
+        &denied(),
+        &[
+            "echo 'rm x' > >(bash)", "exec 3> >(sh); echo 'rm x' >&3", "echo 'rm x' >> >(sh)", "printf 'rm x' > >(sudo -s)", "echo rm | bash /tmp/../dev/stdin",
+            "echo rm | bash ../../../../dev/stdin", "echo rm | . /tmp/../dev/stdin", "echo rm | . -- /dev/stdin", "source -- /dev/stdin <<< rm", "echo rm | linux64",
+            "echo rm | setarch x86_64", "echo rm | i386 -v", "echo rm | chroot /x", "echo rm | sudo -su root", "echo rm | sudo -Es", "echo rm | sudo --log", "echo rm | doas -s",
+            "echo rm | zsh5", "echo rm | bash-static",
+        ],
+    );
+    all_run(&denied(), &["bash", "echo x | su -c ls bob", "echo x | runuser bob -c ls", "echo x | bash dev/run.sh", "echo x > >(cat)", "echo x | sudo tee f", "echo x | . venv/bin/activate", "echo x | chroot /x ls"]);
+}
+
+#[test]
+fn a_test_of_plain_words_is_no_evaluation() {
+    all_run(&denied(), &["[ a === b ]", "test a -foo b", "test a b -c"]);
+    none_runs(&denied(), &["test a -v", "[ -t x ]", "test a -R", "test 'a[x]' -foo b"]);
+}
+
+#[test]
+fn options_of_a_builtin_hide_no_other() {
+    none_runs(
+        &denied(),
+        &[
+            "builtin -- printf -v PS4 %s '$(rm x)'", "command -p test -v 'a[$(rm x)]'", "command -- test -v 'a[$(rm x)]'", "command -p declare -i x='a[$(rm x)]'",
+            "command -p read 'a[$(rm x)]' <<< 1", "time -- let 'a[$(rm x)]'", "command -p typeset -n r=PS4", "command -p jobs -x rm x", "command -p hash -p /x/r ls",
+            "command -p source <(echo rm x)", "env BASH_''FUNC_ls%%='() { rm x; }' bash -c ls", "env BASH''_ENV=/dev/stdin bash -c ls <<< 'rm x'",
+            "sudo 'BASH_FUNC_ls%%=() { rm x; }' bash -c ls", "sudo BASH_ENV=x bash -c ls",
+        ],
+    );
+    all_run(&denied(), &["command -p ls", "command -- git log", "time -p ls", "sudo A=1 ls"]);
+}
+
+#[test]
+fn a_program_under_another_name_is_denied() {
+    none_runs(
+        &denied(),
+        &[
+            "exec -a rm busybox x", "(exec -a rm busybox x)", "exec -ca rm busybox x", "env -a rm busybox x", "env --argv0=rm busybox x", "env --arg rm busybox x",
+            r"gfind . -exec rm {} \;", r"gfind . -exec sh -c 'rm x' \;", "cp /usr/bin/X11/rm r", "npm explore foo -- rm x", "cmake -E env rm x", "cmake -E time rm x",
+            "cmake -E chdir . rm x", "meson devenv -C b rm x", "podman unshare rm x", "composer exec rm x", "brew bundle exec rm x",
+        ],
+    );
+    all_run(&denied(), &["exec ls", "env A=1 ls -a", "gfind . -name x", "cmake -E copy a b", "meson compile rm", "brew install rm", "composer require rm"]);
+}

@@ -73,3 +73,27 @@ fn a_shell_that_is_not_known_runs_nothing_by_pattern() {
         all_run(&scene().active("Bash").shell(Other, persists), &commands);
     }
 }
+
+/// `a &>f b` is `a &` and `>f b` in dash.
+#[test]
+fn what_stands_behind_both_outputs_is_a_command_too() {
+    let scene = scene().active("Bash(git:*) Read Write(out/**)");
+    none_runs(
+        &scene,
+        &[
+            "git log &>out/x rm x", "git log &>>out/x rm x", "true &>out/x rm -rf x", "echo x &>out/x rm x", "git a && true &>out/x rm x",
+            "eval 'git a &>out/x rm x'", "dash -c 'git a &>out/x rm x'", "git a \"$(git b &>out/x rm x)\"", "git a `git b &>out/x rm x`", "git log &>\\\nout/x rm x",
+            "git a &>out/x x=1 rm x", "git a &>out/x 2>&1 rm x", "! git a &>out/x rm x", "if git a &>out/x rm x; then git b; fi", "{ git a; } &>out/x rm x",
+            "cd out &>/dev/null && echo x > y", "cd sub &>out/x; git a > ../out/y", "f=out; { f=src; } &>out/x; git a > $f/x", "git a &>rm",
+        ],
+    );
+    all_run(
+        &scene,
+        &[
+            "git log &>out/x", "git log &>>out/x && git status", "if git a &>out/x; then git b; fi", "git a &>out/x || git b", "git a -v &>out/x | head -3", "git a &>out/x 2>&1",
+            "git a \"$(git b &>out/x)\"", "cd sub && git a &>/dev/null",
+        ],
+    );
+    let denied = scene.skill("b", None, &["Bash(rm:*)"]);
+    none_runs(&denied, &["ls &>out/x rm x", "ls &>/dev/null bash -c 'rm x'", "git log &>/dev/null $x"]);
+}

@@ -1,0 +1,34 @@
+//! Directories that a command may enter unseen, so that what follows is checked in another one.
+
+use super::{Checked, Operand, Reach, refuse_if};
+use crate::permission::shell::step::Simple;
+use crate::permission::shell::word::{Arity, Word};
+
+impl Reach<'_> {
+    /// Refuses to enter a directory of protected places by a command that is not followed, such as
+    /// `pushd .claude`, `command -p cd .claude` or `CDPATH=.claude cd skills`.
+    ///
+    /// # Errors
+    /// The word that names the directory.
+    pub fn entered(&self, command: &Simple) -> Checked {
+        let is_followed = command.assignments.is_empty()
+            && matches!(&*command.words, [cd, to] if cd.is_any(&["cd"]) && to.text().is_some());
+        if is_followed || !command.may_move() {
+            return Ok(());
+        }
+        let assigned = command.assignments.iter();
+        let values = assigned.filter_map(|one| one.raw.split_once('='));
+        let values: Vec<Word> = values
+            .map(|(_, value)| Word::written(value, Arity::Any))
+            .collect();
+        for word in command.words.iter().skip(1).chain(&values) {
+            self.each(word, |operand| match operand {
+                Operand::Path(path) => {
+                    refuse_if(word, self.is_foreign(path) || self.holds_little_else(path))
+                }
+                _ => Ok(()),
+            })?;
+        }
+        Ok(())
+    }
+}
