@@ -200,9 +200,15 @@ impl<'a> Rules<'a> {
                 format!("it comes with the project and changed since you trusted it{what}")
             }
         };
-        let holder = dir.parent().map_or(dir, RunContext::holder_of);
-        let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
-        Some(Standing::Withheld(Withheld::Untrusted, why))
+        Some(untrusted(dir, why))
+    }
+
+    /// The standing of a skill of a trusted project that was exchanged after it was compared with
+    /// the record of trust.
+    pub fn distrusts_content(&self, layer: Layer, skill: &Skill) -> Option<Standing> {
+        let exchanged = layer == Layer::Project && !self.trusts.covers(self.ctx, skill);
+        let why = "it comes with the project and changed while it was read";
+        exchanged.then(|| untrusted(&skill.dir, why.to_owned()))
     }
 
     /// The standing of a skill whose text may be shown, without regard to others of its name.
@@ -220,6 +226,12 @@ impl<'a> Rules<'a> {
             .or_else(|| self.out_of_scope(skill))
             .unwrap_or_else(|| chosen(skill, chooser))
     }
+}
+
+fn untrusted(dir: &Path, why: String) -> Standing {
+    let holder = dir.parent().map_or(dir, RunContext::holder_of);
+    let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
+    Standing::Withheld(Withheld::Untrusted, why)
 }
 
 /// The user's choice, or else the author's.

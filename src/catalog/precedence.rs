@@ -47,7 +47,12 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
 
 /// Sets the entry's standing by the rules; returns the name it competes for, if any.
 fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
-    if let Some(standing) = rules.distrusts(entry.layer, &entry.dir) {
+    let exchanged = || rules.distrusts_content(entry.layer, entry.skill.as_ref().ok()?);
+    let distrusted = rules.distrusts(entry.layer, &entry.dir);
+    if let Some(standing) = distrusted.or_else(exchanged) {
+        if let Standing::Withheld(_, why) = &standing {
+            entry.skill = Err(why.clone());
+        }
         entry.standing = standing;
         return None;
     }

@@ -3,7 +3,7 @@
 //! it is reported.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::policy::Ledger;
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
-use crate::skill::{Skill, find_skill_file};
+use crate::skill::{Skill, find_skill_file, skill_digest};
 use crate::sys::{files, tree};
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
@@ -72,6 +72,8 @@ pub enum Trust {
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
     found: RefCell<BTreeMap<PathBuf, Trust>>,
+    /// The digests of the skills' files that were compared.
+    compared: RefCell<BTreeSet<String>>,
 }
 
 impl Trusts {
@@ -99,27 +101,49 @@ impl Trusts {
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
     pub fn of_part(&self, ctx: &RunContext, holder: &Path, path: &Path) -> Trust {
-        self.compared(path, || {
-            let read = || ctx.trusted().entries().unwrap_or_default();
-            let entries = self.entries.get_or_init(read);
-            match real(holder).to_str().and_then(|key| entries.get(key)) {
-                None => Trust::Missing,
-                Some(recorded) if recorded.is_always() => Trust::Given,
-                Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
-                Some(Trusted::Parts(parts)) => part_key(holder, path)
-                    .and_then(|key| parts.get(key))
-                    .map_or(Trust::Missing, |part| part.compared_with(path)),
-            }
+        self.once(path, || match self.recorded(ctx, holder) {
+            None => Trust::Missing,
+            Some(recorded) if recorded.is_always() => Trust::Given,
+            Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
+            Some(Trusted::Parts(parts)) => part_key(holder, path)
+                .and_then(|key| parts.get(key))
+                .map_or(Trust::Missing, |part| part.compared_with(path, self)),
         })
+    }
+
+    /// Whether a trusted skill was loaded from the bytes that were compared with the record, and
+    /// not from others that a program put there in between.
+    pub fn covers(&self, ctx: &RunContext, skill: &Skill) -> bool {
+        let root = skill.dir.parent().unwrap_or(&skill.dir);
+        let recorded = self.recorded(ctx, RunContext::holder_of(root));
+        recorded.is_some_and(Trusted::is_always) || self.compared.borrow().contains(&skill.digest)
+    }
+
+    /// What is recorded for `holder`.
+    fn recorded(&self, ctx: &RunContext, holder: &Path) -> Option<&Trusted> {
+        let read = || ctx.trusted().entries().unwrap_or_default();
+        let entries = self.entries.get_or_init(read);
+        entries.get(real(holder).to_str()?)
+    }
+
+    /// Keeps the digest of a skill's file that is being compared.
+    fn saw(&self, path: &Path, content: &[u8]) {
+        // A path of its own is a file that another one points to.
+        let name = path.file_name();
+        if name.is_none_or(|name| name.eq_ignore_ascii_case("SKILL.md")) {
+            let mut compared = self.compared.borrow_mut();
+            compared.insert(skill_digest(content));
+        }
     }
 
     /// Whether `holder` as a whole still has this digest.
     fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
-        self.compared(holder, || {
+        self.once(holder, || {
             let [chibi, agents, claude] = HOLDS.map(|root| holder.join(root));
             let config = holder.join(PROJECT_CONFIG);
             // Unreadable content counts as changed.
-            match tree::digest([&chibi, &agents, &claude, &config]) {
+            let saw = &mut |path: &Path, content: &[u8]| self.saw(path, content);
+            match tree::digest_seen([&chibi, &agents, &claude, &config], saw) {
                 Ok(now) if now == digest => Trust::Given,
                 _ => Trust::Outdated(Vec::new()),
             }
@@ -127,7 +151,7 @@ impl Trusts {
     }
 
     /// The result for `path`, which is compared only once.
-    fn compared(&self, path: &Path, compare: impl FnOnce() -> Trust) -> Trust {
+    fn once(&self, path: &Path, compare: impl FnOnce() -> Trust) -> Trust {
         if let Some(found) = self.found.borrow().get(path) {
             return found.clone();
         }
@@ -145,12 +169,12 @@ impl Part {
         if files.len() > TRUSTED_FILES {
             files.clear();
         }
-        let digest = digest_of(path)?;
+        let digest = digest_of(path, &mut |_, _| {})?;
         Ok(Self { digest, files })
     }
 
-    fn compared_with(&self, path: &Path) -> Trust {
-        let now = digest_of(path).ok();
+    fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
+        let now = digest_of(path, &mut |path, content| trusts.saw(path, content)).ok();
         if now.as_ref() == Some(&self.digest) {
             return Trust::Given;
         }
@@ -191,14 +215,14 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
-fn digest_of(path: &Path) -> io::Result<String> {
+fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<String> {
     let paths = paths_of(path)?;
     let is_place = RunContext::is_place(path);
     match (&paths[..], path.parent()) {
         ([], _) => tree::digest([]),
-        ([own], _) if !is_place => tree::digest([own]),
-        (_, Some(root)) if !is_place => tree::digest_named(root, &paths),
-        _ => tree::digest_named(path, &paths),
+        ([own], _) if !is_place => tree::digest_seen([own], saw),
+        (_, Some(root)) if !is_place => tree::digest_named(root, &paths, saw),
+        _ => tree::digest_named(path, &paths, saw),
     }
 }
 

@@ -24,7 +24,7 @@ use super::spec::{Conditions, ProcessSpec};
 use super::spool::CHUNK;
 use super::stream::not_now;
 use super::{exec, tree};
-use crate::sys::process::{ProcessId, pid_of};
+use crate::sys::process::{ProcessId, die_with, pid_of};
 use crate::sys::{Interest, millis, poll, signals};
 
 /// The argument with which this program starts itself; for nobody else.
@@ -204,7 +204,7 @@ impl Supervisor {
         command.stdin(self.input.open().map_err(no_process)?);
         let supervisor = getpid();
         signals::before_exec(&mut command, move || {
-            tree::die_with(supervisor);
+            die_with(supervisor);
             signals::reset_actions();
             signals::unblock_all();
             // Sent before the script can start anything: if we are lost, the plugin knows what to

@@ -26,19 +26,6 @@ pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
-/// Makes us die with `parent`, even if it is dead already (Linux).
-pub fn die_with(parent: Pid) {
-    #[cfg(target_os = "linux")]
-    {
-        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-        if rustix::process::getppid() != Some(parent) {
-            crate::sys::signals::leave(127);
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = parent;
-}
-
 /// Whether the script has ended. It stays a zombie, so that neither its id nor its group's is
 /// reused.
 pub fn has_ended(script: Pid) -> bool {

@@ -115,7 +115,7 @@ impl Skill {
             dir: dir.to_owned(),
             file,
             fields,
-            digest: digest(bytes),
+            digest: skill_digest(bytes),
             diagnostics,
         })
     }
@@ -127,7 +127,7 @@ impl Skill {
     /// When the file cannot be read, or has changed since the skill was loaded.
     pub fn body(&self) -> Result<String, Diagnostic> {
         let (_, bytes) = read(&self.dir, self.file.clone())?;
-        if digest(&bytes) != self.digest {
+        if skill_digest(&bytes) != self.digest {
             return Err(Diagnostic::Changed(self.file.display().to_string()));
         }
         let text = String::from_utf8_lossy(&bytes);
@@ -150,7 +150,8 @@ pub(super) fn description(fields: &Fields) -> Option<String> {
     written.filter(|text| shows_something(text))
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The digest of a `SKILL.md` with this content, as in [`Skill::digest`].
+pub fn skill_digest(bytes: &[u8]) -> String {
     format!("sha256:{:x}", Sha256::digest(bytes))
 }
 

@@ -6,7 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group, test_kill_process};
+use rustix::process::{
+    Pid, Signal, geteuid, getpid, kill_process, kill_process_group, test_kill_process,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{files, signals};
@@ -116,14 +118,27 @@ pub fn kill_group(pid: u32) {
     }
 }
 
+/// Makes us die with `parent`, even if it is dead already (Linux).
+pub fn die_with(parent: Pid) {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+        if rustix::process::getppid() != Some(parent) {
+            signals::leave(127);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = parent;
+}
+
 /// Makes `command` lead a process group of its own, unblocks the signals that a host's call blocks
 /// and, on Linux, ends it with the thread that starts it, so that no child outlives us.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
+    let parent = getpid();
     command.process_group(0);
-    signals::before_exec(command, || {
+    signals::before_exec(command, move || {
         signals::unblock_all();
-        #[cfg(target_os = "linux")]
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        die_with(parent);
         Ok(())
     });
     command

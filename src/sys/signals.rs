@@ -158,7 +158,7 @@ pub fn before_exec(
     function: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
     // SAFETY: if other threads may hold locks, the function must not allocate. The callers are
-    // `process::in_own_group`, whose function makes three system calls, and `script::supervise`,
+    // `process::in_own_group`, whose function makes a few system calls, and `script::supervise`,
     // which has a single thread.
     unsafe { command.pre_exec(function) };
 }

@@ -23,26 +23,35 @@ const NAMED: &str = "sha256-named:";
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
 pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
+    digest_seen(places, &mut |_, _| {})
+}
+
+/// As [`digest`]; `saw` gets the path below its place and the content of each file.
+///
+/// # Errors
+/// As [`digest`].
+pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for place in places {
-        reading.hash(place, &mut hash)?;
+        reading.hash(place, &mut hash, saw)?;
         hash.update([b'|']);
     }
     Ok(format!("sha256:{:x}", hash.finalize()))
 }
 
-/// As [`digest`], for any number of paths below `root`: the name of each below `root` counts too.
+/// As [`digest_seen`], for any number of paths below `root`: the name of each below `root` counts
+/// too.
 ///
 /// # Errors
 /// As [`digest`], and when a path is not below `root`.
-pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<String> {
+pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for path in paths {
         let name = path.strip_prefix(root).map_err(io::Error::other)?;
         record(&mut hash, name, b'|', b"");
-        reading.hash(path, &mut hash)?;
+        reading.hash(path, &mut hash, saw)?;
     }
     Ok(format!("{NAMED}{:x}", hash.finalize()))
 }
@@ -81,6 +90,8 @@ pub fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
 
 /// Receives each file's path, kind and content.
 type Tell<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
+/// Receives each file's path and content.
+type Saw<'s> = &'s mut dyn FnMut(&Path, &[u8]);
 
 /// What was read so far.
 #[derive(Default)]
@@ -91,9 +102,10 @@ struct Reading {
 
 impl Reading {
     /// Adds what is at or below `root` to a digest.
-    fn hash(&mut self, root: &Path, hash: &mut Sha256) -> io::Result<()> {
+    fn hash(&mut self, root: &Path, hash: &mut Sha256, saw: Saw) -> io::Result<()> {
         self.read(root, &mut |path, kind, content| {
             record(hash, path, kind, content);
+            saw(path, content);
         })
     }
 
@@ -210,7 +222,7 @@ mod tests {
         let entries = fs::read_dir(root.path()).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        digest_named(root.path(), &paths).unwrap()
+        digest_named(root.path(), &paths, &mut |_, _| {}).unwrap()
     }
 
     #[test]
@@ -237,6 +249,13 @@ mod tests {
     #[test]
     fn a_path_elsewhere_has_no_name() {
         let root = tempfile::tempdir().unwrap();
-        assert!(digest_named(&root.path().join("a"), &[root.path().join("b")]).is_err());
+        assert!(
+            digest_named(
+                &root.path().join("a"),
+                &[root.path().join("b")],
+                &mut |_, _| {}
+            )
+            .is_err()
+        );
     }
 }
