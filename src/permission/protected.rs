@@ -126,20 +126,19 @@ impl<'a> Protection<'a> {
         let mut forms = Vec::new();
         for path in paths {
             let resolved = self.resolve.canonical(path);
-            for form in std::iter::once(normalise(path)).chain(resolved) {
-                let form = Folded::new(&form);
-                if !forms.contains(&form) {
-                    forms.push(form);
-                }
-            }
+            forms.push(Folded::new(path));
+            forms.extend(resolved.as_deref().map(Folded::new));
         }
+        // A repository may have thousands of links.
+        forms.sort_unstable();
+        forms.dedup();
         forms
     }
 }
 
 /// The components of a path as compared by file systems that ignore case and Unicode composition.
 /// Elsewhere this protects a few names too many.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Folded(Vec<String>);
 
 impl Folded {
