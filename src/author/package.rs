@@ -51,6 +51,7 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
         files: BTreeMap::new(),
         left_out: Vec::new(),
         bytes: 0,
+        steps: 0,
     };
     packing.directory(&root, "", &mut Vec::new())?;
     let bytes = archive(name, &packing.files);
@@ -120,6 +121,7 @@ struct Packing {
     files: Files,
     left_out: Vec<String>,
     bytes: u64,
+    steps: usize,
 }
 
 impl Packing {
@@ -158,6 +160,10 @@ impl Packing {
                 .hint("replace it by the file itself, or remove it")
         };
         // A link is replaced by its target, as in an install.
+        self.steps += 1;
+        if self.steps > limits::WALK_STEPS {
+            return Err(too_much(&self.root.path().display().to_string()));
+        }
         let real = full.canonicalize().map_err(|_| link("nowhere"))?;
         let below = real.strip_prefix(self.root.path());
         let below = below.map_err(|_| link("out of the skill"))?;
@@ -308,6 +314,13 @@ mod tests {
             fs::remove_file(root.path().join("odd")).unwrap();
         }
         fs::write(root.path().join("a\\b"), "").unwrap();
+        assert!(package(root.path(), "x").is_err());
+    }
+
+    #[test]
+    fn links_that_multiply_directories_end() {
+        let root = skill();
+        crate::sys::tree::multiply(root.path());
         assert!(package(root.path(), "x").is_err());
     }
 

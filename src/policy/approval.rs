@@ -72,20 +72,21 @@ fn writes(tool: &HostTool) -> bool {
 
 /// Whether `dir` contains anything that can be run, even hidden. An unreadable file counts.
 pub fn has_scripts(dir: &Path) -> bool {
-    has_scripts_below(dir, 0)
+    has_scripts_below(dir, 0, &mut 0)
 }
 
-fn has_scripts_below(dir: &Path, depth: usize) -> bool {
+fn has_scripts_below(dir: &Path, depth: usize, steps: &mut usize) -> bool {
     let Ok(entries) = files::entries(dir) else {
         return true;
     };
-    if depth > limits::DIGEST_DEPTH {
+    *steps += entries.len();
+    if depth > limits::DIGEST_DEPTH || *steps > limits::WALK_STEPS {
         return true;
     }
     entries.iter().any(|(name, _)| {
         let path = dir.join(name.as_os_str());
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1),
+            Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1, steps),
             Ok(metadata) => {
                 metadata.permissions().mode() & 0o111 != 0
                     || is_script(&path)
@@ -122,6 +123,13 @@ mod tests {
         .unwrap();
         let skill = Skill::load(&dir).unwrap();
         (root, skill)
+    }
+
+    #[test]
+    fn where_links_multiply_directories_scripts_are_supposed() {
+        let root = tempfile::tempdir().unwrap();
+        tree::multiply(root.path());
+        assert!(has_scripts(root.path()));
     }
 
     #[test]

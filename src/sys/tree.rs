@@ -21,7 +21,8 @@ const NAMED: &str = "sha256-named:";
 ///
 /// # Errors
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
-/// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
+/// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`],
+/// [`limits::WALK_STEPS`]).
 pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
     digest_seen(places, &mut |_, _| {})
 }
@@ -96,6 +97,7 @@ type Saw<'s> = &'s mut dyn FnMut(&Path, &[u8]);
 /// What was read so far.
 #[derive(Default)]
 struct Reading {
+    steps: usize,
     files: usize,
     bytes: u64,
 }
@@ -120,6 +122,10 @@ impl Reading {
 
     #[expect(clippy::disallowed_methods, reason = "links are followed, see above")]
     fn add(&mut self, root: &Path, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
+        self.steps += 1;
+        if self.steps > limits::WALK_STEPS {
+            return Err(io::Error::other("its links make too many files of a few"));
+        }
         // Joining an empty path would append a `/`.
         let path = if below.as_os_str().is_empty() {
             root.to_owned()
@@ -161,6 +167,22 @@ impl Reading {
         tell(path, kind, content);
         Ok(())
     }
+}
+
+/// Fills `dir` with directories of links to each other: 8^16 of them for who follows links, and no
+/// file.
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "only tests call it")]
+pub fn multiply(dir: &Path) {
+    for at in 0..16 {
+        let level = dir.join(format!("d{at}"));
+        fs::create_dir(&level).unwrap();
+        for link in 0..8 {
+            let to = format!("../d{}", at + 1);
+            std::os::unix::fs::symlink(to, level.join(link.to_string())).unwrap();
+        }
+    }
+    fs::create_dir(dir.join("d16")).unwrap();
 }
 
 #[cfg(test)]
@@ -208,6 +230,9 @@ mod tests {
         assert!(digest([root.path()]).is_err());
         fs::remove_file(root.path().join("self")).unwrap();
         symlink("/dev/zero", root.path().join("zero")).unwrap();
+        assert!(digest([root.path()]).is_err());
+        fs::remove_file(root.path().join("zero")).unwrap();
+        multiply(root.path());
         assert!(digest([root.path()]).is_err());
     }
 

@@ -64,7 +64,7 @@ impl CopyPlan {
         for (path, node) in tree.below(from) {
             self.steps += 1;
             // Links can multiply directories even if there are few files.
-            if self.files.len() > limits::INSTALL_FILES || self.steps > 10 * limits::INSTALL_FILES {
+            if self.files.len() > limits::INSTALL_FILES || self.steps > limits::WALK_STEPS {
                 let text = format!("the skill has more than {} files", limits::INSTALL_FILES);
                 let hint = "ask its author to leave out what is built or downloaded";
                 return Err(Error::new(text).hint(hint));
