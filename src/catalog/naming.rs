@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use super::tool_name::tool_name;
 use super::{Catalog, Entry, Layer};
 use crate::skill::{Skill, SkillName};
 
@@ -18,37 +19,27 @@ impl Catalog {
         qualified.or_else(|| best(&self.entries, written))
     }
 
+    /// The entry that a name in the user's configuration means: as [`Catalog::by_name`], but a
+    /// project's only if no other has the name.
+    pub fn by_users_name(&self, written: &str) -> Option<&Entry> {
+        let own = || {
+            self.entries
+                .iter()
+                .filter(|one| one.layer != Layer::Project)
+        };
+        let found = qualified(own(), written).or_else(|| best(own(), written));
+        found.or_else(|| self.by_name(written))
+    }
+
     /// The entry that `layer/name`, `owner/name` or `name@owner` means; `None` for any other form.
     pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
-        if let Some((qualifier, name)) = written.split_once('/') {
-            if let Ok(layer) = qualifier.parse::<Layer>() {
-                let in_layer = |entry: &&Entry| entry.layer == layer;
-                return best(self.entries.iter().filter(in_layer), name);
-            }
-            return self.of_owner(qualifier, name);
-        }
-        let (name, owner) = written.rsplit_once('@')?;
-        self.of_owner(owner, name)
+        qualified(self.entries.iter(), written)
     }
 
     /// The active skill in `dir`, if it may stay in use.
     pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.dir == dir)?.usable()
-    }
-
-    fn of_owner(&self, owner: &str, name: &str) -> Option<&Entry> {
-        let is_theirs = |entry: &&Entry| {
-            let known = entry.owner.as_deref();
-            known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
-        };
-        let theirs = || self.entries.iter().filter(is_theirs);
-        // A second skill of one name may have been installed as `OWNER-NAME`.
-        let beside = || {
-            let beside = SkillName::from_written(&format!("{owner}-{name}"))?;
-            best(theirs(), beside.as_str())
-        };
-        best(theirs(), name).or_else(beside)
     }
 
     /// The names shared by several skills; the catalog offers one skill for each.
@@ -97,6 +88,32 @@ impl Catalog {
     }
 }
 
+/// The entry that `layer/name`, `owner/name` or `name@owner` means.
+fn qualified<'a>(
+    entries: impl Iterator<Item = &'a Entry> + Clone,
+    written: &str,
+) -> Option<&'a Entry> {
+    let (owner, name) = match written.split_once('/') {
+        Some((qualifier, name)) => match qualifier.parse::<Layer>() {
+            Ok(layer) => return best(entries.filter(|entry| entry.layer == layer), name),
+            Err(_) => (qualifier, name),
+        },
+        None => written
+            .rsplit_once('@')
+            .map(|(name, owner)| (owner, name))?,
+    };
+    let theirs = entries.filter(|entry| {
+        let known = entry.owner.as_deref();
+        known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
+    });
+    // A second skill of one name may have been installed as `OWNER-NAME`.
+    let beside = || {
+        let beside = SkillName::from_written(&format!("{owner}-{name}"))?;
+        best(theirs.clone(), beside.as_str())
+    };
+    best(theirs.clone(), name).or_else(beside)
+}
+
 /// The most likely match for `written` among the entries; `None` for a path that leads elsewhere.
 fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Option<&'a Entry> {
     let mut parts = Path::new(written).components();
@@ -106,7 +123,7 @@ fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Opti
     let name = SkillName::from_written(written);
     let fit = |entry: &Entry| {
         let named = entry.skill.as_ref().is_ok_and(|skill| {
-            Some(&skill.name) == name.as_ref() || entry.tool.as_deref() == Some(written)
+            Some(&skill.name) == name.as_ref() || tool_name(&skill.name) == written
         });
         let in_directory = entry.dir.file_name().is_some_and(|dir| dir == written);
         match (named, in_directory) {

@@ -58,20 +58,21 @@ impl Config {
         self
     }
 
-    /// Whether a skill of this name may be one that `uses_skills` names in any context, with or
-    /// without a layer or an owner.
+    /// Whether a skill of this name may be one that `uses_skills` names in any context: by its name
+    /// or its tool's, with or without a layer or an owner.
     fn uses_skill(&self, name: &str) -> bool {
         let name = SkillName::from_written(name);
+        let is_it = |part: &str| SkillName::from_written(part) == name;
         let means = |written: &str| {
-            let is_it = |part: &str| SkillName::from_written(part) == name;
-            let after = written.split_once('/').map(|(_, name)| name);
-            let before = written.rsplit_once('@');
-            let joined = before.map(|(name, owner)| format!("{owner}-{name}"));
-            let tool = written.strip_prefix("skill_");
-            let plain = before.map(|(name, _)| name);
+            let parts: Vec<&str> = written.split(['/', '@']).collect();
+            let tools = parts.iter().filter_map(|part| part.strip_prefix("skill_"));
+            let joined = |a: &str, b: &str| is_it(&format!("{a}-{b}"));
+            let pairs = parts.windows(2);
             is_it(written)
-                || joined.is_some_and(|joined| is_it(&joined))
-                || after.into_iter().chain(plain).chain(tool).any(is_it)
+                || parts.iter().copied().chain(tools).any(is_it)
+                || pairs
+                    .into_iter()
+                    .any(|pair| joined(pair[0], pair[1]) || joined(pair[1], pair[0]))
         };
         name.is_some() && self.uses_skills.names().any(means)
     }

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::sys::Moment;
 
 impl Store {
-    /// Makes `wanted` the always-on skills of this session, and records that this was done; `None`
-    /// if there are to be none, or which is not known yet. One that is active already keeps its
-    /// position. Returns what began, and what was always on before and no longer is.
+    /// Makes `wanted` always on in this session, besides what was so before, and records that this
+    /// was done; `None` ends all, or says that it is not known yet which. One that is active already
+    /// keeps its position. Returns what began, and what was always on before and no longer is.
     ///
     /// # Errors
     /// When something has to change and the state cannot be read, locked in time or written.
@@ -51,8 +51,9 @@ impl Store {
     }
 }
 
-/// The session with exactly `wanted` always on: after the skills that are no longer active, before
-/// those that were activated.
+/// The session with `wanted` always on: after the skills that are no longer active, before those
+/// that were activated. What was always on before stays so in this conversation, whatever has become
+/// of its files: a model may have changed them, or what decides about them.
 fn arranged(session: &Session, wanted: Option<&[ActiveSkill]>) -> Session {
     let has_always = wanted.is_some();
     let is_always = |skill: &ActiveSkill| session.always.contains(&skill.dir);
@@ -62,7 +63,16 @@ fn arranged(session: &Session, wanted: Option<&[ActiveSkill]>) -> Session {
         .filter(|skill| !is_always(skill))
         .cloned()
         .partition(|skill| skill.standing == Standing::Active);
-    let mut wanted = wanted.unwrap_or_default().to_vec();
+    let former = |wanted: &[ActiveSkill]| {
+        let is_new = |skill: &&ActiveSkill| wanted.iter().all(|other| other.dir != skill.dir);
+        let always = session.activated.iter().filter(|skill| is_always(skill));
+        let mut former: Vec<_> = always.filter(is_new).cloned().collect();
+        former
+            .iter_mut()
+            .for_each(|skill| skill.standing = Standing::Active);
+        [&former, wanted].concat()
+    };
+    let mut wanted = wanted.map_or_else(Vec::new, former);
     wanted.retain(|skill| besides.iter().all(|other| other.dir != skill.dir));
     below.retain(|skill| wanted.iter().all(|other| other.dir != skill.dir));
     for skill in &mut wanted {
@@ -131,16 +141,17 @@ mod tests {
         let kept = store
             .keep_always_on(&key, Some(&[skill("a", "Grep"), skill("c", "Read")]))
             .unwrap();
+        // What a prompt leaves out stays in force.
         assert_eq!(
             (names(), kept.began),
-            (own(&["a", "c", "own"]), own(&["a", "c"]))
+            (own(&["b", "a", "c", "own"]), own(&["a", "c"]))
         );
-        assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
+        assert!(kept.ended.is_empty());
         // Replaced skills come first, because the last one decides.
         load("c");
         let last = [skill("c", "Read")];
         store.keep_always_on(&key, Some(&last)).unwrap();
-        assert_eq!(names(), own(&["own", "c"]));
+        assert_eq!(names(), own(&["own", "b", "a", "c"]));
         assert!(store.session(&key).unwrap().has_always);
         store.keep_always_on(&key, None).unwrap();
         assert!(!store.session(&key).unwrap().has_always);

@@ -304,10 +304,16 @@ fn what_a_person_ended_no_call_puts_in_force_again() {
 
 #[test]
 fn a_trusted_project_takes_nothing_away_that_is_always_on() {
-    for text in ["[visibility]\ncareful = \"off\"", "visibility = 3"] {
+    let off = "[visibility]\ncareful = \"off\"";
+    let cases = [
+        ("careful", off),
+        ("plugin/skill_careful", off),
+        ("careful", "visibility = 3"),
+    ];
+    for (name, text) in cases {
         for host in Host::both() {
             let host = host.skill("careful", "allowed-tools: Read", "body");
-            configured(&host, "uses_skills = {\"*\" = [\"careful\"]}");
+            configured(&host, &format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
             let file = host.project().join(".chibi/agent-skills.toml");
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
@@ -317,5 +323,68 @@ fn a_trusted_project_takes_nothing_away_that_is_always_on() {
             host.blocks("shell_exec", &json!({"command": "ls"}));
             host.allows("file_head", &json!({"path": "x"}));
         }
+    }
+}
+
+#[test]
+fn what_is_in_force_stays_whatever_becomes_of_it() {
+    for host in Host::both() {
+        let body = "Body. $ARGUMENTS $ARGUMENTS $ARGUMENTS";
+        let host = host
+            .skill("guide", "", body)
+            .skill("careful", "allowed-tools: Read", "House rules.")
+            .skill("late", "disallowed-tools: Read", "Late rules.");
+        let uses = "stacking = \"intersect\"\nuses_skills_chars = 3000\nuses_skills = {\"*\" = [\"guide\", \"careful\"]}";
+        configured(&host, uses);
+        host.starts();
+        prompt_in(&host, "default");
+        let write = json!({"path": "x", "content": ""});
+        host.blocks("write_file", &write);
+        // A model's arguments take no room from the skills behind.
+        let arguments = json!({"arguments": "A".repeat(2000)});
+        host.allows("skill_guide", &arguments);
+        host.tool("skill_guide", &arguments);
+        let (prompt, _) = prompt_in(&host, "default");
+        assert!(prompt.contains("House rules."), "{prompt}");
+        host.blocks("write_file", &write);
+        // Nor do its files, or what is said of them, decide about a conversation that has begun.
+        let file = host.skills_dir().join("careful/SKILL.md");
+        fs::rename(&file, file.with_file_name("gone")).unwrap();
+        prompt_in(&host, "default");
+        host.blocks("write_file", &write);
+        fs::rename(file.with_file_name("gone"), &file).unwrap();
+        configured(&host, &uses.replace("guide", "late"));
+        prompt_in(&host, "default");
+        host.blocks("write_file", &write);
+        host.blocks("file_head", &json!({"path": "x"}));
+        prompt_in(&host, "other");
+        prompt_in(&host, "default");
+        host.blocks("write_file", &write);
+    }
+}
+
+#[test]
+fn a_trusted_projects_namesake_is_not_what_is_always_on() {
+    for name in [
+        "careful",
+        "skill_careful",
+        "plugin/careful",
+        "plugin/skill_careful",
+    ] {
+        let host = Host::stdin().skill("careful", "allowed-tools: Read", "House rules.");
+        let theirs = host.project().join(".chibi/skills/careful");
+        fs::create_dir_all(&theirs).unwrap();
+        let text = "---\nname: careful\ndescription: d\n---\nTheirs.";
+        fs::write(theirs.join("SKILL.md"), text).unwrap();
+        configured(&host, &format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
+        host.succeeds(&["trust"]);
+        host.starts();
+        let (prompt, told) = prompt_in(&host, "default");
+        assert!(prompt.contains("House rules."), "{name}: {told} {prompt}");
+        host.blocks("write_file", &json!({"path": "x", "content": ""}));
+        // The project's own is meant by its own name.
+        configured(&host, "uses_skills = {\"*\" = [\"project/careful\"]}");
+        prompt_in(&host, "other");
+        host.allows("write_file", &json!({"path": "x", "content": ""}));
     }
 }

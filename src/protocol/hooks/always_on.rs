@@ -4,18 +4,22 @@
 use std::fmt::Write;
 
 use crate::activation::{Instructions, fork, hooks_wait};
-use crate::catalog::{Catalog, Offered};
+use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::policy::Config;
 use crate::protocol::authorize::lacks_always_on;
+use crate::protocol::called::Called;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
-use crate::skill::{Skill, Wrapper, one_line};
+use crate::skill::{Wrapper, one_line};
 use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";
+
+/// A skill with the instructions that are shown.
+type Chosen = (Called, Option<String>);
 
 /// Activates them and returns the instructions that fit; a skill that cannot be activated is not
 /// handed over. On the first prompt the user learns what is missing and why.
@@ -23,7 +27,8 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = ctx.config().ok()?;
     let names = config.uses_skills.names_for(context.unwrap_or_default());
-    let names = names.unwrap_or_default();
+    let names = names.unwrap_or_default().into_iter().map(str::to_owned);
+    let names: Vec<String> = names.collect();
     let tell = |name: &str, why: &dyn std::fmt::Display| {
         if is_first {
             let name = one_line(name);
@@ -35,11 +40,12 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     let catalog = if names.is_empty() {
         Catalog::default()
     } else {
-        ctx.catalog()
+        ctx.catalog_naming_each(&names)
     };
     let chosen = choose(ctx, &config, &catalog, &names, &tell);
-    let fitting = chosen.fitting.iter();
-    let snapshots = fitting.map(|(offered, _)| snapshot(offered.skill, offered.tool));
+    // What is not handed over is not put in force.
+    let shown = chosen.iter().filter(|(_, text)| text.is_some());
+    let snapshots = shown.map(|(called, _)| snapshot(&called.skill, &called.tool));
     let snapshots: Vec<ActiveSkill> = snapshots.collect();
     let wanted = (!names.is_empty()).then_some(&snapshots[..]);
     if let Err(error) = put_in_force(ctx, &chosen, wanted) {
@@ -48,7 +54,7 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
         warn(format_args!("not always on this time: {names}: {error}"));
         return None;
     }
-    chosen.block(catalog.has_one_tool(config.max_tools.0))
+    block(&chosen, catalog.has_one_tool(config.max_tools.0))
 }
 
 /// The session in which a call is decided. If no prompt put its always-on skills in force, because
@@ -74,107 +80,111 @@ pub fn end(ctx: &RunContext) {
     }
 }
 
-#[derive(Default)]
-struct Chosen<'a> {
-    /// Skills with their instructions.
-    fitting: Vec<(Offered<'a>, String)>,
-    too_long: Vec<Offered<'a>>,
-}
-
-/// Selects skills in order while there is room; a shorter one may still fit after one that is too
-/// long.
-fn choose<'a>(
+/// The skills in the order of the configuration, with their instructions if there is room for them. A shorter one may still fit after one that is too long.
+fn choose(
     ctx: &RunContext,
     config: &Config,
-    catalog: &'a Catalog,
-    names: &[&str],
+    catalog: &Catalog,
+    names: &[String],
     tell: &dyn Fn(&str, &dyn std::fmt::Display),
-) -> Chosen<'a> {
-    let mut chosen = Chosen::default();
-    let mut room = config.uses_skills_chars.0;
+) -> Vec<Chosen> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    let all = config.uses_skills_chars.0;
+    let mut room = all;
     for name in names {
-        let found = offered(catalog, name).and_then(|one| Ok((one, text(ctx, one.skill)?)));
-        let (offered, text) = match found {
+        let found = find(catalog, name).and_then(|called| Ok((text(ctx, &called, None)?, called)));
+        let (text, called) = match found {
             Ok(found) => found,
             Err(error) => {
                 tell(name, &error);
                 continue;
             }
         };
-        let is_this = |other: &Offered| other.skill.name == offered.skill.name;
-        if chosen.all().any(is_this) {
+        if chosen
+            .iter()
+            .any(|(other, _)| other.skill.dir == called.skill.dir)
+        {
             continue;
         }
         let length = text.chars().count();
         if length > room {
-            let all = config.uses_skills_chars.0;
             let why = format!(
                 "it has {length} characters and {room} of {all} are left; \
                  `uses_skills_chars` in the configuration sets how many there are"
             );
             tell(name, &why);
-            chosen.too_long.push(offered);
+            chosen.push((called, None));
             continue;
         }
         room -= length;
-        chosen.fitting.push((offered, text));
+        chosen.push((called, Some(text)));
+    }
+    // What a model passed to one of them takes no room from the others.
+    for (called, text) in &mut chosen {
+        called.arguments = ctx.last_arguments(&called.skill);
+        let filled = self::text(ctx, called, called.arguments.as_deref());
+        let filled = filled.ok().filter(|text| text.chars().count() <= all);
+        *text = text.take().map(|plain| filled.unwrap_or(plain));
     }
     chosen
 }
 
-fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
-    let entry = catalog.by_name(name);
+fn find(catalog: &Catalog, name: &str) -> Result<Called> {
+    let entry = catalog.by_users_name(name);
     let entry = entry.ok_or_else(|| Error::new("there is no skill of this name"))?;
-    let reason = || Error::new(entry.reason_not_offered().unwrap_or_default());
-    entry.offered().ok_or_else(reason)
+    let offered = entry.offered().map(|offered| offered.skill);
+    let skill = offered.or_else(|| entry.shadowed()).ok_or_else(|| {
+        let reason = entry.reason_not_offered();
+        Error::new(reason.unwrap_or_default())
+    })?;
+    let qualified = format!("{}/{}", entry.layer, skill.name);
+    Ok(Called::new(catalog, skill, Some(&qualified), None))
 }
 
-fn text(ctx: &RunContext, skill: &Skill) -> Result<String> {
+fn text(ctx: &RunContext, called: &Called, arguments: Option<&str>) -> Result<String> {
+    let skill = &called.skill;
     let forked = skill.fields.is_forked();
     let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
-    let kept = ctx.last_arguments(skill);
     ctx.instructions(Instructions {
         skill,
-        reference: skill.name.as_str(),
-        arguments: kept.as_deref(),
+        reference: &called.reference,
+        arguments,
         more: notes.into_iter().chain(hooks).collect(),
         wrapper: Wrapper::SkillContent,
     })
 }
 
-fn put_in_force(ctx: &RunContext, chosen: &Chosen, wanted: Option<&[ActiveSkill]>) -> Result<()> {
+fn put_in_force(ctx: &RunContext, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
     let kept = ctx.store().keep_always_on(&ctx.session(), wanted)?;
     ctx.record_ends(kept.ended);
-    for (offered, _) in &chosen.fitting {
-        if kept.began.contains(&offered.skill.name.to_string()) {
-            ctx.record_activation(offered.skill);
+    for (called, _) in chosen {
+        if kept.began.contains(&called.skill.name.to_string()) {
+            ctx.record_activation(&called.skill);
         }
     }
     Ok(())
 }
 
-impl<'a> Chosen<'a> {
-    fn all(&self) -> impl Iterator<Item = &Offered<'a>> {
-        let fitting = self.fitting.iter().map(|(offered, _)| offered);
-        fitting.chain(&self.too_long)
+fn block(chosen: &[Chosen], one_tool: bool) -> Option<String> {
+    chosen.first()?;
+    let mut block = LEAD.to_owned();
+    for text in chosen.iter().filter_map(|(_, text)| text.as_ref()) {
+        block.push_str("\n\n");
+        block.push_str(text);
     }
-
-    fn block(&self, one_tool: bool) -> Option<String> {
-        self.all().next()?;
-        let mut block = LEAD.to_owned();
-        for (_, text) in &self.fitting {
-            block.push_str("\n\n");
-            block.push_str(text);
-        }
-        if !self.too_long.is_empty() {
+    let hidden = chosen.iter().filter(|(_, text)| text.is_none());
+    for (at, (called, _)) in hidden.enumerate() {
+        if at == 0 {
             block.push_str("\n\nNot shown for want of room; call the tool before anything else:");
         }
-        for offered in &self.too_long {
-            // Writing to a string cannot fail.
-            let tool = if one_tool { ours::SKILL } else { offered.tool };
-            let _ = write!(block, "\n- {} (tool `{tool}`)", offered.skill.name);
-        }
-        Some(block)
+        let tool = match &*called.reference {
+            _ if one_tool => ours::SKILL,
+            name if name == called.skill.name.as_str() => &called.tool,
+            _ => ours::MARKETPLACE,
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(block, "\n- {} (tool `{tool}`)", called.reference);
     }
+    Some(block)
 }

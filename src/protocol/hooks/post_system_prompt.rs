@@ -49,7 +49,7 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
 fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
     let former = ctx.context();
     let is_first = former.is_none() || former.as_deref() != context;
-    if is_first {
+    if former.as_deref() != context {
         always_on::end(ctx);
     }
     if let Some(context) = context {
