@@ -2,6 +2,7 @@
 //! our program, and unrelated commands pass.
 
 mod indirect;
+mod options;
 mod unrelated;
 
 use serde_json::json;

@@ -94,7 +94,7 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
 /// The variables of loops over plain names, such as `for f in a.py b.py`, that nothing else can
 /// bind: inside its loop such a variable leads to no other directory.
 pub fn loops_over_names(
-    nodes: &[Node],
+    nodes: &mut [Node],
     text: &str,
     variables: Variables,
     steps: &Steps,
@@ -104,7 +104,6 @@ pub fn loops_over_names(
     }
     let searched = Text::new(text);
     let mut found = Vec::new();
-    let mut nodes = nodes.to_vec();
     let mut look = |node: &mut Node| {
         if let NodeKind::For {
             var,
@@ -119,12 +118,18 @@ pub fn loops_over_names(
                 found.push(var.clone());
             }
         }
-        is_opaque(node, &[])
+        false
     };
-    if nodes.iter_mut().any(|node| any(node, &mut look)) {
-        return Vec::new();
+    for node in nodes {
+        any(node, &mut look);
     }
     found
+}
+
+/// Whether a command line may bind variables invisibly.
+pub fn binds_unseen(nodes: &mut [Node]) -> bool {
+    let mut look = |node: &mut Node| is_opaque(node, &[]);
+    nodes.iter_mut().any(|node| any(node, &mut look))
 }
 
 /// Whether a word names a file in its directory, even if text is added on either side.
@@ -136,13 +141,14 @@ fn is_plain_name(word: &Node) -> bool {
 }
 
 /// A command line, and a copy without quotes, which could hide a name.
-struct Text<'a> {
+pub struct Text<'a> {
     written: &'a str,
     unquoted: String,
 }
 
 impl<'a> Text<'a> {
-    fn new(written: &'a str) -> Self {
+    /// A command line.
+    pub fn new(written: &'a str) -> Self {
         let quotes = ['"', '\'', '\\'];
         Self {
             written,
@@ -153,18 +159,37 @@ impl<'a> Text<'a> {
     /// Whether a name is mentioned `bindings` times, before any use, and otherwise only as `$NAME`
     /// and `${NAME…}`.
     fn only_uses(&self, name: &str, bindings: usize) -> bool {
-        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         [self.written, &self.unquoted].into_iter().all(|text| {
-            let mut mentions = text.match_indices(name).filter_map(|(at, _)| {
-                let (before, after) = (&text[..at], &text[at + name.len()..]);
-                let whole = !before.ends_with(part) && !after.starts_with(part);
-                let used =
-                    before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
-                whole.then_some(used)
-            });
+            let mut mentions = mentions(text, name);
             (0..bindings).all(|_| mentions.next() == Some(false)) && mentions.all(|is_use| is_use)
         })
     }
+
+    /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.
+    pub fn bindings(&self, name: &str) -> usize {
+        let count = |text| mentions(text, name).filter(|is_use| !is_use).count();
+        count(self.written).max(count(&self.unquoted))
+    }
+}
+
+/// Whether each mention of a name uses its value.
+fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).filter_map(move |(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let option = before.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let is_option = option
+            .trim_end_matches('-')
+            .ends_with(|c: char| c.is_whitespace());
+        let is_option = is_option && option.ends_with('-');
+        // `printf -vNAME`, `read -raNAME`, `wait -pNAME`.
+        let is_bound = is_option && before.ends_with(['v', 'a', 'A', 'p']);
+        // The name of an option binds nothing.
+        let is_own_word = !before.ends_with(part) && !(is_option && option.len() == before.len());
+        let whole = (is_own_word || is_bound) && !after.starts_with(part);
+        let used = before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
+        whole.then_some(used)
+    })
 }
 
 /// Whether a name between these is inside `$((…))`, where the scan permits no assignment.

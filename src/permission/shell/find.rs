@@ -85,8 +85,15 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
     Ok(actions)
 }
 
-fn takes_value(text: &str) -> bool {
+/// Whether the word behind this one is a value.
+pub fn takes_value(text: &str) -> bool {
     VALUED.has(text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
+}
+
+/// The words of the command that one of [`RUNS`] runs, which stands before these.
+pub fn command_from(words: &[Word]) -> &[Word] {
+    let end = words.iter().position(|word| word.is_any(&[";", "+"]));
+    &words[..end.unwrap_or(words.len())]
 }
 
 /// Whether the word after these is certainly the value of a primary.

@@ -13,6 +13,7 @@ mod directories;
 mod expansion;
 mod filters;
 mod find;
+mod held;
 mod heredoc;
 mod name_list;
 mod names;

@@ -13,7 +13,7 @@ pub enum Operand {
     Unknown(String),
     /// A path that `mktemp` has just created.
     Temporary,
-    /// More than [`MAX_ALTERNATIVES`]: any path.
+    /// More than [`MAX_ALTERNATIVES`], or several words that are not told apart: any path.
     TooMany,
 }
 
@@ -32,6 +32,8 @@ pub struct Known<'a> {
     pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
 
+/// What makes several words of a value outside quotes, or names of files.
+const SPLITS: [char; 8] = [' ', '\t', '\n', '*', '?', '[', ANY, ANYTHING];
 /// The limit of brace alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
@@ -139,6 +141,7 @@ struct Reader<'a> {
 enum End {
     Unknown,
     Temporary,
+    TooMany,
 }
 
 impl<'a> Reader<'a> {
@@ -169,6 +172,7 @@ impl<'a> Reader<'a> {
                 .chain(self.texts.into_iter().map(Operand::Unknown))
                 .collect(),
             Err(End::Temporary) => vec![Operand::Temporary],
+            Err(End::TooMany) => vec![Operand::TooMany],
         }
     }
 
@@ -262,6 +266,9 @@ impl<'a> Reader<'a> {
                 let (values, default) = expanded(values, operator);
                 if !(is_all || values.is_empty() && default.is_none()) {
                     self.unknown.extend_from_slice(&self.texts);
+                }
+                if !self.quoted && values.iter().any(|value| value.contains(SPLITS)) {
+                    return Err(End::TooMany);
                 }
                 self.push_each(&values.into_iter().chain(default).collect::<Vec<_>>())
             }

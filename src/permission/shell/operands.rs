@@ -8,7 +8,7 @@ use super::directories::WorkingDirectories;
 use super::name_list::Names;
 use super::operand::{Operand, operands, parts};
 use super::programs::{self, Program, runs_words_from};
-use super::reach::{Checked, Reach};
+use super::reach::{Checked, GIT_TREE, Reach};
 use super::runners::base;
 use super::word::Word;
 use super::wrappers::{self, Inner};
@@ -62,12 +62,47 @@ impl Reach<'_> {
             .any(is_fed)
             .then(|| [words, &[Word::unknown()]].concat());
         let words = fed.as_deref().unwrap_or(words);
-        self.check_here(words)?;
-        for directory in self.directories_named(words) {
-            self.moved(&WorkingDirectories::at(directory))
-                .check_here(words)?;
+        let with_options = self.with_options(words);
+        for words in [words].into_iter().chain(with_options.as_deref()) {
+            self.check_here(words)?;
+            for directory in self.directories_named(words) {
+                self.moved(&WorkingDirectories::at(directory))
+                    .check_here(words)?;
+            }
         }
         Ok(())
+    }
+
+    /// The command with every option that one of its words may become written out before that word,
+    /// as in `for o in -l; do cp "$o" a b; done`; `None` if none does.
+    fn with_options(&self, words: &[Word]) -> Option<Vec<Word>> {
+        let is_option = |operand: &Operand| match operand {
+            Operand::Path(text) => text.starts_with('-'),
+            _ => false,
+        };
+        let mut all = Vec::new();
+        for word in words {
+            if word.text().is_none() {
+                let options = operands(word, self.known);
+                let options = options.into_iter().filter(is_option);
+                all.extend(options.filter_map(|option| match option {
+                    Operand::Path(text) => Some(Word::literal(&text)),
+                    _ => None,
+                }));
+            }
+            all.push(word.clone());
+        }
+        (all.len() > words.len()).then_some(all)
+    }
+
+    /// Whether it is not known that a word becomes no option.
+    fn may_be_option(&self, word: &Word) -> bool {
+        let may_be = |operand: &Operand| match operand {
+            Operand::Unknown(text) => text.is_empty() || text.starts_with('-'),
+            Operand::TooMany => true,
+            Operand::Path(_) | Operand::Temporary => false,
+        };
+        word.text().is_none() && operands(word, self.known).iter().any(may_be)
     }
 
     /// The directories among a command's words in which it may run, as with `git -C`: those of
@@ -77,7 +112,10 @@ impl Reach<'_> {
             return Vec::new();
         };
         let arguments = match Program::named(program.text().unwrap_or_default()) {
-            Program::Git => &arguments[..programs::git(arguments).at],
+            Program::Git => {
+                let git = programs::git(arguments);
+                git.verb.map_or(arguments, |_| &arguments[..git.at])
+            }
             Program::Other => arguments,
             // They change no directory.
             _ => return Vec::new(),
@@ -206,7 +244,14 @@ impl Reach<'_> {
             Program::Git => {
                 let git = programs::git(arguments);
                 match git.effect {
-                    Program::Changes { .. } => self.git_changes(arguments, &git),
+                    Program::Changes { .. } if git.verb.is_some() || self.git.removal => {
+                        self.git_changes(arguments, &git)
+                    }
+                    Program::Changes { .. } => self.others(arguments),
+                    // `--output=FILE`.
+                    Program::Reads if git.behind.iter().any(|word| self.may_be_option(word)) => {
+                        self.others(arguments)
+                    }
                     program => self.program(program, arguments),
                 }
             }
@@ -274,12 +319,15 @@ impl Reach<'_> {
         })
     }
 
-    /// `git clean`, `rm` and `mv`.
+    /// `git clean`, `rm` and `mv`, and a subcommand that is not known.
     fn git_changes(&self, arguments: &[Word], git: &programs::GitCommand) -> Checked {
         self.others(&arguments[..git.at])?;
-        let verb = arguments[git.at].text();
-        if verb == Some("clean") && plain(git.behind).next().is_none() {
-            return self.changed(&Word::literal("."), true);
+        if self.git.work_tree {
+            return Fault::refuse(GIT_TREE, NOT_KNOWN);
+        }
+        let is_all = git.verb == Some("clean") && plain(git.behind).next().is_none();
+        if is_all || git.verb.is_none() {
+            self.changed(&Word::literal("."), true)?;
         }
         let is_pathspec = |word: &&Word| {
             word.prefix().starts_with(':') || word.raw.starts_with("--pathspec-from")
@@ -287,7 +335,22 @@ impl Reach<'_> {
         if let Some(word) = git.behind.iter().find(is_pathspec) {
             return Fault::refuse(&word.raw, NOT_KNOWN);
         }
-        plain(git.behind).try_for_each(|word| self.changed(word, true))
+        plain(git.behind).try_for_each(|word| self.pathspec(word))
+    }
+
+    /// What `git` removes or moves. It expands globs itself, which match in every directory below;
+    /// so do those that the shell leaves as they are.
+    fn pathspec(&self, word: &Word) -> Checked {
+        self.each(word, |operand| match operand {
+            Operand::Path(text) => {
+                let glob = text.find(['*', '?', '[', '\\', ANY, ANYTHING]);
+                let above = |at| text[..at].rsplit_once('/').map_or(".", |(above, _)| above);
+                let path = glob.map_or(text.as_str(), above);
+                refuse_if(word, self.relation(path) != Relation::Apart)
+            }
+            Operand::Unknown(_) => Fault::refuse(&word.raw, NOT_KNOWN),
+            _ => self.part_outside(word, operand, &[]),
+        })
     }
 }
 

@@ -17,10 +17,12 @@ pub enum Program {
     Moves,
     /// Copies all but the last operand to the last.
     Copies {
-        /// Letters of the options that create links instead.
+        /// Letters of the options that create links or directories instead.
         links: &'static str,
         /// The letter of the option that names the destination.
         into: &'static str,
+        /// Letters of the options that take no value.
+        flags: &'static str,
     },
     /// Makes the last operand a link to the others.
     Links,
@@ -48,9 +50,12 @@ static TABLE: &[(Names, Program)] = &[
     (Names::new("rmdir unlink shred truncate tee"), ONE_BY_ONE),
     (Names::new("chmod chown chgrp"), WHOLE_TREES),
     (Names::new("mv"), Moves),
-    (Names::new("cp"), copies("ls", "t")),
-    (Names::new("install"), copies("", "t")),
-    (Names::new("rsync"), copies("", "")),
+    (Names::new("cp"), copies("ls", "t", "aAbdfHilLnpPrRsTuvxXZ")),
+    (Names::new("install"), copies("d", "t", "bcCdDpsTvZ")),
+    (
+        Names::new("rsync"),
+        copies("", "", "0468aAbcdDEgHhiIkKlLnNoOpPqrRsStuUvVWxXyz"),
+    ),
     (Names::new("ln link"), Links),
     (Names::new("dd"), Dd),
     (Names::new("sed"), Sed),
@@ -66,8 +71,8 @@ static TABLE: &[(Names, Program)] = &[
     ),
 ];
 
-const fn copies(links: &'static str, into: &'static str) -> Program {
-    Copies { links, into }
+const fn copies(links: &'static str, into: &'static str, flags: &'static str) -> Program {
+    Copies { links, into, flags }
 }
 
 impl Program {
@@ -137,8 +142,10 @@ pub fn runs_words_from(words: &[Word]) -> Option<usize> {
 pub struct GitCommand<'w> {
     /// What it does to its operands.
     pub effect: Program,
-    /// The place of the subcommand.
+    /// The place of the subcommand, or of the word from which on any may be it.
     pub at: usize,
+    /// The subcommand, if it is known.
+    pub verb: Option<&'w str>,
     /// The words behind the subcommand.
     pub behind: &'w [Word],
 }
@@ -146,40 +153,67 @@ pub struct GitCommand<'w> {
 /// Reads the arguments of a `git` command.
 pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     const VALUED: Names = Names::new(
-        "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env",
+        "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env \
+         --attr-source",
+    );
+    const FLAGS: Names = Names::new(
+        "-p --paginate -P --no-pager --no-replace-objects --bare --literal-pathspecs \
+         --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-advice \
+         --no-lazy-fetch --html-path --man-path --info-path --exec-path --version --help -v -h",
     );
     let mut at = 0;
     while let Some(text) = arguments.get(at).and_then(Word::text) {
-        if !text.starts_with('-') {
-            break;
-        }
-        at += if VALUED.has(text) { 2 } else { 1 };
+        let is_valued = text
+            .split_once('=')
+            .is_some_and(|(name, _)| VALUED.has(name));
+        at += match text {
+            _ if is_valued || FLAGS.has(text) => 1,
+            _ if VALUED.has(text) => 2,
+            _ => break,
+        };
     }
     let at = at.min(arguments.len());
     let verb = arguments.get(at).and_then(Word::text);
+    // Behind an option that is not known, it may be any word.
+    let verb = verb.filter(|text| !text.starts_with('-'));
     let behind = arguments.get(at + 1..).unwrap_or_default();
-    let is = |word: &Word, options: &[&str]| {
-        let text = word.text().unwrap_or_default();
-        options.iter().any(|option| text.starts_with(option))
+    let is_output = |word: &Word| {
+        ["-o", "--ou"]
+            .iter()
+            .any(|option| word.prefix().starts_with(option))
     };
+    let writes = behind.iter().any(is_output);
     let effect = match verb {
-        Some("clean") if behind.iter().any(|word| is(word, &["-n", "--dry-run"])) => Reads,
-        Some("rm") if keeps_files(behind) => Other,
+        Some("clean") if has_only(behind, "--dry-run", "dfxXqn", "n") => Reads,
+        Some("rm") if has_only(behind, "--cached", "rfqn", "") => Other,
         // Every removal may be of a tree.
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
-        Some("log" | "diff" | "show" | "status" | "blame") => {
-            let writes = behind.iter().any(|word| is(word, &["-o", "--ou"]));
-            if writes { Other } else { Reads }
-        }
+        Some("log" | "diff" | "show" | "status" | "blame") if !writes => Reads,
+        None if at < arguments.len() => Changes { whole_trees: "" },
         _ => Other,
     };
-    GitCommand { effect, at, behind }
+    GitCommand {
+        effect,
+        at,
+        verb,
+        behind,
+    }
 }
 
-/// Whether `git rm` removes from the index only.
-fn keeps_files(arguments: &[Word]) -> bool {
-    let is_value = |word: &Word| word.raw.starts_with("--pathspec-from");
-    let ends = |word: &&Word| word.text() != Some("--");
-    let mut options = arguments.iter().take_while(ends);
-    options.any(|word| word.is_any(&["--cached"])) && !arguments.iter().any(is_value)
+/// Whether an option stands before `--` by which `git` leaves files as they are, written out or as
+/// `letter`, and beside it only options that cannot take that back: with these letters, and a few.
+fn has_only(arguments: &[Word], option: &str, letters: &str, letter: &str) -> bool {
+    const OTHERS: Names = Names::new("--quiet --force --ignore-unmatch --sparse");
+    let ends = |word: &&Word| !word.is_any(&["--"]);
+    let mut is_there = false;
+    let is_known = |word: &Word| {
+        let Some(text) = word.text() else {
+            return word.is_never_option();
+        };
+        let cluster = text.strip_prefix('-').unwrap_or_default();
+        let is_short = cluster.chars().all(|c| letters.contains(c));
+        is_there |= text == option || is_short && cluster.contains(|c| letter.contains(c));
+        is_short || OTHERS.has(text) || text == option
+    };
+    arguments.iter().take_while(ends).all(is_known) && is_there
 }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
+use super::constants::Text;
 use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::readings::Readings;
@@ -12,6 +13,9 @@ use super::word::Word;
 use crate::permission::path::normalise;
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
+
+/// The variable by which `git` works elsewhere.
+pub const GIT_TREE: &str = "GIT_WORK_TREE";
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
@@ -29,6 +33,27 @@ pub struct Guard<'a> {
     pub readings: &'a Readings<'a>,
 }
 
+/// What a command line names, anywhere in it.
+#[derive(Debug, Clone, Copy)]
+pub struct GitNames {
+    /// The variable by which `git` works elsewhere.
+    pub work_tree: bool,
+    /// A subcommand that removes or moves files.
+    pub removal: bool,
+}
+
+impl GitNames {
+    /// What this command line names.
+    pub fn in_text(command: &str) -> Self {
+        let text = Text::new(command);
+        let names = |name: &&str| text.bindings(name) > 0;
+        Self {
+            work_tree: names(&GIT_TREE),
+            removal: ["clean", "rm", "mv"].iter().any(names),
+        }
+    }
+}
+
 /// What the words of one command may lead to.
 #[derive(Clone, Copy)]
 pub struct Reach<'a> {
@@ -38,6 +63,8 @@ pub struct Reach<'a> {
     pub directories: &'a WorkingDirectories,
     /// What its words may refer to.
     pub known: Known<'a>,
+    /// What the command line names that `git` may be given unseen.
+    pub git: GitNames,
     /// Set once an operand that a program may change is not known at all.
     pub met_unknown: &'a Cell<bool>,
 }

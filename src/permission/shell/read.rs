@@ -22,6 +22,8 @@ pub struct Reading {
     pub steps: Vec<Step>,
     /// Its loop variables and the words they iterate over.
     pub loops: Vec<(String, Vec<Word>)>,
+    /// Whether it may bind variables invisibly.
+    pub binds_unseen: bool,
 }
 
 /// Reads a whole command line. Known values of `variables` replace their uses.
@@ -61,6 +63,7 @@ impl Reading {
         Self {
             steps,
             loops: self.loops.into_iter().chain(other.loops).collect(),
+            binds_unseen: self.binds_unseen || other.binds_unseen,
         }
     }
 }
@@ -73,9 +76,16 @@ fn parse(
 ) -> Result<Reading, Fault> {
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
-    let nodes = constants::fill(nodes, &scanned.text, variables, steps);
+    let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
+    let has_variables = scanned.text.contains('$');
+    let binds_unseen = has_variables && constants::binds_unseen(&mut nodes);
+    let plain_loops = if binds_unseen {
+        Vec::new()
+    } else {
+        constants::loops_over_names(&mut nodes, &scanned.text, variables, steps)
+    };
     let mut reader = Reader {
-        plain_loops: constants::loops_over_names(&nodes, &scanned.text, variables, steps),
+        plain_loops,
         zsh: shell.language == Language::BashOrZsh,
         ..Reader::default()
     };
@@ -95,6 +105,7 @@ fn parse(
     Ok(Reading {
         steps: reader.steps,
         loops: reader.for_loops,
+        binds_unseen,
     })
 }
 

@@ -2,18 +2,17 @@
 //! name, and operands in protected places.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use super::check::{Rules, check};
+use super::constants::Text;
 use super::deny::placeholders;
 use super::directories::WorkingDirectories;
+use super::held::Held;
 use super::name_list::Names;
-use super::operand::{Known, Operand, operands};
+use super::operand::Known;
 use super::programs::runs_words_from;
-use super::reach::{Guard, Reach};
-use super::read::Reading;
+use super::reach::{GitNames, Guard, Reach};
 use super::runners::{self, base};
 use super::step::{Redirect, Simple, Step};
 use super::word::{Arity, Word};
@@ -25,6 +24,8 @@ use crate::permission::evidence::{CitedRule, Grant};
 /// Programs that print paths among their operands, or set variables to them.
 const HANDS_ON: Names =
     Names::new("echo printf print read set ls find realpath readlink dirname env xargs");
+/// How many letters may stand before a path in one word.
+const MAX_LETTERS: usize = 32;
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
 
 /// What a command touches.
@@ -42,7 +43,12 @@ pub struct Touched {
 
 /// Finds everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
-    let ours = names_host_call(command).then(|| "CHIBI_HOOK".to_owned());
+    // With the variables by which the host calls our executable, any program whose name is not
+    // known (`find -exec {}`) could be ours, and end what restricts.
+    let unquoted = command.replace(['"', '\'', '\\', '\n'], "");
+    let is_named = |name: &&&str| unquoted.contains(**name);
+    let ours = ["CHIBI_HOOK", "CHIBI_TOOL_"].iter().find(is_named);
+    let ours = ours.map(|name| (*name).to_owned());
     let seen = RefCell::new(Touched {
         ours,
         ..Touched::default()
@@ -50,8 +56,9 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let texts = RefCell::default();
     let home = guard.context.places.home.as_deref();
     let home = home.and_then(Path::to_str);
-    let home = home.filter(|_| only_uses(command, "HOME"));
+    let home = home.filter(|_| Text::new(command).bindings("HOME") == 0);
     let (held, met_unknown) = (OnceCell::new(), Cell::default());
+    let git = GitNames::in_text(command);
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -65,6 +72,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             is_moved: begin != guard.begin,
             home,
             held: &held,
+            git,
             met_unknown: &met_unknown,
         };
         check(&text, &recorder, guard.readings);
@@ -74,106 +82,9 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     seen.into_inner()
 }
 
-/// Whether a command names a variable with which the host calls our executable: with it, any program
-/// whose name is not known (`find -exec {}`) could be ours, and end what restricts.
-fn names_host_call(command: &str) -> bool {
-    let unquoted = command.replace(['"', '\'', '\\', '\n'], "");
-    ["CHIBI_HOOK", "CHIBI_TOOL_"]
-        .iter()
-        .any(|name| unquoted.contains(name))
-}
-
-/// The values of a command's variables that have a single source.
-struct Held {
-    /// Every assignment, and every mention of a name that could bind it.
-    set: BTreeMap<String, Vec<String>>,
-    reading: Rc<Result<Reading, Fault>>,
-}
-
-impl Held {
-    fn read(command: &str, guard: Guard) -> Self {
-        let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let reading = guard
-            .readings
-            .read(command, guard.context.places.shell, true);
-        // A command that cannot be read is refused, or its variables are never used.
-        for step in reading.iter().flat_map(|reading| &reading.steps) {
-            let Step::Command(simple) = step else {
-                continue;
-            };
-            let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
-            let mentioned = simple.words.iter().map(|word| word.raw.as_str());
-            for text in assigned.chain(mentioned) {
-                let (name, value) = text.split_once('=').unwrap_or((text, ""));
-                let name = name.trim_end_matches('+').to_owned();
-                set.entry(name).or_default().push(value.to_owned());
-            }
-        }
-        Self { set, reading }
-    }
-
-    /// The values that a command gives a variable, by assignments and loops, as far as they are
-    /// known.
-    fn assigned(&self, name: &str, known: Known) -> Vec<String> {
-        let values = self.set.get(name).into_iter().flatten();
-        let looped = self.loops_over(name).flatten().map(|word| &word.raw);
-        let paths = values
-            .chain(looped)
-            .flat_map(|raw| operands(&Word::written(raw, Arity::Any), known));
-        let known = paths.filter_map(|operand| match operand {
-            Operand::Path(path) => Some(path),
-            _ => None,
-        });
-        known.collect()
-    }
-
-    /// The words that each loop over this variable iterates over.
-    fn loops_over(&self, name: &str) -> impl Iterator<Item = &Vec<Word>> {
-        let loops = self.reading.iter().flat_map(|reading| &reading.loops);
-        let over = loops.filter(move |(variable, _)| variable == name);
-        over.map(|(_, words)| words)
-    }
-
-    /// Whether a variable holds only what `mktemp` created.
-    fn is_temporary(&self, name: &str) -> bool {
-        let [value] = self.set.get(name).map_or(&[][..], Vec::as_slice) else {
-            return false;
-        };
-        let inside = value.trim_matches('"').strip_prefix("$(mktemp");
-        let inside = inside.and_then(|inside| inside.strip_suffix(')'));
-        self.loops_over(name).next().is_none()
-            && inside.is_some_and(|inside| {
-                (inside.is_empty() || inside.starts_with(' '))
-                    && !inside.contains(['$', '`', '(', ')', ';', '&', '|', '<', '>', '\n'])
-            })
-    }
-
-    /// The paths that a loop variable takes; `None` if one of them is unknown.
-    fn values(&self, name: &str, known: Known) -> Option<Vec<String>> {
-        if self.set.contains_key(name) {
-            return None;
-        }
-        let words = self.loops_over(name).flatten();
-        let paths = words
-            .flat_map(|word| operands(word, known))
-            .map(|operand| match operand {
-                Operand::Path(path) => Some(path),
-                _ => None,
-            });
-        let values: Vec<String> = paths.collect::<Option<_>>()?;
-        (!values.is_empty()).then_some(values)
-    }
-}
-
 /// Whether a program neither prints its operands nor runs or keeps them.
 fn hands_on_nothing(program: &str) -> bool {
     !HANDS_ON.has(base(program)) && !runners::runs_text(program)
-}
-
-/// Whether every mention of a variable reads its value.
-fn only_uses(command: &str, name: &str) -> bool {
-    let mut mentions = command.match_indices(name).map(|(at, _)| &command[..at]);
-    mentions.all(|before| before.ends_with('$') || before.ends_with("${"))
 }
 
 struct Recorder<'a> {
@@ -187,6 +98,7 @@ struct Recorder<'a> {
     /// What `~` and `$HOME` mean, if the command does not set it.
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
+    git: GitNames,
     met_unknown: &'a Cell<bool>,
 }
 
@@ -194,7 +106,10 @@ impl Recorder<'_> {
     /// Passes on what words may lead to in these directories.
     fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
-        let current: Vec<String> = directories.resolve("").map(absolute).collect();
+        let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
+        if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
+            current.clear();
+        }
         let outside = Known {
             home: self.home,
             current: &current,
@@ -210,6 +125,7 @@ impl Recorder<'_> {
                 assigned: &|name| self.held().assigned(name, outside),
                 ..outside
             },
+            git: self.git,
             met_unknown: self.met_unknown,
         });
     }
@@ -254,10 +170,16 @@ impl Recorder<'_> {
             }
         }
         self.reaching(&WorkingDirectories::default(), |reach| {
+            // It may stand behind the letter of an option: `-o.claude/x`.
+            let leads_in = |path: &str| {
+                let first = path.find('/').unwrap_or(0).min(MAX_LETTERS);
+                let mut ends = (0..=first).filter_map(|at| path.get(at..));
+                ends.any(|end| !context.steps.spend(1 + end.len() / 16) || reach.is_foreign(end))
+            };
             let is_found = |path: &String| {
                 let at = kept.iter().position(|one| one == path);
                 at.map(|at| kept.swap_remove(at)).is_none()
-                    && (!context.steps.spend(1 + kept.len()) || reach.is_foreign(path))
+                    && (!context.steps.spend(1 + kept.len()) || leads_in(path))
             };
             let found = named(self.command).into_iter().find(is_found);
             seen.protected = found.map(|name| Fault::new(&name, MAY_BE_OPERAND));

@@ -20,12 +20,12 @@ fn bare() -> Scene {
 }
 
 #[track_caller]
-fn refused(command: &str) {
+pub fn refused(command: &str) {
     assert!(!bare().runs(command), "accepted: {command}");
 }
 
 #[track_caller]
-fn refused_for_its_place(commands: &[&str]) {
+pub fn refused_for_its_place(commands: &[&str]) {
     for command in commands {
         refused(command);
         let other = command.replace(".claude", "out").replace(".cl*", "ou*");

@@ -19,6 +19,12 @@ const TEXTUAL: Names = Names::new(
      OLDPWD MANPATH HOSTNAME INPUTRC PS1 PS2 REPLY MAIL INSIDE_EMACS TERMINFO POSIXLY_CORRECT",
 );
 
+/// Builtins of zsh that evaluate the names they are given, or load such.
+const ZSH: Names = Names::new(
+    "private vared getln zparseopts zstyle zregexparse zformat zmodload echotc echoti functions zle \
+     strftime sysopen sysread sysseek syswrite zstat zselect zsocket ztcp zsystem zcompile log",
+);
+
 /// Whether a shell runs the value of this variable, or the file it names.
 pub fn runs(name: &str) -> bool {
     RUN.has(name) || name.starts_with("BASH_FUNC")
@@ -73,7 +79,11 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
         "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
             is_neutral(program, arguments, zsh) || !zsh && all(arguments, is_plain)
         }
-        _ => true,
+        "set" => {
+            !zsh || arguments.first().is_some_and(|word| word.is_any(&["--"]))
+                || all(arguments, is_plain)
+        }
+        name => !zsh || !ZSH.has(name) && !arguments.iter().any(|word| word.fits(is_subscript)),
     };
     if safe {
         return Ok(());
@@ -104,6 +114,11 @@ fn is_plain(text: &str) -> bool {
     !text.contains([
         '$', '`', '[', ']', '(', ')', '{', '}', '<', '>', ';', '&', '|', '\\', '\n',
     ])
+}
+
+/// Whether zsh may run a command in a text that it takes for a name: `x[$(cmd)]`.
+fn is_subscript(text: &str) -> bool {
+    text.contains('[') && ["$(", "${", "`"].iter().any(|part| text.contains(part))
 }
 
 /// Whether this is an option that includes the letter.

@@ -1,6 +1,6 @@
 //! What `find` deletes, and what the commands change that it runs.
 
-use super::{Checked, Program, Reach, Relation, is_option};
+use super::{Checked, Operand, Program, Reach, Relation, is_option, refuse_if};
 use crate::permission::protected::ANYTHING;
 use crate::permission::shell::directories::WorkingDirectories;
 use crate::permission::shell::word::{Arity, Word};
@@ -10,19 +10,13 @@ use crate::permission::shell::{PLACEHOLDER, find};
 impl Reach<'_> {
     /// `find`: what it deletes, and what the commands do that it runs.
     pub(super) fn find(&self, arguments: &[Word]) -> Checked {
-        let is_global = |word: &&Word| word.is_any(&["-H", "-L", "-P"]);
-        let begins = |word: &Word| word.prefix().starts_with(['-', '(', '!']);
-        let globals = arguments.iter().take_while(is_global).count();
-        let behind = &arguments[globals..];
-        let (paths, tests) =
-            behind.split_at(behind.iter().position(begins).unwrap_or(behind.len()));
-        let mut removes = tests.iter().any(|word| word.is_any(&["-delete"]));
+        let (paths, may_delete) = self.searched(arguments);
+        let paths = paths.as_slice();
+        let mut removes = arguments.iter().any(|word| word.is_any(&["-delete"]));
         let mut writes = removes;
         let found = self.below(arguments, paths);
-        for at in (0..tests.len()).filter(|at| tests[*at].is_any(&find::RUNS)) {
-            let command = &tests[at + 1..];
-            let end = command.iter().position(|word| word.is_any(&[";", "+"]));
-            let mut words = command[..end.unwrap_or(command.len())].to_vec();
+        for at in (0..arguments.len()).filter(|at| arguments[*at].is_any(&find::RUNS)) {
+            let mut words = find::command_from(&arguments[at + 1..]).to_vec();
             match &found {
                 Some(found) => {
                     let put_in = words.iter().flat_map(|word| found_in(word, found));
@@ -43,20 +37,57 @@ impl Reach<'_> {
                 || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
             writes = true;
             self.check(&words)?;
-            if tests[at].is_any(&["-execdir", "-okdir"]) {
+            if arguments[at].is_any(&["-execdir", "-okdir"]) {
                 // It runs in each directory in which something is found.
                 let mut anywhere = WorkingDirectories::default();
                 anywhere.lose();
                 self.moved(&anywhere).check(&words)?;
             }
         }
-        writes |= tests.iter().any(|word| word.prefix().starts_with("-f"));
+        writes |= arguments.iter().any(|word| word.prefix().starts_with("-f"));
+        if may_delete {
+            let here = Word::literal(".");
+            let begins_here = arguments.first().is_some_and(Word::begins_option);
+            for word in paths.iter().chain(begins_here.then_some(&here)) {
+                self.each(word, |operand| match operand {
+                    Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
+                    _ => self.part_outside(word, operand, &[]),
+                })?;
+            }
+        }
         match (removes, writes) {
             (true, _) if paths.is_empty() => self.changed(&Word::literal("."), true),
             (true, _) => paths.iter().try_for_each(|word| self.changed(word, true)),
             (false, true) => self.others(arguments),
             (false, false) => Ok(()),
         }
+    }
+
+    /// The words that are neither options nor their values nor words of a command, and whether one
+    /// behind the first may be `-delete`.
+    fn searched(&self, arguments: &[Word]) -> (Vec<Word>, bool) {
+        let (mut paths, mut may_delete, mut at) = (Vec::new(), false, 0);
+        while let Some(word) = arguments.get(at) {
+            at += 1;
+            let behind = &arguments[at..];
+            match word.text() {
+                Some(text) if find::RUNS.contains(&text) => {
+                    at += find::command_from(behind).len();
+                }
+                Some("-f") => {}
+                Some("-files0-from") => paths.push(Word::unknown()),
+                Some(text) if find::takes_value(text) => {
+                    may_delete |= behind.first().is_some_and(|value| !value.is_one_word());
+                    at += 1;
+                }
+                Some(text) if text.starts_with(['-', '(', ')', '!', ',', ';', '+']) => {}
+                _ => {
+                    may_delete |= at > 1 && self.may_be_option(word);
+                    paths.push(word.clone());
+                }
+            }
+        }
+        (paths, may_delete)
     }
 
     /// What `find` finds below these paths, themselves included, if no protected place is near.

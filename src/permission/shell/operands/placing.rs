@@ -6,6 +6,7 @@ use super::{
     Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_option,
     options, plain, refuse_if,
 };
+use crate::permission::shell::name_list::Names;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::{Arity, Piece, Word};
 
@@ -18,9 +19,9 @@ impl Reach<'_> {
         let mut behind = arguments.iter().skip_while(|word| word.begins_option());
         // A value of an option that stands behind would look like the destination.
         let mixed = behind.any(is_one);
-        let (links, into) = match program {
-            Program::Copies { links, into } => (links, into),
-            _ => ("", "t"),
+        let (links, into, flags) = match program {
+            Program::Copies { links, into, flags } => (links, into, flags),
+            _ => ("", "t", ""),
         };
         let has = |letters: &str| {
             let one = |word: &Word| is_option(word, letters);
@@ -58,12 +59,19 @@ impl Reach<'_> {
         };
         destinations.extend(&named);
         let makes_links = program == Program::Links || has(links);
+        // The destination is unknown more often than an option is.
+        let may_link = words.len() > 2 && words.iter().any(|word| self.may_be_option(word));
+        for pair in arguments.windows(2) {
+            if may_have_value(&pair[0], flags) {
+                self.value(&pair[1])?;
+            }
+        }
         for word in sources {
             match program {
                 Program::Moves => self.changed(word, true)?,
                 _ if makes_links => self.linked(word)?,
                 _ if removes => self.changed(word, true)?,
-                _ => self.copied(word)?,
+                _ => self.copied(word, may_link)?,
             }
         }
         // A link without a name gets that of what it leads to, here.
@@ -95,9 +103,26 @@ impl Reach<'_> {
     }
 
     /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
-    fn copied(&self, word: &Word) -> Checked {
+    fn copied(&self, word: &Word, may_link: bool) -> Checked {
+        let unknown_option = self.may_be_option(word);
+        self.met_unknown
+            .set(self.met_unknown.get() || unknown_option);
         self.each(word, |operand| match operand {
-            Operand::Path(text) => refuse_if(word, self.leads_in(text) || self.is_our_file(text)),
+            Operand::Path(text) => {
+                let linked = may_link && self.relation(text) == Relation::Within;
+                refuse_if(
+                    word,
+                    linked || self.leads_in(text) || self.is_our_file(text),
+                )
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// What may be the value of an option, such as a file that is written.
+    fn value(&self, word: &Word) -> Checked {
+        self.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(word, self.relation(text) == Relation::Within),
             _ => Ok(()),
         })
     }
@@ -156,6 +181,21 @@ impl Reach<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a word may be an option whose value is the next word; `flags` are letters that take none.
+fn may_have_value(word: &Word, flags: &str) -> bool {
+    const FLAGS: Names = Names::new(
+        "-- --archive --recursive --verbose --quiet --force --update --no-clobber --interactive \
+         --dereference --no-dereference --preserve --progress --stats --dry-run --compress \
+         --checksum --links --times --perms --owner --group --relative --human-readable --existing",
+    );
+    let text = word.prefix();
+    let Some(letters) = text.strip_prefix('-') else {
+        return false;
+    };
+    let is_flag = FLAGS.has(text) || letters.chars().all(|c| flags.contains(c));
+    !is_flag && !text.contains('=')
 }
 
 /// Whether a word is one of these options, also abbreviated, or begins with one: `--delete-after`.

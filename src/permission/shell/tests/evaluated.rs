@@ -85,4 +85,16 @@ fn under_zsh_numbers_are_written_as_such() {
         &["exit y", "return y", "shift y", "break y", "continue y", "[ -t y ]", "[[ -t y ]]", "printf %d y", "printf '%x' y", "printf -- %d y", "path=/x; ls", "ls $x[y]", "{ ls } always { rm x }", "ls &! rm x", "=rm x", "echo $~x", "SECONDS=y", "COLUMNS=y"],
     );
     all_run(&zsh, &["exit 1", "exit $?", "[ -t 1 ]", "printf %d 3", "printf '%s\n' y", "shift 2", "ls \"$x\"", "SECONDS=0"]);
+    none_runs(
+        &zsh,
+        &[
+            "set -A \"path[\\$(rm x)]\" x", "private \"x[\\$(rm x)]=1\"", "vared \"x[\\$(rm x)]\"", "getln \"x[\\$(rm x)]\"",
+            "zparseopts -a \"x[\\$(rm x)]\" a", "zstyle -s a b \"x[\\$(rm x)]\"", "zregexparse a b x '/x/' '{rm x}'",
+            "zformat -f a '%3(a.b.c)' \"a:path[\\$(rm x)]\"", "zmodload zsh/datetime; strftime -s \"x[\\$(rm x)]\" %F 1",
+            "zmodload zsh/system", "sysopen -w -u \"x[\\$(rm x)]\" f", "zstat -A \"x[\\$(rm x)]\" f",
+        ],
+    );
+    all_run(&zsh, &["set -eu", "set -- '[$(x)]'", "ls '[a-z]*'", "zsh -c 'set -e; ls'"]);
+    let inside = ["zsh -c 'set -A \"path[\\$(rm x)]\" x'", "zsh -c 'private \"x[\\$(rm x)]=1\"'"];
+    none_runs(&denied(), &inside);
 }
