@@ -9,7 +9,7 @@ use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::policy::Config;
 use crate::run_context::RunContext;
-use crate::session::{ActiveSkill, Changed, Loading, snapshot};
+use crate::session::{ActiveSkill, Loading, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
 use crate::sys::warn;
@@ -59,8 +59,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
 /// others, otherwise it joins them.
 ///
 /// # Errors
-/// If too many would be active, or if the activation cannot be recorded and there is something to
-/// enforce.
+/// If too many would be active, or if the activation cannot be recorded.
 pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
     let config = ctx.config()?;
     let loading = match config.stacking {
@@ -97,32 +96,16 @@ fn make_active(
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
         .collect();
-    let mut harmless = !snapshots.iter().any(ActiveSkill::is_restricted);
-    match store.session(&key) {
-        Ok(before) => {
-            let mut after = before.clone();
-            after.load(snapshots.clone(), loading, most)?;
-            if after == before {
-                return Ok(());
-            }
-            harmless &= !before.is_restricted();
+    if let Ok(before) = store.session(&key) {
+        let mut after = before.clone();
+        after.load(snapshots.clone(), loading, most)?;
+        if after == before {
+            return Ok(());
         }
-        Err(_) => harmless = false,
     }
-    let changed = match store.load(&key, snapshots, loading, most) {
-        // With nothing to enforce, there is no reason to refuse.
-        Err(error) if harmless => {
-            warn(format_args!("{error}"));
-            let began = skills.iter().map(|(skill, _)| skill.name.to_string());
-            Changed {
-                began: began.collect(),
-                ended: Vec::new(),
-            }
-        }
-        result => result?,
-    };
+    let changed = store.load(&key, snapshots, loading, most)?;
     for (skill, _) in skills {
-        if changed.began.iter().any(|name| skill.name.as_str() == name) {
+        if changed.has_begun(&skill.dir) {
             ctx.record_activation(skill);
             announce(skill);
         }

@@ -40,7 +40,7 @@ impl Store {
                 active.any(|other| other.is_same_as(skill))
             };
             let new: Vec<_> = after.active().filter(|skill| !was_active(skill)).collect();
-            let began = new.iter().map(|skill| skill.name.clone()).collect();
+            let began = new.iter().map(|skill| skill.dir.clone()).collect();
             let now = Moment::now().0;
             let times = new.iter().map(|skill| (skill.dir.clone(), now));
             let times: Vec<_> = times.collect();
@@ -134,7 +134,7 @@ mod tests {
         let kept = store.keep_always_on(&key, Some(&wanted)).unwrap();
         assert_eq!(
             (names(), kept.began),
-            (own(&["b", "a", "own"]), own(&["b", "a"]))
+            (own(&["b", "a", "own"]), own(&["/b", "/a"]))
         );
         let again = store.keep_always_on(&key, Some(&wanted)).unwrap();
         assert!(again.began.is_empty() && again.ended.is_empty());
@@ -144,7 +144,7 @@ mod tests {
         // What a prompt leaves out stays in force.
         assert_eq!(
             (names(), kept.began),
-            (own(&["b", "a", "c", "own"]), own(&["a", "c"]))
+            (own(&["b", "a", "c", "own"]), own(&["/a", "/c"]))
         );
         assert!(kept.ended.is_empty());
         // Replaced skills come first, because the last one decides.

@@ -3,6 +3,8 @@
 //! The active skills are an ordered list, most recent last. A skill's own tool loads it as the
 //! user's `stacking` says; `skill_session` says itself whether it adds or replaces.
 
+use std::path::Path;
+
 use super::SessionKey;
 use super::active::{ActiveSkill, End, Ended, Session, Standing, forget_others};
 use crate::error::{Error, Result};
@@ -28,10 +30,17 @@ pub enum Loading {
 /// The result of loading or unloading.
 #[derive(Debug, Default)]
 pub struct Changed {
-    /// The names of skills that were not active before, or whose content has changed.
+    /// The directories of skills that were not active before, or whose content has changed.
     pub began: Vec<String>,
     /// Activations that ended.
     pub ended: Vec<Ended>,
+}
+
+impl Changed {
+    /// Whether the skill in `dir` became active.
+    pub fn has_begun(&self, dir: &Path) -> bool {
+        self.began.iter().any(|began| dir == Path::new(began))
+    }
 }
 
 /// Attributes ended activations to the session with this key.
@@ -79,7 +88,7 @@ impl Session {
                 Some(old) if old.is_same_as(&skill) => skill.handed = old.handed,
                 _ => {
                     self.began.insert(skill.dir.clone(), Moment::now().0);
-                    changed.began.push(skill.name.clone());
+                    changed.began.push(skill.dir.clone());
                 }
             }
             self.activated.push(skill);
@@ -323,7 +332,7 @@ mod tests {
             ..free("a")
         };
         let changed = session.load(vec![edited], Loading::InPlace, 5).unwrap();
-        assert_eq!(changed.began, ["a"]);
+        assert_eq!(changed.began, ["/a"]);
         assert!(session.activated[0].handed.is_none());
     }
 

@@ -208,18 +208,27 @@ fn no_more_than_twenty_requirements_are_named() {
 }
 
 #[test]
-fn an_unrecorded_activation_is_refused_under_a_restriction() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        host.activates("reads");
-        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+fn an_unrecorded_activation_is_refused() {
+    for (restriction, host) in [Some("reads"), None].into_iter().zip(Host::both()) {
+        let host = configured(with_skills(host), "deny = [\"Bash(rm:*)\"]");
+        host.prompt();
+        if let Some(skill) = restriction {
+            host.activates(skill);
+        }
+        let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
         fs2::FileExt::lock_exclusive(&lock).unwrap();
         let message = host.blocks("skill_free", &json!({}));
         assert!(
             message.contains("locked") && !message.contains("Next: ."),
             "{message}"
         );
+        let answer = host.tool("skill_free", &json!({}));
+        assert!(answer.starts_with("Error: "), "{answer}");
+        let log = fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap_or_default();
+        let activations = log.matches("\"activate\"").count();
+        assert_eq!(activations, restriction.iter().count(), "{log}");
         drop(lock);
-        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.activates("free");
+        host.blocks("shell_exec", &json!({"command": "rm x"}));
     }
 }

@@ -157,12 +157,12 @@ fn text(ctx: &RunContext, called: &Called, arguments: Option<&str>) -> Result<St
 
 fn put_in_force(ctx: &RunContext, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
     let kept = ctx.store().keep_always_on(&ctx.session(), wanted)?;
-    ctx.record_ends(kept.ended);
     for (called, _) in chosen {
-        if kept.began.contains(&called.skill.name.to_string()) {
+        if kept.has_begun(&called.skill.dir) {
             ctx.record_activation(&called.skill);
         }
     }
+    ctx.record_ends(kept.ended);
     Ok(())
 }
 
