@@ -53,7 +53,9 @@ impl PathContext<'_> {
                 let preset = call.text("preset").filter(|_| call.ours.is_none());
                 preset.is_some_and(|preset| presets.iter().any(|one| one == preset))
             }
-            ArgMatcher::Skill(name) => call.ours == Some(OurTool::Skill(name)),
+            ArgMatcher::Skill(wanted) => {
+                matches!(call.ours, Some(OurTool::Skill { name, .. }) if name == wanted)
+            }
         }
     }
 

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::call::{Call, OurTool};
-use super::settings::ScriptScope;
-use super::stacking::InForce;
+use super::settings::{ScriptScope, Settings};
+use super::stacking::Group;
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
@@ -33,43 +33,40 @@ pub fn only_looks(action: Option<&str>) -> bool {
     action.and_then(looking).is_some()
 }
 
-/// Whether a call is allowed without a rule that grants it.
-pub fn allows(call: &Call, in_force: &InForce) -> bool {
-    is_always_allowed(call.tool, in_force)
+/// Whether a group allows a call without a rule that grants it.
+pub fn allows(call: &Call, group: &Group, settings: &Settings) -> bool {
+    is_always_allowed(call.tool, settings)
         || match call.ours {
-            Some(OurTool::RunSkillScript { skill }) => match in_force.settings.scripts {
-                ScriptScope::Own => skill.is_some_and(|dir| {
-                    let mut active = in_force.active.iter();
-                    active.any(|skill| skill.directory == dir)
-                }),
+            Some(OurTool::RunSkillScript { skill }) => match settings.scripts {
+                ScriptScope::Own => skill.is_some_and(|dir| group.owns(dir)),
                 ScriptScope::Listed | ScriptScope::Any => true,
             },
             Some(OurTool::Marketplace { action }) => only_looks(action) && !chooses_a_host(call),
-            Some(_) => may_allow(call.tool, call.ours, in_force),
+            Some(_) => may_allow(call.tool, call.ours, group, settings),
             None => is_harmless(call.tool) || pages_cached_output(call),
         }
 }
 
 /// Whether the baseline allows a call of this tool with some arguments.
-pub fn may_allow(tool: &str, ours: Option<OurTool>, in_force: &InForce) -> bool {
+pub fn may_allow(tool: &str, ours: Option<OurTool>, group: &Group, settings: &Settings) -> bool {
     match ours {
         Some(OurTool::Direct) => false,
-        Some(OurTool::Skill(name)) => in_force.may_activate(name),
+        Some(OurTool::Skill { dir, .. }) => group.may_activate(dir),
         // A proposal changes nothing, and a skill's faults show while it is active.
-        Some(OurTool::Propose { new: true }) => in_force.settings.new_skills,
-        Some(OurTool::Propose { new: false }) => in_force.settings.proposals,
+        Some(OurTool::Propose { new: true }) => settings.new_skills,
+        Some(OurTool::Propose { new: false }) => settings.proposals,
         Some(_) => true,
         None => {
             is_harmless(tool)
                 || tool.starts_with("file_") && tool != "file_edit"
-                || is_always_allowed(tool, in_force)
+                || is_always_allowed(tool, settings)
         }
     }
 }
 
 /// Whether the user's settings take a tool out of every restriction.
-fn is_always_allowed(tool: &str, in_force: &InForce) -> bool {
-    let mut names = in_force.settings.always_allowed.iter();
+fn is_always_allowed(tool: &str, settings: &Settings) -> bool {
+    let mut names = settings.always_allowed.iter();
     names.any(|name| fold(name) == fold(tool))
 }
 
@@ -118,8 +115,9 @@ mod tests {
     use super::*;
     use crate::permission::places::Places;
     use crate::permission::restriction::Restriction;
+    use crate::permission::scene::activating;
     use crate::permission::scope::Scope;
-    use crate::permission::settings::Settings;
+    use crate::permission::stacking::InForce;
     use serde_json::json;
     use std::collections::BTreeSet;
     use std::path::Path;
@@ -131,7 +129,7 @@ mod tests {
         };
         let restrictions = [Restriction::parse(
             "pdf",
-            None,
+            Some(&[]),
             &[],
             Path::new("/skills/pdf"),
             Path::new("/p"),
@@ -148,7 +146,7 @@ mod tests {
             arguments,
             ours,
         };
-        allows(&call, &InForce::new(&scope))
+        allows(&call, &InForce::new(&scope).groups[0], &settings)
     }
 
     #[test]
@@ -209,7 +207,7 @@ mod tests {
                 }),
                 true,
             ),
-            (Some(OurTool::Skill("docx")), true),
+            (Some(activating("docx")), true),
             (run(Some("/skills/pdf")), true),
             (run(Some("/other/pdf")), false),
             (run(None), false),

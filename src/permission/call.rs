@@ -21,8 +21,13 @@ pub struct Call<'a> {
 /// One of our own tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OurTool<'a> {
-    /// Activates the skill of this name.
-    Skill(&'a str),
+    /// Activates a skill.
+    Skill {
+        /// Its name, which entries mention.
+        name: &'a str,
+        /// Its directory, which tells it from its namesakes.
+        dir: &'a Path,
+    },
     /// Reads a file of a skill.
     ReadSkillFile {
         /// The skill, if the call names it.

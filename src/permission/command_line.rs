@@ -30,7 +30,7 @@ pub struct CommandLine<'a> {
 }
 
 impl<'a> CommandLine<'a> {
-    /// A command that `tool` runs; `own` are the active skills' own directories.
+    /// A command that `tool` runs; `own` are the skills' own directories.
     pub fn new(
         text: &'a str,
         tool: Tool<'a>,

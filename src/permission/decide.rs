@@ -92,7 +92,7 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
         Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
         Some(OurTool::Direct | OurTool::RunSkillScript { .. } | OurTool::Propose { .. }) => false,
         Some(
-            OurTool::ReadSkillFile { .. } | OurTool::Skill(_) | OurTool::Job | OurTool::Session,
+            OurTool::ReadSkillFile { .. } | OurTool::Skill { .. } | OurTool::Job | OurTool::Session,
         ) => true,
         None => tools::find(call.tool)
             .is_some_and(|tool| matches!(tool.effect, Effect::Harmless | Effect::Read)),
@@ -121,11 +121,11 @@ pub fn forbidden_outright<'t>(
             .any(|(_, rule)| rule.test_of(&tool) == Some(&ArgMatcher::Any));
         let blocked = |group: &Group| {
             let mut tests = group.rules().filter_map(|(_, rule)| rule.test_of(&tool));
-            group.enforce == Enforce::Restrict && !tests.any(|test| *test != ArgMatcher::Nothing)
+            group.enforce == Enforce::Restrict
+                && !tests.any(|test| *test != ArgMatcher::Nothing)
+                && !baseline::may_allow(name, *ours, group, scope.settings)
         };
-        *ours == Some(OurTool::Direct)
-            || denied
-            || in_force.groups.iter().any(blocked) && !baseline::may_allow(name, *ours, &in_force)
+        *ours == Some(OurTool::Direct) || denied || in_force.groups.iter().any(blocked)
     };
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
@@ -149,14 +149,8 @@ impl<'a> Case<'a> {
             .host_tool()
             .and_then(|tool| tool.keys(&[Argument::Command]).next());
         let text = command_key.and_then(|key| call.text(key));
-        let own = || {
-            in_force
-                .active
-                .iter()
-                .map(|one| one.directory.as_path())
-                .collect()
-        };
-        let command = text.map(|text| CommandLine::new(text, tool, own(), context));
+        let own = &in_force.own;
+        let command = text.map(|text| CommandLine::new(text, tool, own.clone(), context));
         Self {
             call,
             tool,
@@ -266,7 +260,7 @@ impl<'a> Case<'a> {
     }
 
     fn evaluate_group(&self, group: &Group, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
-        if baseline::allows(self.call, &self.in_force) {
+        if baseline::allows(self.call, group, self.in_force.settings) {
             return Ok(Outcome::Baseline);
         }
         let mut tests = group

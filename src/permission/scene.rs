@@ -31,20 +31,35 @@ fn own(list: &[&str]) -> Vec<String> {
     list.iter().map(|entry| (*entry).to_owned()).collect()
 }
 
+/// The activation of a skill in a directory of its name.
+pub fn activating(name: &str) -> OurTool<'_> {
+    let dir = Path::new(name);
+    OurTool::Skill { name, dir }
+}
+
 pub fn scene() -> Scene {
     Scene::default()
 }
 
 impl Scene {
-    pub fn skill(mut self, name: &str, allowed: Option<&str>, denied: &[&str]) -> Self {
+    pub fn skill(self, name: &str, allowed: Option<&str>, denied: &[&str]) -> Self {
+        self.skill_in("/skills/s", name, allowed, denied)
+    }
+
+    pub fn skill_in(
+        mut self,
+        dir: &str,
+        name: &str,
+        allowed: Option<&str>,
+        denied: &[&str],
+    ) -> Self {
         let allowed = allowed.map(|list| vec![list.to_owned()]);
-        let dirs = (Path::new("/skills/s"), Path::new("/p"));
         self.restrictions.push(Restriction::parse(
             name,
             allowed.as_deref(),
             &own(denied),
-            dirs.0,
-            dirs.1,
+            Path::new(dir),
+            Path::new("/p"),
         ));
         self
     }

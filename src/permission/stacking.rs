@@ -1,6 +1,8 @@
 //! Which restrictions of the session apply, and how they combine
 //! (docs/spec/restriction.md#several-skills).
 
+use std::path::Path;
+
 use super::restriction::Restriction;
 use super::rule::Rule;
 use super::scope::Scope;
@@ -15,8 +17,8 @@ pub struct InForce<'a> {
     pub denials: Denials<'a>,
     /// What only warns of them.
     pub warnings: Denials<'a>,
-    /// The skills in force, which may use their own files.
-    pub active: Vec<&'a Restriction>,
+    /// The skills' own directories, which commands may use: those that every group owns.
+    pub own: Vec<&'a Path>,
     /// The user's settings.
     pub settings: &'a Settings,
 }
@@ -55,15 +57,15 @@ impl<'a> InForce<'a> {
             Stacking::Intersect | Stacking::Union => restrictions.iter().collect(),
         };
         let group = |members: Vec<&'a Restriction>| Group {
-            // With the mildest, activating another skill would override the strictest.
+            // Each of them may allow the call, if only with a warning.
             enforce: members
                 .iter()
                 .map(|one| enforcement(one))
-                .max()
+                .min()
                 .unwrap_or_default(),
             members,
         };
-        let groups = match settings.stacking {
+        let groups: Vec<Group> = match settings.stacking {
             // One unrestricted skill in a union allows everything.
             Stacking::Union if counting.is_empty() || !counting.iter().all(limits) => Vec::new(),
             Stacking::Union => vec![group(counting)],
@@ -77,15 +79,19 @@ impl<'a> InForce<'a> {
                 .iter()
                 .filter(move |one| enforcement(one) == mode)
         };
+        // Of replaced skills the session keeps those that restrict, so only those count of others.
+        let is_latest = |one: &Restriction| last.is_some_and(|last| std::ptr::eq(last, one));
+        let own = restrictions
+            .iter()
+            .filter(|one| one.is_restricted() || is_latest(one));
+        let own = own.map(|one| one.directory.as_path());
+        let own = own.filter(|dir| groups.iter().all(|group| group.owns(dir)));
         let denying = scope.policy_deny.iter().chain(of_mode(Enforce::Restrict));
         Self {
-            groups,
             denials: Denials(denying.collect()),
             warnings: Denials(of_mode(Enforce::Warn).collect()),
-            active: match settings.stacking {
-                Stacking::Replace => last.into_iter().collect(),
-                _ => restrictions.iter().collect(),
-            },
+            own: own.collect(),
+            groups,
             settings,
         }
     }
@@ -99,14 +105,6 @@ impl<'a> InForce<'a> {
     /// Whether anything applies to a call, even just to warn.
     pub fn is_anything(&self) -> bool {
         !self.groups.is_empty() || self.denials.iter().next().is_some()
-    }
-
-    /// Whether a skill may be activated without a rule: `Skill(name)` entries limit which others
-    /// may.
-    pub fn may_activate(&self, skill: &str) -> bool {
-        let mut rules = self.groups.iter().flat_map(Group::rules);
-        !rules.any(|(_, rule)| rule.narrows_skills())
-            || self.active.iter().any(|active| active.source() == skill)
     }
 }
 
@@ -136,6 +134,18 @@ impl<'a> Group<'a> {
     pub fn rules(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
         let members = self.members.iter();
         members.flat_map(|one| rules_of(one, one.allowed().unwrap_or_default()))
+    }
+
+    /// Whether the skill in this directory is one of its members.
+    pub fn owns(&self, dir: &Path) -> bool {
+        self.members.iter().any(|one| one.directory == dir)
+    }
+
+    /// Whether the skill in `dir` may be activated without a rule: `Skill(name)` entries limit
+    /// which others may.
+    pub fn may_activate(&self, dir: &Path) -> bool {
+        let mut lists = self.members.iter().filter_map(|one| one.allowed());
+        self.owns(dir) || !lists.all(|rules| rules.iter().any(Rule::narrows_skills))
     }
 
     /// The skill or skills, for a message.

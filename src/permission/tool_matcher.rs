@@ -117,14 +117,16 @@ impl ToolMatcher {
             Self::Capability(Capability::WebSearch) => {
                 tool.ours.is_none() && fold(tool.name) == "websearch"
             }
-            Self::Capability(Capability::Skill) => matches!(tool.ours, Some(OurTool::Skill(_))),
+            Self::Capability(Capability::Skill) => {
+                matches!(tool.ours, Some(OurTool::Skill { .. }))
+            }
             Self::Capability(_) | Self::Programs(_) => {
                 tool.ours.is_none() && self.host_tools().contains(&tool.name)
             }
             Self::Named(name) => fold(tool.name) == *name,
             Self::Prefix(prefix) => {
                 let reachable = match tool.ours {
-                    Some(ours) => matches!(ours, OurTool::Skill(_)),
+                    Some(ours) => matches!(ours, OurTool::Skill { .. }),
                     None => !tools::only_by_own_name(tool.name),
                 };
                 reachable && joined(tool.name).starts_with(prefix)

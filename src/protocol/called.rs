@@ -141,6 +141,14 @@ pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<
     }
 }
 
+/// The activation of a skill.
+pub fn activation(skill: &Skill) -> OurTool<'_> {
+    OurTool::Skill {
+        name: skill.name.as_str(),
+        dir: &skill.dir,
+    }
+}
+
 /// A call in the form that rules apply to: an activation counts as a call of the skill's own tool.
 pub fn call_of<'a>(
     used: &'a ToolUse,
@@ -151,7 +159,7 @@ pub fn call_of<'a>(
         tool: called.map_or(&used.tool, |called| &called.tool),
         arguments: &used.arguments,
         ours: match called {
-            Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
+            Some(called) => Some(activation(&called.skill)),
             None => our_tool(&used.tool, &used.arguments, script_of),
         },
     }

@@ -14,7 +14,7 @@ mod script_reads;
 pub mod tools;
 
 pub use answer::{Response, install_panic_hook, live};
-pub use called::{Called, call_of, called, resolve, script_of, under_denied_name};
+pub use called::{Called, activation, call_of, called, resolve, script_of, under_denied_name};
 pub use hooks::ModelInstall;
 pub use our_tool::our_tool;
 pub use request::{

@@ -19,7 +19,8 @@ pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Optio
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let dir = Path::new(&active.dir);
     let path = if used.tool == ours::READ_FILE {
-        let is_its = written_skill(&used.arguments).is_none_or(|name| name == active.name);
+        let means_it = |written| ctx.meant_skill(Some(written)).is_ok_and(|it| it.dir == dir);
+        let is_its = written_skill(&used.arguments).is_none_or(means_it);
         is_its.then(|| dir.join(text("path").unwrap_or_default()))?
     } else {
         let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;

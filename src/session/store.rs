@@ -188,18 +188,20 @@ impl Store {
         })
     }
 
-    /// Makes `names`, or all active skills, inactive; see [`Session::unload`].
+    /// Makes the skills in `dirs`, or all active ones, inactive; see [`Session::unload`].
     ///
     /// # Errors
     /// As [`Store::load`].
     pub fn unload(
         &self,
         key: &SessionKey,
-        names: Option<&[String]>,
+        dirs: Option<&[PathBuf]>,
         restricted_too: bool,
     ) -> Result<Vec<Ended>> {
         self.change_session(key, |session, _| {
-            let meant = |skill: &ActiveSkill| names.is_none_or(|names| names.contains(&skill.name));
+            let meant = |skill: &ActiveSkill| {
+                dirs.is_none_or(|dirs| dirs.iter().any(|dir| dir == Path::new(&skill.dir)))
+            };
             let ended = session.unload(meant, restricted_too)?;
             Ok(in_session(key, ended))
         })

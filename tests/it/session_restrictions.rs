@@ -217,12 +217,67 @@ fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
         assert_eq!(active(&host), ["x", "x"]);
         host.blocks(SHELL, &ls());
         host.blocks("fetch_url", &fetch());
-        let text = session(&host, &unload(&["x"]));
+        let text = session(&host, &unload(&["plugin/x"]));
         assert!(text.contains("only the user can end it"), "{text}");
+        // By its plain name, the one that is offered is meant.
+        session(&host, &unload(&["x"]));
+        assert_eq!(active(&host), ["x"]);
+        host.blocks(SHELL, &ls());
         let host = configured(host, "deactivate = \"model\"\n");
         session(&host, &load(&["x"], "replace"));
         host.allows(SHELL, &ls());
         host.blocks("fetch_url", &fetch());
+    }
+}
+
+#[test]
+fn a_namesake_is_activated_only_by_an_entry_of_its_own() {
+    for stacking in ["replace", "ratchet", "intersect", "union"] {
+        for host in Host::both() {
+            let host = configured(host, &format!("stacking = \"{stacking}\""))
+                .skill("deploy", "", "")
+                .skill("pdf", "", "");
+            let own = host.home().join(".agents/skills/deploy/SKILL.md");
+            fs::create_dir_all(own.parent().unwrap()).unwrap();
+            let lines = "name: deploy\ndescription: d\nallowed-tools: Read Skill(pdf)";
+            fs::write(own, format!("---\n{lines}\n---\n")).unwrap();
+            host.activates("deploy").activates("deploy");
+            host.blocks("skill_marketplace", &use_skill("plugin/deploy"));
+            host.blocks(SHELL, &ls());
+            host.activates("pdf");
+        }
+    }
+}
+
+#[test]
+fn a_replaced_skills_scripts_run_in_a_union_only() {
+    for (stacking, runs) in [
+        ("replace", false),
+        ("ratchet", false),
+        ("intersect", false),
+        ("union", true),
+    ] {
+        for host in Host::both() {
+            let host = with_skills(host).file("free/x.sh", "");
+            let host = configured(host, &format!("stacking = \"{stacking}\""));
+            let run = json!({"skill": "free", "script": "x.sh"});
+            host.activates("free").activates("reads");
+            let is_run = host.pre_tool("run_skill_script", &run) == json!({});
+            assert_eq!(is_run, runs, "{stacking}");
+        }
+    }
+}
+
+#[test]
+fn a_script_is_judged_under_every_spelling_of_its_skill() {
+    for host in Host::both() {
+        let host = configured(host, "script_reads = \"block\"");
+        let host = host.skill("pdf", "", "").file("pdf/x.sh", "");
+        host.activates("pdf");
+        for skill in ["pdf", "skill_pdf", "PDF", "plugin/pdf"] {
+            let call = json!({"skill": skill, "path": "x.sh"});
+            host.blocks("read_skill_file", &call);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
-use crate::permission::scene::{Scene, scene};
+use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::ScriptScope;
 
 #[test]
@@ -161,21 +161,23 @@ fn an_empty_or_broken_list_leaves_the_baseline() {
 fn a_tool_of_another_plugin_does_not_pass_for_one_of_ours() {
     let scene = scene().active("Read Skill");
     assert!(!scene.allows("skill_evil", &json!({})));
-    assert!(scene.allows_ours("skill_docx", OurTool::Skill("docx")));
+    assert!(scene.allows_ours("skill_docx", activating("docx")));
 }
 
 #[test]
 fn entries_for_skills_narrow_what_may_be_activated() {
     let narrow = scene().active("Skill(docx) Skill(xlsx *)");
-    assert!(narrow.allows_ours("skill_docx", OurTool::Skill("docx")));
-    assert!(narrow.allows_ours("skill_xlsx", OurTool::Skill("xlsx")));
+    assert!(narrow.allows_ours("skill_docx", activating("docx")));
+    assert!(narrow.allows_ours("skill_xlsx", activating("xlsx")));
+    let (name, dir) = ("pdf", Path::new("/skills/s"));
+    assert!(narrow.allows_ours("skill_pdf", OurTool::Skill { name, dir }));
     assert!(
-        narrow.allows_ours("skill_pdf", OurTool::Skill("pdf")),
-        "its own"
+        !narrow.allows_ours("skill_pdf", activating("pdf")),
+        "a namesake"
     );
-    assert!(!narrow.allows_ours("skill_pptx", OurTool::Skill("pptx")));
+    assert!(!narrow.allows_ours("skill_pptx", activating("pptx")));
     let wide = scene().active("Skill(docx) Skill");
-    assert!(wide.allows_ours("skill_pptx", OurTool::Skill("pptx")));
+    assert!(wide.allows_ours("skill_pptx", activating("pptx")));
 }
 
 #[test]

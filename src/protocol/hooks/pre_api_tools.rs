@@ -9,7 +9,7 @@ use crate::catalog::Offered;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::{OurTool, forbidden_outright};
-use crate::protocol::{ListedTool, Response, our_tool};
+use crate::protocol::{ListedTool, Response, activation, our_tool};
 use crate::run_context::RunContext;
 use crate::session::{Session, SessionKey, Store};
 use crate::sys::warn;
@@ -65,7 +65,7 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
 }
 
 fn own_tool<'a>(offered: &Offered<'a>) -> OurTool<'a> {
-    OurTool::Skill(offered.skill.name.as_str())
+    activation(offered.skill)
 }
 
 /// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions

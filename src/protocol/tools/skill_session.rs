@@ -1,7 +1,7 @@
 //! `skill_session`: reports what is active, and loads and unloads several skills at once.
 //! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -87,30 +87,33 @@ fn body(
 
 fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
     let session = ctx.active()?;
-    let names: Option<Result<Vec<String>>> = written.map(|written| {
+    let dirs: Option<Result<Vec<PathBuf>>> = written.map(|written| {
         let catalog = ctx.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
         written.iter().map(meant).collect()
     });
-    let names = names.transpose()?;
+    let dirs = dirs.transpose()?;
     let restricted_too = ctx.config()?.deactivate == Deactivate::Model;
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = ctx.store();
-        let ended = store.unload(&ctx.session(), names.as_deref(), restricted_too)?;
+        let ended = store.unload(&ctx.session(), dirs.as_deref(), restricted_too)?;
         ctx.record_ends(ended);
         run_post_hooks(ctx, false, Instant::now());
     }
     receipt(ctx)
 }
 
-/// The name of the active skill that `written` means. One that is not active counts as unloaded.
-fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> {
+/// The directory of the active skill that `written` means: of namesakes, the one that the catalog
+/// means, else the latest. One that is not active counts as unloaded.
+fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<PathBuf> {
+    let entry = catalog.by_name(written);
     let is_it = |active: &&ActiveSkill| active.name == written || active.tool == written;
-    if let Some(active) = session.active().find(is_it) {
-        return Ok(active.name.clone());
+    let is_active = entry.is_some_and(|entry| session.active_in(&entry.dir).is_some());
+    if let Some(active) = session.active().rfind(is_it).filter(|_| !is_active) {
+        return Ok(PathBuf::from(&active.dir));
     }
-    let entry = catalog.by_name(written).ok_or_else(|| {
+    let entry = entry.ok_or_else(|| {
         let active = session.active().map(|active| format!("`{}`", active.name));
         let active: Vec<String> = active.collect();
         let hint = match active.len() {
@@ -120,7 +123,7 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> 
         let name = quoted(written);
         Error::new(format!("nothing was unloaded: there is no skill `{name}`")).hint(hint)
     })?;
-    Ok(entry.name())
+    Ok(entry.dir.clone())
 }
 
 /// The active skills as JSON, most recent last.

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{Call, OurTool, Outcome, Part, decide_unreadable_state, forbidden_outright, free};
-use crate::permission::scene::{Scene, scene};
+use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::Stacking;
 
 #[test]
@@ -57,7 +57,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
     ] {
         assert!(!allows(tool, None), "{tool}");
     }
-    assert!(allows("skill_pdf", Some(OurTool::Skill("pdf"))));
+    assert!(allows("skill_pdf", Some(activating("pdf"))));
     assert!(!allows("agent-skills", Some(OurTool::Direct)));
     let call = Call {
         tool: "shell_exec",
@@ -94,7 +94,7 @@ fn what_no_argument_could_make_allowed_is_known_beforehand() {
         ("index_query", None),
         ("call_user", None),
         ("file_tail", None),
-        ("skill_x", Some(OurTool::Skill("x"))),
+        ("skill_x", Some(activating("x"))),
         ("skill_other_plugins", None),
         (
             "run_skill_script",

@@ -1,10 +1,12 @@
 //! Several skills and denials at once: what wins, what combines, and how enforcement can be softened.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::{Call, Enforce, OurTool, Outcome};
 use crate::permission::path::fake::Links;
-use crate::permission::scene::{Scene, scene};
+use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::Stacking;
 
 #[test]
@@ -17,8 +19,8 @@ fn denials_win_over_every_allowance_and_add_up() {
         assert!(!scene.allows(tool, &json!({"command": "ls"})), "{tool}");
     }
     assert!(scene.allows("file_head", &json!({})));
-    assert!(!scene.allows_ours("skill_evil", OurTool::Skill("evil")));
-    assert!(scene.allows_ours("skill_good", OurTool::Skill("good")));
+    assert!(!scene.allows_ours("skill_evil", activating("evil")));
+    assert!(scene.allows_ours("skill_good", activating("good")));
     let message = scene.refusal("shell_exec", &json!({"command": "ls"}));
     assert!(
         message.contains("not allowed") && message.contains("`a` denies it"),
@@ -139,4 +141,115 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
         .active("Read")
         .with(|s| s.always_allowed.push("shell_exec".into()));
     assert!(always.runs("ls | x"));
+}
+
+#[test]
+fn a_script_runs_if_each_group_that_counts_owns_it() {
+    let verdicts = |stacking| {
+        let scene = scene()
+            .skill_in("/skills/a", "a", None, &[])
+            .skill_in("/skills/b", "b", Some("Read"), &[])
+            .skill_in("/skills/c", "c", Some("Read run_skill_script"), &[])
+            .skill_in("/skills/d", "d", Some("Read"), &[])
+            .with(|settings| settings.stacking = stacking);
+        ["/skills/a", "/skills/b", "/skills/d"].map(|dir| {
+            let skill = Some(Path::new(dir));
+            scene.allows_ours("run_skill_script", OurTool::RunSkillScript { skill })
+        })
+    };
+    assert_eq!(verdicts(Stacking::Union), [true; 3]);
+    assert_eq!(verdicts(Stacking::Replace), [false, false, true]);
+    assert_eq!(verdicts(Stacking::Ratchet), [false, false, true]);
+    assert_eq!(verdicts(Stacking::Intersect), [false; 3]);
+}
+
+#[test]
+fn a_command_uses_files_of_a_skill_that_every_group_has() {
+    for (stacking, expected) in [
+        (Stacking::Union, [true, true]),
+        (Stacking::Replace, [false, true]),
+        (Stacking::Ratchet, [false, true]),
+        (Stacking::Intersect, [false, false]),
+    ] {
+        let list = Some("Bash(python3:*)");
+        let scene = scene()
+            .skill_in(DIRS[0], "a", list, &[])
+            .skill_in(DIRS[1], "b", list, &[])
+            .with(|settings| settings.stacking = stacking);
+        let runs = DIRS.map(|dir| scene.runs(&format!("python3 {dir}/x.py")));
+        assert_eq!(runs, expected, "{stacking:?}");
+    }
+}
+
+/// Every two activations of these, with every way to enforce them.
+#[test]
+fn stricter_stacking_allows_no_more_than_looser() {
+    let lists = [
+        (None, &[][..]),
+        (None, &["WebFetch"][..]),
+        (Some("Read Bash(python3:*) Skill(x)"), &[]),
+        (Some("Bash(git:*) run_skill_script"), &["WebFetch"]),
+        (Some("Bash(git:*) Bash(python3:*) Write Skill"), &[]),
+    ];
+    let modes = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
+    let of_list = |list| modes.map(|mode| (list, mode));
+    let kinds: Vec<_> = lists.iter().flat_map(of_list).collect();
+    for (first, second) in kinds.iter().flat_map(|a| kinds.iter().map(move |b| (a, b))) {
+        let ((allowed, denied), _) = first;
+        let restricts = allowed.is_some() || !denied.is_empty();
+        let of = |stacking| {
+            let mut scene = scene();
+            // The session forgets a replaced skill that restricts nothing.
+            if restricts || stacking != Stacking::Replace {
+                scene = scene.skill_in(DIRS[0], "a", *allowed, denied);
+            }
+            let scene = scene.skill_in(DIRS[1], "b", second.0.0, second.0.1);
+            scene.with(|settings| {
+                let modes = [("a".to_owned(), first.1), ("b".to_owned(), second.1)];
+                settings.enforce_for = modes.into();
+                settings.stacking = stacking;
+            })
+        };
+        let mut looser = None;
+        for stacking in [
+            Stacking::Union,
+            Stacking::Replace,
+            Stacking::Ratchet,
+            Stacking::Intersect,
+        ] {
+            let allowed = calls_allowed(&of(stacking));
+            let before = looser.unwrap_or_else(|| allowed.clone());
+            let loosened = allowed
+                .iter()
+                .zip(before)
+                .position(|(now, was)| *now && !was);
+            assert_eq!(loosened, None, "{stacking:?}: {first:?}, {second:?}");
+            looser = Some(allowed);
+        }
+    }
+}
+
+const DIRS: [&str; 2] = ["/skills/s", "/p/.claude/skills/b"];
+
+fn calls_allowed(scene: &Scene) -> Vec<bool> {
+    let mut allowed = vec![
+        scene.allows("file_head", &json!({"path": "x"})),
+        scene.allows("write_file", &json!({"path": "x", "content": ""})),
+        scene.allows("fetch_url", &json!({"url": "https://x"})),
+        scene.runs("git log | python3 x"),
+        scene.allows_ours("skill_x", activating("x")),
+        scene.allows_ours("skill_y", activating("y")),
+    ];
+    for dir in DIRS {
+        let skill = Path::new(dir);
+        let run = OurTool::RunSkillScript { skill: Some(skill) };
+        let again = OurTool::Skill {
+            name: "a",
+            dir: skill,
+        };
+        allowed.push(scene.allows_ours("run_skill_script", run));
+        allowed.push(scene.allows_ours("skill_a", again));
+        allowed.push(scene.runs(&format!("python3 {dir}/x.py")));
+    }
+    allowed
 }
