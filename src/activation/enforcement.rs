@@ -47,7 +47,9 @@ impl Enforcement {
             let dir = Path::new(&skill.dir);
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
-        let settings = config.permission();
+        let skills = activated.iter();
+        let skills = skills.map(|skill| (skill.name.as_str(), Path::new(&skill.dir)));
+        let settings = ctx.permission(config, skills);
         // Among the others, an unloaded skill would count as unrestricted.
         let mut denied: Vec<Restriction> = unloaded
             .iter()
@@ -91,6 +93,26 @@ impl Enforcement {
             places: &self.places,
             mcp_tools: &self.mcp_tools,
         }
+    }
+}
+
+impl RunContext {
+    /// The settings for decisions about these skills, each with its name and directory. What
+    /// `enforce_for` softens for the user's own skill stays as strict as all for a project's
+    /// namesake.
+    pub fn permission<'a>(
+        &self,
+        config: &Config,
+        skills: impl Iterator<Item = (&'a str, &'a Path)>,
+    ) -> Settings {
+        let mut settings = config.permission();
+        for (name, dir) in skills {
+            let is_softened = settings.enforcement(name) < settings.enforce;
+            if is_softened && !self.catalog().is_users_own(dir) {
+                settings.enforce_for.remove(name);
+            }
+        }
+        settings
     }
 }
 

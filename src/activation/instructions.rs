@@ -84,13 +84,13 @@ impl RunContext {
 
     /// What the model may use while the skill is active; `None` if that is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
-        let enforced = self.config().ok()?.permission();
-        if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
+        let name = skill.name.as_str();
+        let enforced = self.permission(&*self.config().ok()?, [(name, &*skill.dir)].into_iter());
+        if enforced.enforcement(name) != Enforce::Restrict {
             return None;
         }
         let active = snapshot(skill, "");
         let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
-        let name = skill.name.as_str();
         let brought = Restriction::parse(name, allowed, denied, &skill.dir, &self.project_dir());
         brought.permitted_line(self.protocol == Some(Protocol::Environment))
     }

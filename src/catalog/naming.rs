@@ -42,6 +42,15 @@ impl Catalog {
         entries.find(|entry| entry.dir == dir)?.usable()
     }
 
+    /// Whether the skill in `dir` is what the user means by its name: not a project's if another
+    /// layer has one of that name, and not one that is gone.
+    pub fn is_users_own(&self, dir: &Path) -> bool {
+        let mut entries = self.entries.iter();
+        let entry = entries.find(|entry| entry.dir == dir);
+        let of_project = |entry: &Entry| entry.layer == Layer::Project;
+        entry.is_some_and(|entry| !of_project(entry) || self.rivals(entry).all(of_project))
+    }
+
     /// The names shared by several skills; the catalog offers one skill for each.
     pub fn contested(&self) -> Vec<&SkillName> {
         let shadowed = self.entries.iter().filter_map(Entry::shadowed);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Host;
@@ -134,4 +134,34 @@ fn a_record_of_no_files_beside_the_skills_still_counts() {
             .succeeds(&["trust", "--list"])
             .contains("without names")
     );
+}
+
+#[test]
+fn a_projects_namesake_is_not_softened_for_the_users_skill() {
+    let read = "---\nname: deploy\ndescription: d\nallowed-tools: Read\n---\n";
+    let ls = json!({"command": "ls"});
+    for is_users_too in [true, false] {
+        let host = Host::stdin();
+        write(
+            &host.plugin_dir().join("config.toml"),
+            "enforce_for = {deploy = \"off\"}",
+        );
+        let use_own = json!({"action": "use", "skill_ref": "plugin/deploy"});
+        if is_users_too {
+            write(&host.skills_dir().join("deploy/SKILL.md"), read);
+            host.allows("skill_marketplace", &use_own);
+            host.allows("shell_exec", &ls).starts();
+        }
+        let projects = format!("{read}The project's.\n");
+        write(&skills(&host).join("deploy/SKILL.md"), &projects);
+        host.succeeds(&["trust"]);
+        host.activates("deploy");
+        let is_free = host.pre_tool("shell_exec", &ls) == json!({});
+        assert_eq!(is_free, !is_users_too);
+        if is_users_too {
+            host.starts();
+            host.allows("skill_marketplace", &use_own);
+            host.allows("shell_exec", &ls);
+        }
+    }
 }
