@@ -115,7 +115,7 @@ impl<'a> Source<'a> {
     fn answer_name(&self, what: &str) -> Option<String> {
         let mut name = format!("{what} {} ", self.rules.grounds()?);
         if self.ctx.protocol.is_some() {
-            let _ = write!(name, "{:?} ", self.ctx.context());
+            let _ = write!(name, "{:?} ", self.ctx.context_or_why());
         }
         let trusts = self.rules.trusts();
         let projects = self

@@ -15,6 +15,7 @@ use crate::policy::{
     matches,
 };
 use crate::run_context::RunContext;
+use crate::session::Unreadable;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::text::quoted;
 
@@ -27,7 +28,8 @@ pub struct Rules<'a> {
     policies: Rc<Policies>,
     /// Why no skill is eligible, if so.
     unreadable: Option<Diagnostic>,
-    context: OnceCell<Option<String>>,
+    /// An error if it is not known whether the host has named one.
+    context: OnceCell<Result<Option<String>, Unreadable>>,
     trusts: Trusts,
     approved: OnceCell<BTreeMap<String, String>>,
     installed: RefCell<Installed>,
@@ -149,13 +151,17 @@ impl<'a> Rules<'a> {
         Some(excluded(why))
     }
 
-    /// Without a known context, only the patterns that match every context apply.
+    /// If the host has named no context, only the patterns that match every context apply. If it
+    /// is not known which it named, no other skill is visible: the context may see none.
     fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Standing> {
         if config.catalog.is_empty() || self.ctx.protocol.is_none() {
             return None;
         }
         let context = self.context().unwrap_or_default();
-        let seen = config.catalog.names_for(context)?;
+        let seen = match config.catalog.names_for(context) {
+            None if self.found_context().is_ok() => return None,
+            seen => seen.unwrap_or_default(),
+        };
         let name = skill.name.as_str();
         if seen.iter().any(|glob| matches(glob, name)) {
             return None;
@@ -165,8 +171,11 @@ impl<'a> Rules<'a> {
     }
 
     fn context(&self) -> Option<&str> {
-        let context = self.context.get_or_init(|| self.ctx.context());
-        context.as_deref()
+        self.found_context().as_ref().ok()?.as_deref()
+    }
+
+    fn found_context(&self) -> &Result<Option<String>, Unreadable> {
+        self.context.get_or_init(|| self.ctx.context_or_why())
     }
 
     /// The standing of everything in an untrusted project, of whose text nothing may be shown.

@@ -72,7 +72,7 @@ impl Store {
         if state.session(key).is_none_or(|it| it.knows_host(key)) {
             return Ok(());
         }
-        self.change_wherever(key, |_, _| Ok(()))
+        self.change_session(key, |_, _| Ok(()))
     }
 
     /// Whether a host in a conversation is an ancestor of this process, so that the model may be
@@ -85,9 +85,11 @@ impl Store {
         let above = ProcessId::ancestors().skip(beyond_parent.into());
         let above: Vec<ProcessId> = above.collect();
         let in_use = |process: &ProcessId| {
-            let session = state.session(&SessionKey::of_process(*process));
-            session
-                .is_some_and(|session| session.context.is_some() || !session.activated.is_empty())
+            let key = SessionKey::of_process(*process);
+            let is_known = state
+                .session(&key)
+                .is_some_and(|session| session.context.is_some() || !session.activated.is_empty());
+            is_known || key.left_mark(self.record.path()).exists()
         };
         let mut sessions = state.sessions.iter();
         Ok(above.iter().any(in_use)

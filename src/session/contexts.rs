@@ -36,6 +36,30 @@ struct Context {
     began: BTreeMap<String, u64>,
 }
 
+/// A conversation that the host named and that is not in the record yet. It is in a file of its own,
+/// written without the lock ([`SessionKey::left_mark`]); until it is recorded, every read and write
+/// of the session begins with it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Entering {
+    pub(super) context: String,
+    /// Whether what becomes active is kept for it.
+    pub(super) keep: bool,
+}
+
+impl Entering {
+    /// Moves `session` into the conversation.
+    pub(super) fn apply(self, session: &mut Session, contexts: &Contexts) {
+        let is_there = session.context.as_ref() == Some(&self.context);
+        session.has_always &= is_there;
+        if !self.keep {
+            session.context = Some(self.context);
+            session.kept = false;
+        } else if !(session.kept && is_there) {
+            contexts.enter(session, &self.context);
+        }
+    }
+}
+
 impl Contexts {
     /// Whether nothing is kept and nothing was lost.
     pub fn is_empty(&self) -> bool {
@@ -80,7 +104,7 @@ impl Contexts {
     }
 
     /// Moves `session` into the conversation `context` and restores what is kept for it.
-    pub fn enter(&self, session: &mut Session, context: &str) {
+    fn enter(&self, session: &mut Session, context: &str) {
         let kept = self.known.get(context).cloned().unwrap_or_default();
         let (mut activated, mut began) = (kept.activated, kept.began);
         if session.kept {
@@ -105,7 +129,8 @@ impl Contexts {
     /// # Errors
     /// When the limit of kept conversations is reached and all of them are restricted.
     pub fn keep(&mut self, session: &Session, before: &[ActiveSkill]) -> Result<()> {
-        let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
+        let known = |name: &&String| session.kept && !self.is_doubted(name);
+        let Some(name) = session.context.as_ref().filter(known) else {
             return Ok(());
         };
         let mine = |skill: &ActiveSkill| {

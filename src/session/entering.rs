@@ -1,13 +1,17 @@
 //! Which conversation a session is in, and which skills it therefore gains and loses.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 
 use super::Store;
 use super::active::Ended;
+use super::contexts::Entering;
+use super::file::is_forgeable;
 use super::key::SessionKey;
 use super::state::State;
+use super::unreadable::Unreadable;
 use crate::error::Result;
-use crate::sys::{Durable, files};
+use crate::sys::{Durable, files, limits};
 
 impl Store {
     /// Records which conversation the session is in. The host tells only one hook, and later calls
@@ -17,8 +21,8 @@ impl Store {
     /// nothing changes.
     ///
     /// # Errors
-    /// When the state cannot be locked in time or written. If any conversation is restricted, the
-    /// session's calls are then refused.
+    /// When the state cannot be locked in time or written. The session is then decided in that
+    /// conversation all the same, and its next change records it.
     pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
         let is_settled = |state: &State| match state.session(key) {
             Some(session) => {
@@ -30,43 +34,55 @@ impl Store {
             None => !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key),
         };
         let mark = key.left_mark(self.record.path());
-        // The record still names the old conversation, whose restrictions do not apply here. If the
-        // mark cannot be written either, nothing more can be done.
-        let leave = || {
-            if keep {
-                let _ = files::replace(&mark, b"", 0o600, Durable::No);
-            }
-        };
-        match self.record.read() {
-            Ok(state) if !state.as_deref().is_some_and(is_settled) => {}
-            Ok(_) => {
-                let _ = files::remove(&mark);
-                return Ok(Vec::new());
-            }
-            Err(_) => {
-                leave();
-                return Ok(Vec::new());
-            }
-        }
-        let entered = self.change_wherever(key, |session, contexts| {
-            session.has_always &= session.context.as_deref() == Some(context);
-            if keep {
-                let there = session.kept && session.context.as_deref() == Some(context);
-                if !there {
-                    contexts.enter(session, context);
-                }
-                return Ok(Vec::new());
-            }
-            session.context = Some(context.to_owned());
-            session.kept = false;
-            Ok(contexts.forget(None))
-        });
-        if entered.is_ok() {
+        let known = self.record.read();
+        if matches!(&known, Ok(Some(state)) if is_settled(state)) {
             let _ = files::remove(&mark);
-        } else {
-            leave();
+            return Ok(Vec::new());
         }
-        entered
+        let context = context.to_owned();
+        let entering = Entering { context, keep };
+        // Whatever happens from here on, the session is no longer in its former conversation. If
+        // that cannot be written either, nothing more can be done.
+        let text = serde_json::to_vec(&entering).unwrap_or_default();
+        let _ = files::replace(&mark, &text, 0o600, Durable::No);
+        if known.is_err() {
+            return Ok(Vec::new());
+        }
+        self.change_entering(key, Some(entering), |_, contexts| {
+            Ok(if keep {
+                Vec::new()
+            } else {
+                contexts.forget(None)
+            })
+        })
+    }
+
+    /// The conversation that the session entered without being recorded in it, if so.
+    ///
+    /// # Errors
+    /// [`Unreadable::NotEntered`] if it is not known which.
+    pub(super) fn entering(&self, key: &SessionKey) -> Result<Option<Entering>, Unreadable> {
+        let mark = key.left_mark(self.record.path());
+        let found = files::if_there(files::read_unlinked(&mark, limits::STATE_FILE));
+        let parse = |(metadata, text): (Metadata, Vec<u8>)| {
+            let entering = serde_json::from_slice(&text).ok();
+            entering.filter(|_| !is_forgeable(&metadata))
+        };
+        match found.map_err(|_| Unreadable::NotEntered)?.map(parse) {
+            Some(None) => Err(Unreadable::NotEntered),
+            known => Ok(known.flatten()),
+        }
+    }
+
+    /// Whether the host has certainly named no conversation in this session yet.
+    pub fn is_before_first_prompt(&self, key: &SessionKey) -> bool {
+        let may_be_later = |state: &State| match state.session(key) {
+            Some(session) => session.context.is_some(),
+            None => state.may_have_lost(key),
+        };
+        let state = self.record.read();
+        state.is_ok_and(|state| !state.is_some_and(|state| may_be_later(&state)))
+            && matches!(self.entering(key), Ok(None))
     }
 
     /// The conversations that sessions are in or for which something is kept; `None` if that was

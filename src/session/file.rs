@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -32,6 +32,11 @@ pub(super) struct StateFile {
 
 /// The stamp of the file, the time at which it was read, and the state in it.
 type Seen = (Stamp, Instant, Rc<State>);
+
+/// Whether another user could have written the file.
+pub(super) fn is_forgeable(metadata: &Metadata) -> bool {
+    metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid())
+}
 
 impl StateFile {
     pub(super) fn at(path: PathBuf) -> Self {
@@ -66,7 +71,7 @@ impl StateFile {
         let Some((file, metadata)) = opened.map_err(|error| unreadable(&error))? else {
             return Ok(None);
         };
-        if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
+        if is_forgeable(&metadata) {
             return Err(unreadable(&"another user could have written it"));
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::STATE_FILE);

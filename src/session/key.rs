@@ -85,8 +85,8 @@ impl SessionKey {
         process.is_some_and(|process| !process.is_alive())
     }
 
-    /// The file beside the state that marks that the session has left the conversation in it, but
-    /// its new one could not be recorded.
+    /// The file beside the state that names the session's conversation while it is not recorded in
+    /// the state.
     pub fn left_mark(&self, state: &Path) -> PathBuf {
         let name = match self.process {
             Some(_) => self.text.clone(),

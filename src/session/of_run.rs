@@ -11,8 +11,18 @@ struct Context(String);
 impl RunContext {
     /// The host's context, as reported in this call or at the session's last prompt.
     pub fn context(&self) -> Option<String> {
-        let told = self.known::<Context>().map(|told| told.0.clone());
-        told.or_else(|| self.store().context(&self.session()))
+        self.context_or_why().ok().flatten()
+    }
+
+    /// As [`RunContext::context`]; `None` only if the host has reported none.
+    ///
+    /// # Errors
+    /// If it is not known what the host has reported.
+    pub fn context_or_why(&self) -> Result<Option<String>, Unreadable> {
+        match self.known::<Context>() {
+            Some(told) => Ok(Some(told.0.clone())),
+            None => Ok(self.active()?.context),
+        }
     }
 
     /// Remembers the reported context for the rest of this call.

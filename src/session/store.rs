@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
-use super::contexts::Contexts;
+use super::contexts::{Contexts, Entering};
 use super::key::{self, SessionKey, has_expired, now};
 use super::loading::{Changed, Loading, in_session};
 use super::record::Record;
@@ -50,29 +50,22 @@ impl Store {
     /// # Errors
     /// [`Unreadable`], also if a discarded file may have contained this session.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
-        let Some(state) = self.record.read()? else {
-            return Ok(Session::default());
+        let state = self.record.read()?.unwrap_or_default();
+        let mut session = match state.session(key) {
+            Some(session) => session.clone(),
+            None if state.may_have_lost(key) => return Err(Unreadable::ThrownAway),
+            None => Session::default(),
         };
-        let restrict = state.contexts.restrict();
-        let Some(session) = state.session(key) else {
-            return if state.may_have_lost(key) {
-                Err(Unreadable::ThrownAway)
-            } else if restrict {
-                // The call belongs to a conversation, but which one could not be recorded.
-                Err(Unreadable::NotEntered)
-            } else {
-                Ok(Session::default())
-            };
-        };
+        if let Some(entering) = self.entering(key)? {
+            entering.apply(&mut session, &state.contexts);
+        }
         match &session.context {
-            _ if restrict && key.left_mark(self.record.path()).exists() => {
-                Err(Unreadable::NotEntered)
-            }
             Some(context) if session.kept && state.contexts.is_doubted(context) => {
                 Err(Unreadable::Lost)
             }
-            None if restrict => Err(Unreadable::NotEntered),
-            _ => Ok(session.clone()),
+            // The call belongs to a conversation, but the host named none.
+            None if state.contexts.restrict() => Err(Unreadable::NotEntered),
+            _ => Ok(session),
         }
     }
 
@@ -99,6 +92,7 @@ impl Store {
     /// # Errors
     /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
+        let _ = files::remove(&key.left_mark(self.record.path()));
         // This needs no lock: only this session's own, later calls can add to it.
         let nothing_to_do = match self.record.read() {
             Ok(None) => true,
@@ -108,7 +102,6 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
-        let _ = files::remove(&key.left_mark(self.record.path()));
         let realm = key::realm();
         self.change(|state, unreadable| {
             if unreadable.is_some() {
@@ -274,22 +267,25 @@ impl Store {
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
     ) -> Result<T> {
-        self.change_wherever(key, |session, contexts| {
-            // They would otherwise be kept for the conversation that the session has left.
-            if contexts.restrict() && key.left_mark(self.record.path()).exists() {
-                return Err(Unreadable::NotEntered.into());
+        self.change_entering(key, None, |session, contexts| {
+            let doubted = |context: &String| session.kept && contexts.is_doubted(context);
+            if session.context.as_ref().is_some_and(doubted) {
+                return Err(Unreadable::Lost.into());
             }
             edit(session, contexts)
         })
     }
 
-    /// As [`Store::change_session`], but also while the conversation is unknown.
-    pub(super) fn change_wherever<T>(
+    /// As [`Store::change_session`], even if what the conversation had active was lost, and after
+    /// `entering` a conversation; by default the one that could not be recorded before.
+    pub(super) fn change_entering<T>(
         &self,
         key: &SessionKey,
+        entering: Option<Entering>,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
     ) -> Result<T> {
-        self.change_known(|state| {
+        let mut was_missed = false;
+        let result = self.change_known(|state| {
             // An entry would mean that the session's activations are known (see `session`).
             if !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key) {
                 return Err(Unreadable::ThrownAway.into());
@@ -301,18 +297,22 @@ impl Store {
                     ..Session::default()
                 };
             }
-            if let Some(context) = session.context.as_ref().filter(|_| session.kept)
-                && state.contexts.is_doubted(context)
-            {
-                return Err(Unreadable::Lost.into());
-            }
             session.changed = now();
             session.note_host(key);
+            let entering = entering.map_or_else(|| self.entering(key), |it| Ok(Some(it)))?;
+            if let Some(entering) = entering {
+                was_missed = true;
+                entering.apply(session, &state.contexts);
+            }
             let before = session.activated.clone();
             let result = edit(session, &mut state.contexts)?;
             state.contexts.keep(session, &before)?;
             Ok(result)
-        })
+        })?;
+        if was_missed {
+            let _ = files::remove(&key.left_mark(self.record.path()));
+        }
+        Ok(result)
     }
 
     /// Changes the state under the lock, if it can be read.

@@ -12,7 +12,7 @@ pub enum Unreadable {
     /// The lost state may have contained this conversation.
     #[error("what this conversation had active was lost with a corrupt file")]
     Lost,
-    /// Some conversation is restricted, and the session may be in it.
+    /// The session's conversation is not known, and it may be a restricted one.
     #[error("which conversation this is could not be recorded")]
     NotEntered,
     /// The file cannot be read, or not trusted.

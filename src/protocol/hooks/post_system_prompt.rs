@@ -53,13 +53,13 @@ fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
         always_on::end(ctx);
     }
     if let Some(context) = context {
+        ctx.is_in(context);
         let keep = ctx
             .config()
             .map_or(true, |config| config.scope == Lifetime::Context);
         match ctx.store().enter(&ctx.session(), context, keep) {
             Ok(ended) => ctx.record_ends(ended),
-            // Jobs then belong to this run of the host, and skills limited to some contexts are
-            // hidden; neither justifies failing.
+            // Later calls of this session know the context all the same.
             Err(error) => warn(format_args!("{error}")),
         }
     }

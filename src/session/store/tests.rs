@@ -249,3 +249,39 @@ fn a_session_without_conversation_closes_if_one_is_restricted() {
     store.deactivate(None).unwrap();
     assert_eq!(activated(&store, &named("c")), []);
 }
+
+#[test]
+fn an_unrecorded_conversation_counts_until_it_is_recorded() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_dir, store) = store();
+    let key = of_parent();
+    let mark = key.left_mark(store.record.path());
+    let left = |text: &str, mode| {
+        fs::write(&mark, text).unwrap();
+        fs::set_permissions(&mark, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    assert!(store.is_before_first_prompt(&key) && !store.is_below_a_host(false).unwrap());
+    for (text, mode) in [
+        ("", 0o600),
+        (r#"{"context":"b"}"#, 0o600),
+        (r#"{"context":"b","keep":true}"#, 0o622),
+    ] {
+        left(text, mode);
+        assert_eq!(store.session(&key), Err(Unreadable::NotEntered));
+        let refused = store.load(&key, vec![skill("x")], Loading::Add, 5);
+        assert!(refused.is_err() && !store.is_before_first_prompt(&key));
+    }
+    store.enter(&key, "a", true).unwrap();
+    activate(&store, &key, skill("x"));
+    left(r#"{"context":"b","keep":true}"#, 0o600);
+    assert_eq!(store.context(&key).as_deref(), Some("b"));
+    assert_eq!(activated(&store, &key), []);
+    activate(&store, &key, skill("y"));
+    assert!(!mark.exists() && store.is_below_a_host(false).unwrap());
+    assert_eq!(activated(&store, &key), [skill("y")]);
+    store.enter(&key, "a", true).unwrap();
+    assert_eq!(activated(&store, &key), [skill("x")]);
+    left("", 0o600);
+    store.begin(&key).unwrap();
+    assert!(store.is_before_first_prompt(&key) && !mark.exists());
+}
