@@ -21,7 +21,9 @@ pub fn pre_message(ctx: &RunContext, prompt: Option<&Prompt>) -> Response {
     let Some((prompt, call)) = called else {
         return Response::nothing();
     };
-    if !is_users(ctx) {
+    // Only the first prompt of a run may be the user's: later ones are continuations written by a
+    // model, or belong to another conversation.
+    if !ctx.store().is_before_first_prompt(&ctx.session()) {
         return Response::nothing();
     }
     if let Some(context) = &prompt.context {
@@ -68,13 +70,6 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
         arguments: arguments.trim(),
         is_plain,
     })
-}
-
-/// Whether this prompt may be the user's. Only the first one of a run may: later ones are
-/// continuations written by a model, or belong to another conversation.
-fn is_users(ctx: &RunContext) -> bool {
-    let session = ctx.active();
-    session.map_or(true, |session| session.context.is_none())
 }
 
 fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
