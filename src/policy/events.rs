@@ -117,7 +117,7 @@ impl RunContext {
 }
 
 /// A call as recorded in an event: the arguments that rules look at, without file contents.
-pub fn call_summary(call: &Call) -> Value {
+fn call_summary(call: &Call) -> Value {
     const OF_A_TOOL: [Argument; 4] = [
         Argument::Command,
         Argument::Path,
@@ -141,13 +141,18 @@ pub fn call_summary(call: &Call) -> Value {
     Value::Object(keys.into_iter().filter_map(text).collect())
 }
 
+/// The event for a call that was decided on: "allowed", "warned" or "blocked", and by what.
+pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
+    Event::new("tool")
+        .with("tool", call.tool)
+        .with("arguments", call_summary(call))
+        .with("decision", decision)
+        .with("by", by)
+}
+
 /// The event for the decision about a call, with the rule that decided.
 pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
     let skill = scope.restrictions.last().map(Restriction::source);
-    let event = Event::new("tool")
-        .with("skill", skill)
-        .with("tool", call.tool)
-        .with("arguments", call_summary(call));
     let (outcome, by) = match &decision.outcome {
         Outcome::Unrestricted => ("allowed", "nothing restricts".to_owned()),
         Outcome::Baseline => ("allowed", "always allowed".to_owned()),
@@ -155,7 +160,7 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
         Outcome::Warned(refusal) => ("warned", reason(refusal)),
         Outcome::Blocked(refusal) => ("blocked", reason(refusal)),
     };
-    event.with("decision", outcome).with("by", by)
+    call_event(call, outcome, &by).with("skill", skill)
 }
 
 /// The entries that granted a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.

@@ -28,7 +28,7 @@ pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visi
 pub use edit::set_key;
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
-pub use events::{call_summary, decision_of};
+pub use events::{call_event, decision_of};
 pub use file::{parse_toml, read_toml};
 pub use glob::{any_matches, matches};
 pub use ledger::Ledger;

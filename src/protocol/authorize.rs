@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
-use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
+use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
 use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
@@ -30,7 +30,7 @@ pub enum Answer {
 pub struct Authorized {
     /// The decision on the call.
     pub answer: Answer,
-    /// The audit event, if a restriction decided.
+    /// The audit event, if a restriction decided; always for a refusal.
     pub event: Option<Event>,
     /// The arguments as they were checked, if they have to replace the call's own.
     pub arguments: Option<Value>,
@@ -75,7 +75,10 @@ pub fn authorize(
             return Answer::Allowed.into();
         }
         Ok(session) => session,
-        Err(_) => return answer(&decide_unreadable_state(&call)).into(),
+        Err(why) => {
+            let by = format!("unreadable state: {why}");
+            return without_rules(&call, answer(&decide_unreadable_state(&call)), &by);
+        }
     };
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match ctx.config() {
@@ -134,7 +137,8 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
     let context = session.context.as_deref().unwrap_or_default();
     let uses = |config: &Config| {
         let names = config.uses_skills.names_for(context);
-        names.is_some_and(|names| !names.is_empty())
+        // Those of the context that was left do not count here.
+        names.is_some_and(|names| !names.is_empty()) || !session.always.is_empty()
     };
     match ctx.config() {
         Ok(config) => uses(&config).then(|| Error::new("no prompt has put them in force")),
@@ -166,20 +170,21 @@ fn closed(call: &Call, what: &str, error: &Error) -> Authorized {
         None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
-        return Answer::Allowed.into();
+        return without_rules(call, Answer::Allowed, what);
     }
-    let message = format!(
-        "`{}` is not allowed while {what}: {error}. Tell the user.",
-        call.tool
-    );
-    let event = Event::new("tool")
-        .with("tool", call.tool)
-        .with("arguments", call_summary(call))
-        .with("decision", "blocked")
-        .with("by", what);
+    let tool = call.tool;
+    let message = format!("`{tool}` is not allowed while {what}: {error}. Tell the user.");
+    without_rules(call, Answer::Refused(message), what)
+}
+
+fn without_rules(call: &Call, answer: Answer, by: &str) -> Authorized {
+    let decision = match answer {
+        Answer::Refused(_) => "blocked",
+        _ => "allowed",
+    };
     Authorized {
-        event: Some(event),
-        ..Answer::Refused(message).into()
+        event: Some(call_event(call, decision, by)),
+        ..answer.into()
     }
 }
 

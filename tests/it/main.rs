@@ -104,6 +104,7 @@ mod transcripts;
 mod trust;
 mod trust_names;
 mod trust_ways;
+mod unrecorded;
 mod upgrade;
 mod validate;
 mod versions;

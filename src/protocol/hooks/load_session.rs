@@ -4,20 +4,23 @@
 
 use serde_json::Value;
 
-use super::refuse::refuse;
+use super::refuse::{refuse, stopped};
 use crate::activation::{LoadMode, load, offered_by_names};
 use crate::catalog::Offered;
 use crate::permission::Deactivate;
+use crate::policy::Event;
 use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::{Called, Response, SkillSession, ToolUse};
 use crate::run_context::RunContext;
 use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
 
-/// Loads the skills named in `used`, a permitted call of `skill_session`.
+/// Loads the skills named in `used`, a permitted call of `skill_session`. If that fails, `event` says
+/// so.
 pub fn load_session(
     ctx: &RunContext,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
+    event: &mut Option<Event>,
 ) -> Response {
     let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
         return Response::nothing();
@@ -38,9 +41,7 @@ pub fn load_session(
         let called = Called::new(&catalog, one.skill, None, None);
         let authorized = authorize(ctx, &ahead, &own_tool, Some(&called));
         if let Answer::Refused(message) = authorized.answer {
-            if let Some(event) = authorized.event {
-                ctx.record(event);
-            }
+            *event = authorized.event;
             return refuse(ctx, &ctx.session(), used, &message);
         }
         if let Ok(ahead) = &mut ahead {
@@ -51,7 +52,10 @@ pub fn load_session(
     }
     match load(ctx, &skills, mode) {
         Ok(()) => Response::nothing(),
-        Err(error) => Response::block(&format!("Nothing was loaded: {}", error.with_next_step())),
+        Err(error) => {
+            let message = format!("Nothing was loaded: {}", error.with_next_step());
+            stopped(event, used, None, ("nothing loaded", &message))
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::always_on;
 use super::load_session::load_session;
-use super::refuse::refuse;
+use super::refuse::{refuse, stopped};
 use crate::activation::put_in_force;
 use crate::host::ours;
+use crate::policy::Event;
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, ToolUse, called, closed};
@@ -38,9 +39,27 @@ pub fn pre_tool(
 ) -> Response {
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
-    let Some(used) = used else {
-        return Response::block(UNCLEAR);
+    let mut event = None;
+    let response = if let Some(used) = used {
+        decide(ctx, used, decide_install, &mut event)
+    } else {
+        let unclear = Event::new("tool").with("decision", "blocked");
+        event = Some(unclear.with("by", "unreadable call"));
+        Response::block(UNCLEAR)
     };
+    if let Some(event) = event {
+        ctx.record(event);
+    }
+    response
+}
+
+/// The answer to a call; `event` is set to what came of it, unless nothing decided.
+fn decide(
+    ctx: &RunContext,
+    used: &ToolUse,
+    decide_install: DecideInstall,
+    event: &mut Option<Event>,
+) -> Response {
     let (store, key) = (ctx.store(), ctx.session());
     let session = always_on::session(ctx);
     // If it cannot be recorded, what was known of it counts.
@@ -53,25 +72,26 @@ pub fn pre_tool(
         Ok(called) => called,
         // The tool itself reports the error, and activates nothing.
         Err(_) if is_free => return Response::nothing(),
-        Err(error) => return Response::block(&error.with_next_step()),
+        Err(error) => {
+            let message = error.with_next_step();
+            return stopped(event, used, None, ("unusable skill", &message));
+        }
     };
     let authorized = authorize(ctx, &session, used, called.as_ref());
-    if let Some(event) = authorized.event {
-        ctx.record(event);
-    }
+    *event = authorized.event;
     if let Answer::Refused(message) = authorized.answer {
         return refuse(ctx, &key, used, &message);
     }
     if let Some(called) = &called {
-        return activate(ctx, &session, called);
+        return activate(ctx, &session, used, called, event);
     }
     if let Answer::Noted(note) = authorized.answer {
         warn(format_args!("{note}"));
     }
     // A note from a skill's rules must not replace a decision that only the user makes.
     match used.tool.as_str() {
-        ours::SESSION => load_session(ctx, &session, used),
-        ours::MARKETPLACE => install(ctx, used, decide_install),
+        ours::SESSION => load_session(ctx, &session, used, event),
+        ours::MARKETPLACE => install(ctx, used, decide_install, event),
         // Its paths are replaced by the checked ones where they could mean others.
         _ => authorized
             .arguments
@@ -90,22 +110,31 @@ const UNCLEAR: &str = "The call is not allowed: it could not be read, so which t
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that runs in a sub-agent is not activated.
-fn activate(ctx: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
+fn activate(
+    ctx: &RunContext,
+    session: &Result<Session, Unreadable>,
+    used: &ToolUse,
+    called: &Called,
+    event: &mut Option<Event>,
+) -> Response {
     if place(ctx, &called.skill, session) == Place::Apart {
         return Response::nothing();
     }
-    match put_in_force(ctx, &called.skill, &called.tool) {
-        Ok(()) => Response::nothing(),
-        Err(error) => Response::block(&format!(
-            "The skill `{}` is not allowed to become active: {}",
-            called.skill.name,
-            error.with_next_step()
-        )),
-    }
+    let Err(error) = put_in_force(ctx, &called.skill, &called.tool) else {
+        return Response::nothing();
+    };
+    let (name, error) = (&called.skill.name, error.with_next_step());
+    let message = format!("The skill `{name}` is not allowed to become active: {error}");
+    stopped(event, used, Some(called), ("failed activation", &message))
 }
 
 /// What a model may install without the user: only this hook knows that a model is asking.
-fn install(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Response {
+fn install(
+    ctx: &RunContext,
+    used: &ToolUse,
+    decide_install: DecideInstall,
+    event: &mut Option<Event>,
+) -> Response {
     match decide_install(ctx, &used.arguments) {
         ModelInstall::Allowed => Response::nothing(),
         ModelInstall::AllowedAs(reference) => {
@@ -113,6 +142,6 @@ fn install(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> R
             arguments["skill_ref"] = Value::String(reference);
             with_arguments(&arguments)
         }
-        ModelInstall::Refused(message) => Response::block(&message),
+        ModelInstall::Refused(message) => stopped(event, used, None, ("model_installs", &message)),
     }
 }

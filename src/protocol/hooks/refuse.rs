@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::protocol::{Response, ToolUse};
+use crate::policy::{Event, call_event};
+use crate::protocol::{Called, Response, ToolUse, call_of};
 use crate::run_context::RunContext;
 use crate::session::SessionKey;
 use crate::sys::EntryName;
@@ -21,5 +22,16 @@ pub fn refuse(ctx: &RunContext, key: &SessionKey, used: &ToolUse, message: &str)
             "{message} This was already refused: do not retry."
         ));
     }
+    Response::block(message)
+}
+
+/// Blocks a permitted call that fails, which may be retried; `event` then says so.
+pub fn stopped(
+    event: &mut Option<Event>,
+    used: &ToolUse,
+    called: Option<&Called>,
+    (by, message): (&str, &str),
+) -> Response {
+    *event = Some(call_event(&call_of(used, called, None), "blocked", by));
     Response::block(message)
 }
