@@ -231,8 +231,7 @@ impl RunContext {
     fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
         let approved = self.approved().entries().unwrap_or_default();
         let digest = approved.get(skill.name.as_str());
-        let is_current =
-            |digest: &&String| approval_digest(&skill.dir).is_ok_and(|it| it == **digest);
+        let is_current = |digest: &&String| approval_digest(skill).is_ok_and(|it| it == **digest);
         let since = if digest.is_some() {
             " since it changed"
         } else {

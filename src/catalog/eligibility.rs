@@ -111,7 +111,7 @@ impl<'a> Rules<'a> {
         let need = approval_needed(skill, &needs)?;
         let approved = || self.ctx.approved().entries().unwrap_or_default();
         let recorded = self.approved.get_or_init(approved).get(skill.name.as_str());
-        let now = approval_digest(&skill.dir).ok();
+        let now = approval_digest(skill).ok();
         if recorded.is_some() && recorded == now.as_ref() {
             return None;
         }

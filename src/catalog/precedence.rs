@@ -11,9 +11,8 @@ use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use super::tool_name::tool_name;
-use crate::policy::Config;
+use crate::policy::{Config, approval_digest};
 use crate::skill::{Diagnostic, SkillName};
-use crate::sys::tree;
 
 /// Sets every entry's standing, and drops copies: entries of another root with the same content as
 /// the offered one.
@@ -115,10 +114,9 @@ fn is_copy(entry: &Entry, winner: &Entry) -> bool {
     let (Ok(a), Ok(b)) = (&entry.skill, &winner.skill) else {
         return false;
     };
-    let content = |entry: &Entry| tree::digest([&entry.dir]).ok();
     entry.root != winner.root
         && a.digest == b.digest
-        && content(entry).is_some_and(|own| Some(own) == content(winner))
+        && approval_digest(a).is_ok_and(|own| approval_digest(b).is_ok_and(|other| own == other))
 }
 
 fn why(winner: &Entry, loser: &Entry) -> Diagnostic {

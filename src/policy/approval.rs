@@ -28,12 +28,15 @@ impl RunContext {
     }
 }
 
-/// The digest that an approval covers, of every file of the skill.
+/// The digest that an approval covers: of every file of the skill, wherever it is.
 ///
 /// # Errors
 /// If part of it cannot be read, or it exceeds the limits of a skill.
-pub fn digest(dir: &Path) -> std::io::Result<String> {
-    tree::digest([dir])
+pub fn digest(skill: &Skill) -> std::io::Result<String> {
+    match skill.pointed_to() {
+        Some(file) => tree::digest([&skill.dir, file]),
+        None => tree::digest([&skill.dir]),
+    }
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.

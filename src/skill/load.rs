@@ -4,7 +4,7 @@
 mod tests;
 
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -134,6 +134,11 @@ impl Skill {
         Ok(trim_body(frontmatter::split(&text).body).to_owned())
     }
 
+    /// Its file, if that is not in its own directory, because the `SKILL.md` there only names it.
+    pub fn pointed_to(&self) -> Option<&Path> {
+        Some(&*self.file).filter(|file| file.parent() != Some(&*self.dir))
+    }
+
     /// Whether the model may be told about it. A skill without a description cannot be chosen.
     pub fn is_offered(&self) -> bool {
         self.description.is_some()
@@ -171,22 +176,8 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
 /// was checked out as text. It is followed once, inside the directory that contains the skill.
 fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let read_inside = |path: &Path| {
-        let unreadable =
-            |why: &dyn Display| Diagnostic::Unreadable(path.display().to_string(), why.to_string());
-        // A regular file directly in the directory cannot lie elsewhere.
-        if path.parent() == Some(dir)
-            && let Ok((_, bytes)) = files::read_unlinked(path, limits::SKILL_FILE)
-        {
-            return Ok(bytes);
-        }
-        let root = dir.canonicalize().map_err(|error| unreadable(&error))?;
-        let real = path.canonicalize().map_err(|error| unreadable(&error))?;
-        let around = root.parent().unwrap_or(&root);
-        let below = real.strip_prefix(around).ok().and_then(EntryPath::parse);
-        let below =
-            below.ok_or_else(|| unreadable(&"it is a link that leaves the skills directory"))?;
-        let bytes = Dir::anchor(around).and_then(|dir| dir.read_below(&below, limits::SKILL_FILE));
-        bytes.map_err(|error| unreadable(&error))
+        read_skill_file(dir, path)
+            .map_err(|why| Diagnostic::Unreadable(path.display().to_string(), why.to_string()))
     };
     let bytes = read_inside(&file)?;
     let Some(target) = text_link(&bytes) else {
@@ -197,7 +188,27 @@ fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     Ok((target, bytes))
 }
 
-fn text_link(bytes: &[u8]) -> Option<&str> {
+/// The bytes of a `SKILL.md` of the skill in `dir`. Links are followed inside the directory that
+/// contains the skill.
+///
+/// # Errors
+/// When it leads elsewhere, is too large or cannot be read.
+pub fn read_skill_file(dir: &Path, path: &Path) -> io::Result<Vec<u8>> {
+    // A regular file directly in the directory cannot lie elsewhere.
+    if path.parent() == Some(dir)
+        && let Ok((_, bytes)) = files::read_unlinked(path, limits::SKILL_FILE)
+    {
+        return Ok(bytes);
+    }
+    let (root, real) = (dir.canonicalize()?, path.canonicalize()?);
+    let around = root.parent().unwrap_or(&root);
+    let below = real.strip_prefix(around).ok().and_then(EntryPath::parse);
+    let leaves = || io::Error::other("it is a link that leaves the skills directory");
+    Dir::anchor(around)?.read_below(&below.ok_or_else(leaves)?, limits::SKILL_FILE)
+}
+
+/// The path in a `SKILL.md` that is a link checked out as text.
+pub fn text_link(bytes: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(bytes).ok()?.trim();
     let path = line.strip_prefix('@').unwrap_or(line);
     let one_path = !path.contains(char::is_whitespace) && path.len() < 200;

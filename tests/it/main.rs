@@ -99,6 +99,7 @@ mod skill_hooks;
 mod state_copies;
 mod supervise;
 mod terminal;
+mod text_links;
 mod transcript_world;
 mod transcripts;
 mod trust;

@@ -5,7 +5,7 @@ use crate::cli::named::installed;
 use crate::error::{Error, Result};
 use crate::policy::{Event, approval_digest};
 use crate::run_context::RunContext;
-use crate::skill::{Hooks, one_line};
+use crate::skill::{Hooks, Skill, visible};
 
 /// Approve a skill's current state, where the policy requires that
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,9 @@ impl Approve {
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let catalog = ctx.catalog_naming(&self.name);
         let entry = installed(ctx, &catalog, &self.name)?;
-        let digest = approval_digest(&entry.dir);
+        let skill = Skill::load(&entry.dir)
+            .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
+        let digest = approval_digest(&skill);
         let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
         let (name, hooks) = (entry.name(), hooks(entry));
         let approved = ctx.approved();
@@ -52,7 +54,7 @@ fn hooks(entry: &Entry) -> String {
     let Hooks { pre, post } = Hooks::parse(&skill.fields);
     let line = |scripts: Vec<String>, when: &str| match scripts.join(", ") {
         scripts if scripts.is_empty() => String::new(),
-        scripts => format!("  runs {when}: {}\n", one_line(&scripts)),
+        scripts => format!("  runs {when}: {}\n", visible(&scripts)),
     };
     line(pre, "when it is activated") + &line(post, "when that has ended")
 }

@@ -32,8 +32,8 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    fn new(tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
-        let discovered = discover(&tree, &content, name)?;
+    fn new(mut tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
+        let discovered = discover(&mut tree, &content, name)?;
         Ok(Self {
             tree,
             content: Box::new(content),

@@ -59,8 +59,11 @@ impl Difference {
             (code, file, excerpt)
         };
         let known = |finding: &Finding| old_findings.iter().any(|old| what(old) == what(finding));
+        // What is read from elsewhere was never agreed to: it counts as a skill that may do nothing.
         let old = Skill::load(installed).ok();
-        let old_tools = old.as_ref().and_then(plan::allowed_tools);
+        let old = old.filter(|skill| skill.pointed_to().is_none());
+        let nothing = || Some(Vec::new());
+        let old_tools = old.as_ref().map_or_else(nothing, plan::allowed_tools);
         let mut new_tools = widened(old_tools, planned.allowed_tools.as_deref());
         let denied = old.map(|skill| skill.fields.disallowed_tools());
         let denied_no_more = denied.unwrap_or_default().into_iter();

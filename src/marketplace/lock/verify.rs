@@ -7,6 +7,7 @@ use crate::marketplace::Market;
 use crate::marketplace::install::{changed, nearest, only};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
+use crate::skill::Skill;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -92,9 +93,14 @@ impl Market<'_> {
             verified.state = State::Linked;
         } else {
             let now = Digest::read(&dir)?;
-            if now.sha256 != entry.sha256 {
+            // What earlier releases installed may only name another skill's file.
+            let pointed = Skill::load(&dir).is_ok_and(|skill| skill.pointed_to().is_some());
+            if now.sha256 != entry.sha256 || pointed {
                 verified.state = State::Changed;
                 verified.changed = changed(&now.files, &entry.files);
+                if verified.changed.is_empty() && pointed {
+                    verified.changed.push("SKILL.md".to_owned());
+                }
                 verified.missing = only(&entry.files, &now.files);
                 verified.extra = only(&now.files, &entry.files);
             }

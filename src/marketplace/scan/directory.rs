@@ -8,7 +8,7 @@ use super::Severity::Warn;
 use super::finding::Finding;
 use super::{bytes, frontmatter, text};
 use crate::marketplace::fetch::tree;
-use crate::skill::Skill;
+use crate::skill::{Skill, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// Text files meant for readers.
@@ -26,8 +26,18 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
         }
     }
     if let Ok(skill) = Skill::load(dir) {
-        let file = skill.file.file_name().unwrap_or_default();
-        found.extend(frontmatter::inspect(&skill, &file.to_string_lossy()));
+        let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
+        found.extend(frontmatter::inspect(&skill, &file));
+        // Then its text may not be in the directory.
+        if (skill.pointed_to().is_some() || skill.file.is_symlink())
+            && let Ok(bytes) = read_skill_file(dir, &skill.file)
+        {
+            found.extend(text::inspect(
+                &file,
+                &String::from_utf8_lossy(&bytes),
+                false,
+            ));
+        }
     }
     let order = |f: &Finding| (Reverse(f.severity), f.file.clone(), f.line, f.code);
     found.sort_by_cached_key(order);

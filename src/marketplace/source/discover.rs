@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Wanted, read_small, tree};
 use crate::marketplace::source::manifest::{self, Manifest};
-use crate::skill::Skill;
+use crate::skill::{Skill, text_link};
 use crate::sys::limits;
 
 /// Directories that hold copies of other repositories.
@@ -82,8 +82,11 @@ impl Found {
 ///
 /// # Errors
 /// When there are too many, or their content cannot be read.
-pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
-    let places = candidates(tree);
+///
+/// Links that were checked out as text become links in `tree`, so that what they lead to is copied,
+/// compared and scanned as for other links.
+pub fn discover(tree: &mut Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
+    let mut places = candidates(tree);
     let manifests = manifests(tree);
     if places.len() + manifests.len() > limits::TREE_SKILLS {
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
@@ -94,6 +97,11 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
     files.extend(manifests.iter().cloned());
     let mut texts = read_small(content, &files, limits::SKILL_FILE)?;
     let manifest_texts = texts.split_off(places.len());
+    if link_texts(tree, &places, &texts) {
+        places = candidates(tree);
+        let files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
+        texts = read_small(content, &files, limits::SKILL_FILE)?;
+    }
     let skill = |((dir, file), text): (&(String, Wanted), Option<Vec<u8>>)| {
         let named = if dir.is_empty() { root_name } else { dir };
         let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
@@ -176,6 +184,24 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
     found
 }
 
+/// Makes links of the texts that are one and lead to a file; returns whether there are any.
+fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Option<Vec<u8>>]) -> bool {
+    let mut any = false;
+    for ((_, file), text) in places.iter().zip(texts) {
+        let Some(to) = text.as_deref().and_then(text_link) else {
+            continue;
+        };
+        let real = tree.resolve(&tree::join(tree::parent(&file.path), to));
+        // Of those in a circle, one stays a text.
+        if real.is_ok_and(|real| {
+            real != file.path && matches!(tree.get(&real), Some(Node::File { .. }))
+        }) {
+            any |= tree.insert(file.path.clone(), Node::Link { to: to.to_owned() });
+        }
+    }
+    any
+}
+
 /// A digest of the skill's text and of the path and id of every other file.
 fn fingerprint(tree: &Tree, dir: &str, skill: &Skill) -> String {
     let mut hash = Sha256::new();
@@ -218,6 +244,7 @@ pub mod tests {
     use super::*;
     use crate::marketplace::fetch::Visit;
     use crate::marketplace::fetch::tree::tests::tree;
+    use crate::skill::skill_digest;
 
     /// A test double: each file's content is its id.
     pub struct Ids;
@@ -232,7 +259,7 @@ pub mod tests {
     }
 
     pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
-        discover(&tree(entries), &Ids, "repo").unwrap().skills
+        discover(&mut tree(entries), &Ids, "repo").unwrap().skills
     }
 
     #[test]
@@ -303,5 +330,28 @@ pub mod tests {
         ]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].skill.name.as_str(), "real");
+    }
+
+    #[test]
+    fn a_link_checked_out_as_text_is_a_link() {
+        let text = "---\nname: x\ndescription: d\n---\n";
+        let mut tree = tree(&[
+            ("a/SKILL.md", "../x/SKILL.md\n"),
+            ("b/skill.md", "@../a/SKILL.md"),
+            ("c/SKILL.md", "../d/SKILL.md"),
+            ("d/SKILL.md", "../c/SKILL.md"),
+            ("e/SKILL.md", "../../x/SKILL.md"),
+            ("f/SKILL.md", "../none/SKILL.md"),
+            ("x/SKILL.md", text),
+        ]);
+        let found = discover(&mut tree, &Ids, "repo").unwrap().skills;
+        let same = found
+            .iter()
+            .filter(|found| found.skill.digest == skill_digest(text.as_bytes()));
+        let mut same: Vec<&str> = same.map(|found| found.path.as_str()).collect();
+        same.sort_unstable();
+        assert_eq!(same, ["a", "b", "x"]);
+        assert_eq!(tree.resolve("b/skill.md").unwrap(), "x/SKILL.md");
+        assert!(matches!(tree.get("e/SKILL.md"), Some(Node::File { .. })));
     }
 }

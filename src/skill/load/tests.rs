@@ -108,6 +108,9 @@ fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
     .unwrap();
     let linked = Skill::load(&root.path().join("x")).unwrap();
     assert_eq!(linked.body().unwrap(), "B");
+    assert!(linked.pointed_to().unwrap().ends_with("x/../y/SKILL.md"));
+    let own = Skill::load(&root.path().join("y")).unwrap();
+    assert_eq!(own.pointed_to(), None);
     fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
     assert_eq!(
         Skill::load(&root.path().join("x")).unwrap_err().code(),
