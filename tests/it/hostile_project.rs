@@ -302,27 +302,6 @@ fn a_host_that_works_in_a_clone_changes_nothing_outside_it() {
 }
 
 #[test]
-fn only_the_user_makes_a_link_of_a_projects_lockfile() {
-    let clone = Clone::new().with_history();
-    clone.succeeds(&["remove", "pdf", "--project"]);
-    let working_copy = clone.host.home().join("canary/pdf");
-    fs::write(working_copy.join("SKILL.md"), skill("pdf")).unwrap();
-    let entry = json!({
-        "id": "x#", "name": "pdf", "source": working_copy, "kind": "link", "requested": "x",
-        "ref": null, "commit": null, "path": "", "tree": null, "sha256": "", "files": {},
-        "license": null,
-    });
-    let lock = json!({"version": 1, "skills": [entry]}).to_string();
-    fs::write(clone.at("skills.lock.json"), lock).unwrap();
-    let ran = clone.run(&["install", "--yes"]);
-    assert!(
-        clone.at("skills/pdf").symlink_metadata().is_err(),
-        "{ran:?}"
-    );
-    assert!(ran.stderr.contains("is a link to"), "{ran:?}");
-}
-
-#[test]
 fn the_users_own_links_work() {
     let hub = Hub::new();
     hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);

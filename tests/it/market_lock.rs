@@ -1,8 +1,10 @@
 //! The lockfile: two scopes, restoring, verifying, other programs' files.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Host;
 use crate::archives::zip;
@@ -148,4 +150,96 @@ fn lock_files_of_other_programs_are_imported() {
         host.fails(&["import-lock", "/etc/passwd"])
             .contains("not JSON")
     );
+}
+
+#[test]
+fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
+    let (host, _hub) = acme();
+    let at = |path: &str| host.project().join(".chibi").join(path);
+    fs::create_dir(at("")).unwrap();
+    let own = host.home().join("canary/pdf");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("SKILL.md"), skill("pdf")).unwrap();
+    fs::write(
+        own.join("../x.zip"),
+        zip(&[("pdf/SKILL.md", &skill("pdf"))]),
+    )
+    .unwrap();
+    commit(&own);
+    let inside = host.project().join("in");
+    fs::create_dir(&inside).unwrap();
+    let digest = inside.join(format!("x.zip#sha256={}", "0".repeat(64)));
+    symlink(&own, inside.join("link")).unwrap();
+    symlink(&own, &digest).unwrap();
+    fs::write(inside.join("x.zip"), "").unwrap();
+    let head = fs::read_to_string(own.join(".git/refs/heads/main")).unwrap();
+    let head = head.trim();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    for (kind, source, told) in [
+        ("link", path(&own), "is a link to"),
+        ("local", path(&own), "is a copy of"),
+        ("local", "~/canary/pdf".to_owned(), "is a copy of"),
+        ("local", path(&inside.join("link")), "is a copy of"),
+        ("local", path(&digest), "is a copy of"),
+        ("archive", path(&own.join("../x.zip")), "is a copy of"),
+        ("git", format!("file://{}", path(&own)), "is a copy of"),
+        (
+            "git",
+            format!("file://{}/%2e%2e/canary/pdf", path(&inside)),
+            "is a copy of",
+        ),
+    ] {
+        let entry = json!({
+            "id": "x#", "name": "pdf", "source": source, "kind": kind, "requested": "x",
+            "ref": null, "commit": head, "path": "", "tree": null, "sha256": "", "files": {},
+            "license": null,
+        });
+        let lock = json!({"version": 1, "skills": [entry]}).to_string();
+        fs::write(at("skills.lock.json"), &lock).unwrap();
+        let ran = host.person(&["install", "--yes"]);
+        assert!(at("skills/pdf").symlink_metadata().is_err(), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{source}: {ran:?}");
+        if kind != "link" {
+            fs::create_dir_all(at("skills/pdf")).unwrap();
+            let ran = host.person(&["update", "--yes", "--force", "--project"]);
+            assert!(
+                ran.stdout.contains("outside the project"),
+                "{source}: {ran:?}"
+            );
+            fs::remove_dir_all(at("skills/pdf")).unwrap();
+        }
+        assert_eq!(fs::read_to_string(at("skills.lock.json")).unwrap(), lock);
+    }
+    let foreign = json!({"skills": {"pdf": {"source": own, "sourceType": "local"}}});
+    fs::write(host.project().join("skills-lock.json"), foreign.to_string()).unwrap();
+    let ran = host.person(&["import-lock", "--yes", "--project"]);
+    assert!(ran.stdout.contains("outside the project"), "{ran:?}");
+    assert!(at("skills/pdf").symlink_metadata().is_err());
+}
+
+#[test]
+fn a_projects_lockfile_installs_what_it_says_or_nothing() {
+    let (host, _hub) = acme();
+    let at = |path: &str| host.project().join(".chibi").join(path);
+    let source = host.project().join("source");
+    fs::create_dir(&source).unwrap();
+    fs::write(source.join("SKILL.md"), skill("pdf")).unwrap();
+    host.succeeds(&["install", "./source", "--project"]);
+    fs::remove_dir_all(at("skills/pdf")).unwrap();
+    let ran = host.person(&["install"]);
+    assert!(
+        ran.stdout.contains("once the project is trusted"),
+        "{ran:?}"
+    );
+    assert!(!ran.stdout.contains("can use it now"), "{ran:?}");
+    fs::remove_dir_all(at("skills/pdf")).unwrap();
+    fs::write(source.join("more.md"), "x").unwrap();
+    let lock = fs::read(at("skills.lock.json")).unwrap();
+    let ran = host.person(&["install", "--yes"]);
+    assert!(
+        ran.stderr.contains("no longer has what the lockfile says"),
+        "{ran:?}"
+    );
+    assert!(!at("skills/pdf").exists());
+    assert_eq!(fs::read(at("skills.lock.json")).unwrap(), lock);
 }

@@ -34,7 +34,7 @@ impl ImportLock {
             market(ctx, &base, false).import_lock(&self.path, &mut confirm, &mut note)?;
         let (mut text, mut all) = (String::new(), true);
         for one in imported {
-            match one.outcome.and_then(|installed| outcome(&installed)) {
+            match one.outcome.and_then(|installed| outcome(&installed, layer)) {
                 Ok(told) => text += &told,
                 Err(error) => {
                     all = false;

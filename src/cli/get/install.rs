@@ -61,15 +61,15 @@ impl Install {
     /// Installs what the reference names, after showing it to anyone who can be asked. Without a
     /// reference, installs from the lockfile: the project's, otherwise the user's.
     pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
-        let (command, layer) = (self.command(), self.scope.layer());
-        let mut confirm = deciding(ctx, caller, self.consent, layer, &command)?;
+        let (command, mut layer) = (self.command(), self.scope.layer());
         let mut base = self.scope.base(ctx);
         if self.reference.is_none() && self.scope.is_default() {
             let project = ctx.base(&ctx.layer_dir(Layer::Project));
             if ctx.market_at(&project).has_lockfile() {
-                base = project;
+                (base, layer) = (project, Layer::Project);
             }
         }
+        let mut confirm = deciding(ctx, caller, self.consent, layer, &command)?;
         let market = market(ctx, &base, self.offline);
         let installed = if let Some(reference) = &self.reference {
             let options = InstallOptions {
@@ -89,12 +89,7 @@ impl Install {
                 .with("commit", skill.commit.clone());
             ctx.record(event.with("layer", layer.as_str()));
         }
-        let mut text = outcome(&installed)?;
-        text += &unmet_of(ctx, &installed);
-        if layer == Layer::Project {
-            text.push_str("  it is used once the project is trusted: agent-skills trust\n");
-        }
-        Ok(text)
+        Ok(outcome(&installed, layer)? + &unmet_of(ctx, &installed))
     }
 }
 
@@ -102,11 +97,11 @@ fn is_new(skill: &Installed) -> bool {
     skill.status == Status::New
 }
 
-/// What has become of each skill.
+/// What has become of each skill in this layer.
 ///
 /// # Errors
 /// When a person declined all of them.
-pub fn outcome(installed: &[Installed]) -> Result<String> {
+pub fn outcome(installed: &[Installed], layer: Layer) -> Result<String> {
     let declined = |skill: &Installed| skill.status == Status::Declined;
     if !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
@@ -117,7 +112,7 @@ pub fn outcome(installed: &[Installed]) -> Result<String> {
         for remark in skill.dropped.iter().chain(&skill.warnings) {
             let _ = writeln!(text, "  note: {}", one_line(remark));
         }
-        if is_new(skill) {
+        if is_new(skill) && layer != Layer::Project {
             let _ = writeln!(
                 text,
                 "  the model can use it now: skill_marketplace {{\"action\": \"use\", \
@@ -125,6 +120,9 @@ pub fn outcome(installed: &[Installed]) -> Result<String> {
                 skill.name
             );
         }
+    }
+    if layer == Layer::Project && !installed.is_empty() {
+        text.push_str("  it is used once the project is trusted: agent-skills trust\n");
     }
     Ok(text)
 }

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, copy_tree};
+use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
 use crate::marketplace::lock::{LockEntry, Lockfile, Previous, State, previous};
-use crate::marketplace::reference::Kind;
+use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::choose;
 use crate::marketplace::{Confirm, Market, Note};
 
@@ -38,16 +38,23 @@ impl Market<'_> {
         }
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
+        // Nobody has typed the source of a skill in a project's lockfile.
+        let exact = frozen || self.plugin_dir.is_shared();
         let (mut results, mut staged) = (Vec::new(), Vec::<Staged>::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                // A link may lead anywhere, and the user does not control the lockfile of a
-                // project.
-                State::Missing if entry.kind == Kind::Link && self.plugin_dir.is_shared() => {
+                State::Missing
+                    if self.plugin_dir.is_shared() && entry.kind == Kind::Link
+                        || entry.reading().is_ok_and(|of| self.leads_out(&of.place)) =>
+                {
                     let (name, source) = (&entry.name, &entry.source);
+                    let (what, verb) = match entry.kind {
+                        Kind::Link => ("link to", "link"),
+                        _ => ("copy of", "install"),
+                    };
                     note(&format!(
-                        "`{name}` is a link to `{source}` and is not restored; if you want it, \
-                         `agent-skills link {source} --project` makes it"
+                        "`{name}` is a {what} `{source}` and is not restored; if you want it, \
+                         `agent-skills {verb} {source} --project` makes it"
                     ));
                 }
                 State::Missing if entry.kind == Kind::Link => {
@@ -56,7 +63,7 @@ impl Market<'_> {
                 }
                 State::Missing => {
                     note(&format!("restoring `{}`", entry.name));
-                    let one = stage_again(entry, frozen, &staging, &mut fetcher, note);
+                    let one = stage_again(entry, exact, &staging, &mut fetcher, note);
                     staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
                 }
                 State::Changed if frozen => {
@@ -85,6 +92,27 @@ impl Market<'_> {
         Ok(results)
     }
 
+    /// Whether a lockfile leads elsewhere on this machine than into the project with which it came:
+    /// others write it, so only what a person types leads there.
+    pub(crate) fn leads_out(&self, place: &Place) -> bool {
+        let root = self.plugin_dir.path().parent().map(Path::canonicalize);
+        let is_inside = |real: &Path| matches!(&root, Some(Ok(root)) if real.starts_with(root));
+        let is_outside = |path: &str| {
+            let real = expand(path, self.env).canonicalize();
+            real.is_ok_and(|real| !is_inside(&real))
+        };
+        self.plugin_dir.is_shared()
+            && match place {
+                Place::Local(path) => {
+                    let archive = path.rsplit_once("#sha256=");
+                    is_outside(path) || archive.is_some_and(|(path, _)| is_outside(path))
+                }
+                // Git decodes it, so it is not compared.
+                Place::Repository { url, .. } => url.as_str().starts_with("file:"),
+                Place::Archive { .. } | Place::WellKnown(_) | Place::File(_) => false,
+            }
+    }
+
     /// Restores the state before the last update or proposal. The present state is kept instead, so
     /// a second rollback undoes the first. Returns the name of the skill's directory and its entry.
     ///
@@ -105,7 +133,7 @@ impl Market<'_> {
 
 fn stage_again(
     entry: &LockEntry,
-    frozen: bool,
+    exact: bool,
     staging: &Staging,
     fetcher: &mut Fetcher,
     note: &mut Note,
@@ -123,7 +151,7 @@ fn stage_again(
     staged.entry.other.clone_from(&entry.other);
     if staged.entry.sha256 != entry.sha256 {
         let text = format!("{} no longer has what the lockfile says", entry.source);
-        if frozen || entry.kind == Kind::Git {
+        if exact || entry.kind == Kind::Git {
             return Err(Error::new(text).hint(
                 "somebody has changed the lockfile or the source: look at it, then remove the skill \
                  and install it again",

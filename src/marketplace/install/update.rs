@@ -168,6 +168,13 @@ impl Market<'_> {
             return Ok(Change::Linked);
         }
         let reading = entry.reading()?;
+        if self.leads_out(&reading.place) {
+            let text = format!("{} is outside the project", entry.source);
+            return Ok(kept(&Error::new(text).hint(format!(
+                "if you trust it, remove `{}`, and install it from there",
+                entry.name
+            ))));
+        }
         match seen(entry, &reading, fetcher)? {
             Seen::Same(rev) if rev == entry.rev => return Ok(Change::UpToDate),
             Seen::Same(rev) => {

@@ -55,6 +55,10 @@ impl Market<'_> {
         let install = |(name, reading): (String, Result<Reading>)| {
             let options = InstallOptions::default();
             let outcome = reading.and_then(|reading| {
+                if self.leads_out(&reading.place) {
+                    let text = format!("{reading} is outside the project");
+                    return Err(Error::new(text).hint("if you want it, install it from there"));
+                }
                 let requested = reading.to_string();
                 let reference = Reference::Readings(vec![reading]);
                 self.install_of(&reference, &requested, &options, confirm, note)
