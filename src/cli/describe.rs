@@ -8,6 +8,8 @@ use crate::sys::text::count;
 
 /// Maximum number of findings shown per skill.
 pub const SHOWN: usize = 20;
+/// The length of a line with scripts or tools, after which the next begins.
+const WIDTH: usize = 100;
 
 /// Describes the plan.
 pub fn describe(plan: &Plan) -> String {
@@ -66,7 +68,7 @@ pub fn doubt(from: &Provenance) -> Option<String> {
 fn describe_skill(text: &mut String, skill: &Planned) {
     let description = skill.description.as_deref().unwrap_or("no description");
     let _ = writeln!(text, "  {}: {}", skill.name, brief(description, 200));
-    let (files, paths) = (count(skill.files, "file"), list(&skill.paths));
+    let (files, paths) = (count(skill.files, "file"), some(&skill.paths));
     let _ = writeln!(text, "    {files}, {} bytes: {paths}", skill.bytes);
     if !skill.scripts.is_empty() {
         let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
@@ -115,14 +117,14 @@ pub fn describe_difference(difference: &Difference) -> String {
     let commits = commits.map_or_else(String::new, |commits| format!(" {commits}"));
     let mut text = format!("{}:{commits}\n", difference.name);
     for (label, items) in [
-        ("new files", &difference.added),
-        ("changed", &difference.changed),
-        ("gone", &difference.removed),
-        ("new scripts", &difference.new_scripts),
-        ("newly asks for", &difference.new_tools),
+        ("new files", some(&difference.added)),
+        ("changed", some(&difference.changed)),
+        ("gone", some(&difference.removed)),
+        ("new scripts", list(&difference.new_scripts)),
+        ("newly asks for", list(&difference.new_tools)),
     ] {
         if !items.is_empty() {
-            let _ = writeln!(text, "    {label}: {}", list(items));
+            let _ = writeln!(text, "    {label}: {items}");
         }
     }
     if let Some(doubt) = difference.regress() {
@@ -144,6 +146,56 @@ pub fn printable(text: &str) -> String {
     text.lines().map(|line| visible(line) + "\n").collect()
 }
 
+/// The first of some files.
+fn some(files: &[String]) -> String {
+    brief(&visible(&files.join(", ")), 300)
+}
+
+/// All scripts or tools, since who agrees to them must have seen them, on as many lines as it takes.
 pub fn list(items: &[String]) -> String {
-    brief(&items.join(", "), 300)
+    let items: Vec<String> = items.iter().map(|item| one_line(&visible(item))).collect();
+    let (mut text, mut width) = (String::new(), 0);
+    for word in items.join(", ").split(' ') {
+        let wide = word.chars().count();
+        width += 1 + wide;
+        if width > WIDTH && !text.is_empty() {
+            text.push_str("\n     ");
+            width = wide;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += word;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_agreed_to_is_shown_whole() {
+        let chapters = (0..99).map(|at| format!("Read(docs/reference/chapter-{at}/**)"));
+        let tools: Vec<String> = chapters.chain(["Bash".to_owned()]).collect();
+        let scripts = ["a.sh".to_owned(), "b\u{202e}hs.\nc.sh".to_owned()];
+        for new_tools in [tools.clone(), vec![tools.join(" ")]] {
+            let difference = Difference {
+                new_tools,
+                new_scripts: scripts.to_vec(),
+                ..Difference::default()
+            };
+            let shown = describe_difference(&difference);
+            let words: Vec<&str> = shown.split([',', '\n', ' ']).collect();
+            assert!(tools.iter().all(|tool| words.contains(&&**tool)), "{shown}");
+            assert!(
+                shown.contains("    new scripts: a.sh, b<U+202E>hs.<U+000A>c.sh\n"),
+                "{shown}"
+            );
+            assert!(
+                shown.lines().all(|line| line.chars().count() < 130),
+                "{shown}"
+            );
+        }
+    }
 }

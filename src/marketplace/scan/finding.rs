@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::skill::{Severity, one_line};
+use crate::skill::{Severity, one_line, visible};
 
 const SHOWN: usize = 120;
 
@@ -42,8 +42,8 @@ impl Finding {
     /// The finding as one line of a report.
     pub fn summary(&self) -> String {
         let place = match self.line {
-            0 => one_line(&self.file),
-            line => format!("{}:{line}", one_line(&self.file)),
+            0 => visible(&self.file),
+            line => format!("{}:{line}", visible(&self.file)),
         };
         let Self {
             message,
