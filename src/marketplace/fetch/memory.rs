@@ -15,7 +15,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Adds a file, a link or a special file, together with its parent directories.
+    /// Adds a file, a link or a special file, together with its parent directories, unless the path
+    /// is unsafe.
     pub fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/') {
             let (dir, id) = (&path[..at], String::new());
@@ -24,6 +25,7 @@ impl Memory {
                 return;
             }
         }
+        self.bytes.remove(path);
         self.tree.insert(path.to_owned(), node);
     }
 
@@ -31,7 +33,9 @@ impl Memory {
     pub fn add_file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) {
         let id = format!("{:x}", Sha256::digest(&bytes));
         self.add(path, Node::File { id, executable });
-        self.bytes.insert(path.to_owned(), bytes);
+        if self.tree.get(path).is_some() {
+            self.bytes.insert(path.to_owned(), bytes);
+        }
     }
 
     /// The bytes of a file.
@@ -46,7 +50,7 @@ impl Memory {
 
     /// Removes a directory that contains everything else, unless it is itself a skill.
     #[must_use]
-    pub fn unwrapped(self) -> Self {
+    pub fn unwrapped(mut self) -> Self {
         let first = self.tree.iter().next().map(|(path, _)| path.to_owned());
         let Some(top) = first.filter(|path| !path.contains('/')) else {
             return self;
@@ -61,9 +65,9 @@ impl Memory {
         inner.tree.unusable = self.tree.unusable;
         for (path, node) in below() {
             inner.tree.insert(path.to_owned(), node.clone());
-        }
-        for (path, bytes) in self.bytes {
-            inner.bytes.insert(path[top.len() + 1..].to_owned(), bytes);
+            if let Some(bytes) = self.bytes.remove(&tree::join(&top, path)) {
+                inner.bytes.insert(path.to_owned(), bytes);
+            }
         }
         inner
     }
@@ -104,5 +108,9 @@ mod tests {
         assert_eq!(paths(&["a/SKILL.md", "a/x"]), ["a/SKILL.md", "a/x"]);
         assert_eq!(paths(&["a/SKILL.md", "b"]), ["a/SKILL.md", "b"]);
         assert_eq!(paths(&["a"]), ["a"]);
+        // What is no content of a tree has no bytes either.
+        for file in [".git", ".git/x", ".git/a/SKILL.md", ".Git/é"] {
+            assert_eq!(paths(&["+top/a/SKILL.md", file]), ["a/SKILL.md"], "{file}");
+        }
     }
 }
