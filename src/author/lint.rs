@@ -64,7 +64,7 @@ pub fn lint_strictly(dir: &Path) -> Vec<Finding> {
     let file = strict::find_skill_md(dir);
     let text = file
         .as_deref()
-        .and_then(|file| strict::read_text(file).ok());
+        .and_then(|file| strict::read_text(dir, file).ok());
     let text = text.unwrap_or_default();
     let shown = file.as_deref().unwrap_or(dir).display().to_string();
     let rest = text.strip_prefix("---").unwrap_or_default();

@@ -352,6 +352,25 @@ fn properties_and_prompt_are_the_reference_tool_s() {
     );
     let prompt = format!("<available_skills>\n{skill}{skill}</available_skills>\n");
     assert_eq!(host.succeeds(&["to-prompt", "x", "x/SKILL.md"]), prompt);
+    // Text from elsewhere is nobody's skill.
+    fs::write(
+        host.home().join("outside.md"),
+        "---\nname: y\ndescription: secret\n---\n",
+    )
+    .unwrap();
+    fs::create_dir(host.project().join("y")).unwrap();
+    symlink(
+        host.home().join("outside.md"),
+        host.project().join("y/SKILL.md"),
+    )
+    .unwrap();
+    for verb in ["read-properties", "to-prompt", "validate"] {
+        let ran = host.person(&[verb, "y"]);
+        assert!(
+            ran.status != 0 && !format!("{ran:?}").contains("secret"),
+            "{ran:?}"
+        );
+    }
     for args in [
         &["read-properties", "none"][..],
         &["to-prompt", "x", "none"],

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::yaml;
 use crate::error::{Error, Result};
-use crate::sys::{files, limits};
+use crate::skill::read_skill_file;
 
 /// Why the reference rejects a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,12 +58,12 @@ pub fn find_skill_md(dir: &Path) -> Option<PathBuf> {
     names.into_iter().find(|path| path.exists())
 }
 
-/// The text as Python reads it: UTF-8, with every line end as a newline.
+/// The text of the skill in `dir` as Python reads it: UTF-8, with every line end as a newline.
 ///
 /// # Errors
-/// When it is not UTF-8 or cannot be read.
-pub fn read_text(path: &Path) -> Result<String, Problem> {
-    let bytes = files::read_capped(path, limits::SKILL_FILE).map_err(|error| {
+/// When it is not UTF-8, or cannot be read without leaving the directory around the skill.
+pub fn read_text(dir: &Path, path: &Path) -> Result<String, Problem> {
+    let bytes = read_skill_file(dir, path).map_err(|error| {
         let message = format!("SKILL.md cannot be read: {error}");
         Problem::new("spec-unreadable", At::Offset(0), message)
     })?;
@@ -111,7 +111,7 @@ pub fn read_properties(dir: &Path) -> Result<Properties> {
     };
     let missing = || failed(format!("SKILL.md not found in {shown}"));
     let file = find_skill_md(dir).ok_or_else(missing)?;
-    let fields = read_text(&file)
+    let fields = read_text(dir, &file)
         .and_then(|text| parse_frontmatter(&text))
         .map_err(|problem| failed(problem.message))?;
     let text = |key: &str| match fields.get(key) {

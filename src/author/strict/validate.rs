@@ -36,7 +36,7 @@ pub fn validate(dir: &Path) -> Vec<Problem> {
     let Some(file) = find_skill_md(dir) else {
         return whole("spec-no-skill-file", "Missing required file: SKILL.md");
     };
-    match read_text(&file).and_then(|text| parse_frontmatter(&text)) {
+    match read_text(dir, &file).and_then(|text| parse_frontmatter(&text)) {
         Ok(fields) => Validator::problems(&fields, dir),
         Err(problem) => vec![problem],
     }
