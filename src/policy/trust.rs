@@ -208,9 +208,9 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
         return beside(path);
     }
     let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
-    let file = skill.map(|skill| skill.file);
-    let elsewhere = file.filter(|file| file.parent() != Some(path));
-    Ok(std::iter::once(path.to_owned()).chain(elsewhere).collect())
+    let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
+    let paths = std::iter::once(path).chain(elsewhere);
+    Ok(paths.map(Path::to_owned).collect())
 }
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
@@ -294,20 +294,28 @@ impl RunContext {
     }
 
     /// Trusts these parts of `holder` as they are now; with `keep`, the parts recorded before stay
-    /// trusted too. Returns the errors for unreadable parts, which are not trusted.
+    /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
     ///
     /// # Errors
     /// If nothing could be recorded.
-    pub fn trust(&self, holder: &Path, wanted: &[PathBuf], keep: bool) -> Result<Vec<Error>> {
+    pub fn trust(
+        &self,
+        holder: &Path,
+        wanted: &[PathBuf],
+        keep: bool,
+    ) -> Result<Vec<(PathBuf, Error)>> {
         let mut parts = if keep {
             self.recorded_parts(holder)?
         } else {
             BTreeMap::new()
         };
-        let each = wanted.iter().map(|path| record(&mut parts, holder, path));
-        let mut unread: Vec<Error> = each.filter_map(Result::err).collect();
+        let mut unread = Vec::new();
+        for path in wanted {
+            let recorded = record(&mut parts, holder, path);
+            unread.extend(recorded.err().map(|error| (path.clone(), error)));
+        }
         if unread.len() == wanted.len()
-            && let Some(error) = unread.pop()
+            && let Some((_, error)) = unread.pop()
         {
             return Err(error);
         }

@@ -223,6 +223,29 @@ fn what_stands_in_another_skills_file_is_trusted_with_it() {
 }
 
 #[test]
+fn what_cannot_be_read_is_not_told_as_trusted() {
+    let host = Host::stdin();
+    let place = host.project().join(".claude/skills");
+    for name in ["good", "odd"] {
+        put(&place, name, "", "fine");
+    }
+    let fifo = std::process::Command::new("mkfifo")
+        .arg(place.join("odd/\u{202e}pipe"))
+        .status();
+    assert!(fifo.unwrap().success());
+    let told = host.succeeds(&["trust"]);
+    assert!(
+        told.contains("skills/good: new") && !told.contains("skills/odd: new"),
+        "{told}"
+    );
+    assert!(
+        told.contains("not trusted: ") && !reaches_the_model(&host),
+        "{told}"
+    );
+    assert!(is_offered(&host, "good") && !is_offered(&host, "odd"));
+}
+
+#[test]
 fn only_a_trusted_configuration_counts() {
     let host = Host::stdin().skill("careful", "", "");
     put(&host.project().join(".chibi/skills"), "fine", "", "fine");

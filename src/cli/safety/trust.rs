@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::policy::{Event, Trust as State, Trusts};
 use crate::run_context::RunContext;
-use crate::skill::one_line;
+use crate::skill::{one_line, visible};
 
 /// Which parts of a project.
 #[derive(Debug, clap::Args)]
@@ -59,10 +59,13 @@ fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
         } else {
             let before = Trusts::default();
             let told = |part: &PathBuf| told(ctx, &before, &holder, part, "as before");
-            let changes: String = parts.iter().map(told).collect();
+            let changes: Vec<String> = parts.iter().map(told).collect();
             let unread = ctx.trust(&holder, &parts, !of.parts.skill.is_empty())?;
+            let is_read = |part| unread.iter().all(|(path, _)| path != part);
+            let changes = parts.iter().zip(changes).filter(|(part, _)| is_read(*part));
+            let changes: String = changes.map(|(_, change)| change).collect();
             let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
-            for error in unread {
+            for (_, error) in unread {
                 let _ = writeln!(text, "  not trusted: {}", one_line(&error.to_string()));
             }
         }
@@ -112,7 +115,7 @@ fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &st
     } else {
         ""
     };
-    let (path, state) = (one_line(&path.display().to_string()), one_line(&state));
+    let (path, state) = (visible(&path.display().to_string()), visible(&state));
     format!("  {path}{what}: {state}\n")
 }
 
