@@ -2,6 +2,8 @@
 # Builds agent-skills, installs it where chibi loads plugins from, and runs a short conversation as
 # a test.
 set -eu
+# Whoever else could write there could run programs as the user.
+umask go-w
 
 usage() {
     cat <<'TEXT'

@@ -157,6 +157,40 @@ fn without_anything_of_the_users_nothing_stays() {
 }
 
 #[test]
+fn what_is_installed_only_its_user_may_write() {
+    let host = Host::stdin();
+    let (home, script) = (host.home().join("new"), root().join("install.sh"));
+    for (umask, mode) in [("000", 0o755), ("077", 0o700)] {
+        let plugin = home.join(umask).join("plugins/agent-skills");
+        let line = format!("umask {umask}; exec \"$0\" --program \"$1\" --dir \"$2\"");
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &line])
+            .args([&script, Path::new(env!("CARGO_BIN_EXE_agent-skills"))]);
+        command
+            .arg(&plugin)
+            .stdout(Stdio::null())
+            .stdin(Stdio::null());
+        assert!(command.status().unwrap().success());
+        let skill = plugin.join("skills/example-skill");
+        for dir in [
+            &plugin,
+            plugin.parent().unwrap(),
+            skill.parent().unwrap(),
+            &skill,
+        ] {
+            assert_eq!(
+                dir.metadata().unwrap().mode() & 0o777,
+                mode,
+                "{}",
+                dir.display()
+            );
+        }
+        assert_eq!(skill.join("SKILL.md").metadata().unwrap().mode() & 0o022, 0);
+    }
+}
+
+#[test]
 fn a_mistake_is_named_with_the_next_step() {
     let host = Host::stdin();
     for (args, status, part) in [
