@@ -67,9 +67,9 @@ fn arranged(session: &Session, wanted: Option<&[ActiveSkill]>) -> Session {
         let is_new = |skill: &&ActiveSkill| wanted.iter().all(|other| other.dir != skill.dir);
         let always = session.activated.iter().filter(|skill| is_always(skill));
         let mut former: Vec<_> = always.filter(is_new).cloned().collect();
-        former
-            .iter_mut()
-            .for_each(|skill| skill.standing = Standing::Active);
+        for skill in &mut former {
+            skill.standing = Standing::Active;
+        }
         [&former, wanted].concat()
     };
     let mut wanted = wanted.map_or_else(Vec::new, former);

@@ -171,8 +171,10 @@ impl Reading {
 
 /// Fills `dir` with directories of links to each other: 8^16 of them for who follows links, and no
 /// file.
+///
+/// # Panics
+/// When they cannot be made.
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "only tests call it")]
 pub fn multiply(dir: &Path) {
     for at in 0..16 {
         let level = dir.join(format!("d{at}"));

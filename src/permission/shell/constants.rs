@@ -185,7 +185,7 @@ fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
         // `printf -vNAME`, `read -raNAME`, `wait -pNAME`.
         let is_bound = is_option && before.ends_with(['v', 'a', 'A', 'p']);
         // The name of an option binds nothing.
-        let is_own_word = !before.ends_with(part) && !(is_option && option.len() == before.len());
+        let is_own_word = !(before.ends_with(part) || is_option && option.len() == before.len());
         let whole = (is_own_word || is_bound) && !after.starts_with(part);
         let used = before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
         whole.then_some(used)
