@@ -83,8 +83,7 @@ impl Reach<'_> {
         let mut all = Vec::new();
         for word in words {
             if word.text().is_none() {
-                let options = operands(word, self.known);
-                let options = options.into_iter().filter(is_option);
+                let options = self.named(word).into_iter().filter(is_option);
                 all.extend(options.filter_map(|option| match option {
                     Operand::Path(text) => Some(Word::literal(&text)),
                     _ => None,
@@ -102,7 +101,7 @@ impl Reach<'_> {
             Operand::TooMany => true,
             Operand::Path(_) | Operand::Temporary => false,
         };
-        word.text().is_none() && operands(word, self.known).iter().any(may_be)
+        word.text().is_none() && self.named(word).iter().any(may_be)
     }
 
     /// The directories among a command's words in which it may run, as with `git -C`: those of

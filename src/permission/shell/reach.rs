@@ -75,12 +75,19 @@ impl Reach<'_> {
     /// # Errors
     /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
-        let found = operands(word, self.known);
-        let steps = word.raw.len() + found.len();
-        if !self.guard.context.steps.spend(steps) {
+        let found = self.named(word);
+        if self.guard.context.steps.are_spent() {
             return Err(Fault::too_much());
         }
         found.iter().try_for_each(check)
+    }
+
+    /// Everything that a word may name. Costs steps.
+    pub fn named(&self, word: &Word) -> Vec<Operand> {
+        let found = operands(word, self.known);
+        let steps = word.raw.len() + found.len();
+        self.guard.context.steps.spend(steps);
+        found
     }
 
     /// How a path relates to the protected places; an unknown path counts as protected.
