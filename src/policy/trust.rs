@@ -72,8 +72,8 @@ pub enum Trust {
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
     found: RefCell<BTreeMap<PathBuf, Trust>>,
-    /// The digests of the skills' files that were compared.
-    compared: RefCell<BTreeSet<String>>,
+    /// The digests of the skills' files in each part that is as it was recorded.
+    compared: RefCell<BTreeSet<(PathBuf, String)>>,
 }
 
 impl Trusts {
@@ -116,7 +116,10 @@ impl Trusts {
     pub fn covers(&self, ctx: &RunContext, skill: &Skill) -> bool {
         let root = skill.dir.parent().unwrap_or(&skill.dir);
         let recorded = self.recorded(ctx, RunContext::holder_of(root));
-        recorded.is_some_and(Trusted::is_always) || self.compared.borrow().contains(&skill.digest)
+        let compared = self.compared.borrow();
+        let mut compared = compared.iter();
+        recorded.is_some_and(Trusted::is_always)
+            || compared.any(|(part, digest)| skill.dir.starts_with(part) && *digest == skill.digest)
     }
 
     /// What is recorded for `holder`.
@@ -126,14 +129,11 @@ impl Trusts {
         entries.get(real(holder).to_str()?)
     }
 
-    /// Keeps the digest of a skill's file that is being compared.
-    fn saw(&self, path: &Path, content: &[u8]) {
-        // A path of its own is a file that another one points to.
-        let name = path.file_name();
-        if name.is_none_or(|name| name.eq_ignore_ascii_case("SKILL.md")) {
-            let mut compared = self.compared.borrow_mut();
-            compared.insert(skill_digest(content));
-        }
+    /// A part is as it was recorded, with these skills' files.
+    fn is_given(&self, part: &Path, files: Vec<String>) -> Trust {
+        let files = files.into_iter().map(|digest| (part.to_owned(), digest));
+        self.compared.borrow_mut().extend(files);
+        Trust::Given
     }
 
     /// Whether `holder` as a whole still has this digest.
@@ -142,9 +142,10 @@ impl Trusts {
             let [chibi, agents, claude] = HOLDS.map(|root| holder.join(root));
             let config = holder.join(PROJECT_CONFIG);
             // Unreadable content counts as changed.
-            let saw = &mut |path: &Path, content: &[u8]| self.saw(path, content);
+            let mut files = Vec::new();
+            let saw = &mut |path: &Path, content: &[u8]| saw(&mut files, path, content);
             match tree::digest_seen([&chibi, &agents, &claude, &config], saw) {
-                Ok(now) if now == digest => Trust::Given,
+                Ok(now) if now == digest => self.is_given(holder, files),
                 _ => Trust::Outdated(Vec::new()),
             }
         })
@@ -174,9 +175,10 @@ impl Part {
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
-        let now = digest_of(path, &mut |path, content| trusts.saw(path, content)).ok();
+        let mut files = Vec::new();
+        let now = digest_of(path, &mut |path, content| saw(&mut files, path, content)).ok();
         if now.as_ref() == Some(&self.digest) {
-            return Trust::Given;
+            return trusts.is_given(path, files);
         }
         let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
         if now.is_some_and(|now| tree::is_named(&now))
@@ -198,6 +200,15 @@ impl Part {
                 Some(before) => (before != digest).then(|| path.clone()),
             });
         Trust::Outdated(differing.chain(gone).collect())
+    }
+}
+
+/// Keeps the digest of a skill's file that is being compared.
+fn saw(files: &mut Vec<String>, path: &Path, content: &[u8]) {
+    // A path of its own is a file that another one points to.
+    let name = path.file_name();
+    if name.is_none_or(|name| name.eq_ignore_ascii_case("SKILL.md")) {
+        files.push(skill_digest(content));
     }
 }
 

@@ -41,10 +41,11 @@ impl Store {
         }
         let context = context.to_owned();
         let entering = Entering { context, keep };
-        // Whatever happens from here on, the session is no longer in its former conversation. If
-        // that cannot be written either, nothing more can be done.
+        // Whatever happens from here on, the session is no longer in its former conversation. On a
+        // full disk there is still room for the mark that it is in another one.
         let text = serde_json::to_vec(&entering).unwrap_or_default();
-        let _ = files::replace(&mark, &text, 0o600, Durable::No);
+        let mut texts = [&text[..], b""].into_iter();
+        texts.find(|text| files::replace(&mark, text, 0o600, Durable::No).is_ok());
         if known.is_err() {
             return Ok(Vec::new());
         }

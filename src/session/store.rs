@@ -50,13 +50,15 @@ impl Store {
     /// # Errors
     /// [`Unreadable`], also if a discarded file may have contained this session.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
+        // Before the state: whoever records what it says removes it afterwards.
+        let entering = self.entering(key)?;
         let state = self.record.read()?.unwrap_or_default();
         let mut session = match state.session(key) {
             Some(session) => session.clone(),
             None if state.may_have_lost(key) => return Err(Unreadable::ThrownAway),
             None => Session::default(),
         };
-        if let Some(entering) = self.entering(key)? {
+        if let Some(entering) = entering {
             entering.apply(&mut session, &state.contexts);
         }
         match &session.context {

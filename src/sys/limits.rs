@@ -120,7 +120,7 @@ pub const REFERENCE: usize = 2048;
 /// The cached catalog of one source.
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 /// Files, directories and links visited where links are followed, which can multiply a few of them.
-pub const WALK_STEPS: usize = 10 * INSTALL_FILES;
+pub const WALK_STEPS: usize = 2 * INSTALL_FILES;
 /// Depth of the directories that a digest covers. It ends a loop of links.
 pub const DIGEST_DEPTH: usize = 24;
 /// The records of trust and of approvals, for about 20,000 directories.

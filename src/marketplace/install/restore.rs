@@ -52,10 +52,18 @@ impl Market<'_> {
                         Kind::Link => ("link to", "link"),
                         _ => ("copy of", "install"),
                     };
-                    note(&format!(
-                        "`{name}` is a {what} `{source}` and is not restored; if you want it, \
-                         `agent-skills {verb} {source} --project` makes it"
-                    ));
+                    let text = format!("`{name}` is a {what} `{source}` and is not restored");
+                    // Somebody else wrote this: what a shell would read otherwise is not offered.
+                    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@+".contains(c);
+                    let hint = if source.chars().all(is_plain) {
+                        format!("`agent-skills {verb} {source} --project` makes it")
+                    } else {
+                        "look at what it is".to_owned()
+                    };
+                    if frozen {
+                        return Err(Error::new(text).hint(format!("if you want it, {hint}")));
+                    }
+                    note(&format!("{text}; if you want it, {hint}"));
                 }
                 State::Missing if entry.kind == Kind::Link => {
                     let linked = self.link(Path::new(&entry.source), Some(&entry.name));

@@ -165,6 +165,11 @@ impl<'a> Text<'a> {
         })
     }
 
+    /// Whether this stands in it, with or without the quotes.
+    pub fn has(&self, part: &str) -> bool {
+        self.written.contains(part) || self.unquoted.contains(part)
+    }
+
     /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.
     pub fn bindings(&self, name: &str) -> usize {
         let count = |text| mentions(text, name).filter(|is_use| !is_use).count();
@@ -175,7 +180,10 @@ impl<'a> Text<'a> {
 /// Whether each mention of a name uses its value.
 fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(name).filter_map(move |(at, _)| {
+    // Mentions may overlap.
+    let places = text.char_indices().map(|(at, _)| at);
+    let places = places.filter(move |at| text[*at..].starts_with(name));
+    places.filter_map(move |at| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         let option = before.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let is_option = option
@@ -335,7 +343,11 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
         NodeKind::Word { value, .. } => names::assignment(value).is_some(),
         _ => false,
     };
-    let is_known = |(at, text): (usize, &Option<String>)| text.is_some() || is_named(&words[at]);
+    // A glob may be the name of any file.
+    let is_one = |text: &String| !text.contains(['*', '?', '[']);
+    let is_known = |(at, text): (usize, &Option<String>)| {
+        text.as_ref().is_some_and(is_one) || is_named(&words[at])
+    };
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
     let prints = program.as_deref() == Some("printf")

@@ -1,6 +1,10 @@
 //! The paths that a word may name; quotes, `~`, `$HOME`, globs and braces are read as shells read
 //! them. Does not know what a program does with a path.
 
+mod expanded;
+
+use expanded::{expanded, globs};
+
 use super::word::Word;
 use crate::permission::protected::{ANY, ANYTHING};
 
@@ -13,7 +17,7 @@ pub enum Operand {
     Unknown(String),
     /// A path that `mktemp` has just created.
     Temporary,
-    /// More than [`MAX_ALTERNATIVES`], or several words that are not told apart: any path.
+    /// More than [`MAX_ALTERNATIVES`]: any path.
     TooMany,
 }
 
@@ -24,6 +28,8 @@ pub struct Known<'a> {
     pub home: Option<&'a str>,
     /// What `$PWD` may be; none if that is unknown.
     pub current: &'a [String],
+    /// Whether `mktemp` works where it always does.
+    pub mktemp: bool,
     /// Whether a variable holds only what `mktemp` created.
     pub is_temporary: &'a dyn Fn(&str) -> bool,
     /// The paths that a loop variable takes in turn.
@@ -32,8 +38,6 @@ pub struct Known<'a> {
     pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
 
-/// What makes several words of a value outside quotes, or names of files.
-const SPLITS: [char; 8] = [' ', '\t', '\n', '*', '?', '[', ANY, ANYTHING];
 /// The limit of brace alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
@@ -135,13 +139,15 @@ struct Reader<'a> {
     texts: Vec<String>,
     /// What stands before a variable that may have other values than those.
     unknown: Vec<String>,
+    /// Whole words before those, where a value has several.
+    words: Vec<String>,
+    split: bool,
 }
 
 /// Why reading stopped before the end of the word.
 enum End {
     Unknown,
     Temporary,
-    TooMany,
 }
 
 impl<'a> Reader<'a> {
@@ -152,6 +158,8 @@ impl<'a> Reader<'a> {
             quoted: false,
             texts: vec![String::new()],
             unknown: Vec::new(),
+            words: Vec::new(),
+            split: false,
         }
     }
 
@@ -164,6 +172,7 @@ impl<'a> Reader<'a> {
             Ok(())
         });
         let unknown = self.unknown.into_iter().map(Operand::Unknown);
+        let unknown = unknown.chain(self.words.into_iter().map(Operand::Path));
         match end {
             Ok(()) => unknown
                 .chain(self.texts.into_iter().map(Operand::Path))
@@ -171,8 +180,15 @@ impl<'a> Reader<'a> {
             Err(End::Unknown) => unknown
                 .chain(self.texts.into_iter().map(Operand::Unknown))
                 .collect(),
-            Err(End::Temporary) => vec![Operand::Temporary],
-            Err(End::TooMany) => vec![Operand::TooMany],
+            // If `mktemp` fails, what follows is a path of its own.
+            Err(End::Temporary) => {
+                let rest = self.rest.trim_start_matches(['"', ')', '}']);
+                let rest = Reader::new(rest, self.known).read().into_iter();
+                let paths = rest.filter(
+                    |operand| matches!(operand, Operand::Path(text) if text.starts_with('/')),
+                );
+                std::iter::once(Operand::Temporary).chain(paths).collect()
+            }
         }
     }
 
@@ -267,10 +283,12 @@ impl<'a> Reader<'a> {
                 if !(is_all || values.is_empty() && default.is_none()) {
                     self.unknown.extend_from_slice(&self.texts);
                 }
-                if !self.quoted && values.iter().any(|value| value.contains(SPLITS)) {
-                    return Err(End::TooMany);
+                let values: Vec<String> = values.into_iter().chain(default).collect();
+                if self.quoted {
+                    self.push_each(&values)
+                } else {
+                    self.push_words(&values)
                 }
-                self.push_each(&values.into_iter().chain(default).collect::<Vec<_>>())
             }
         }
     }
@@ -281,7 +299,10 @@ impl<'a> Reader<'a> {
         let plain = !inside.contains(['$', '`', '(', ';', '&', '|', '<', '>', '\n']);
         let mut words = inside.split_whitespace();
         match words.next() {
-            Some("mktemp") if plain && self.stays_below() => Err(End::Temporary),
+            Some("mktemp") if plain && self.known.mktemp && self.stays_below() => {
+                self.rest = rest;
+                Err(End::Temporary)
+            }
             Some("pwd") if plain && words.next().is_none() => {
                 self.rest = rest;
                 self.push_each(self.known.current)
@@ -303,55 +324,37 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Appends values that become several words, and names of files where they hold globs. A file's
+    /// name may hold blanks, too.
+    fn push_words(&mut self, values: &[String]) -> Result<(), End> {
+        let blank = |c: char| c.is_ascii_whitespace();
+        let mut last = Vec::new();
+        for value in values {
+            if value.contains([ANY, ANYTHING]) {
+                self.unknown.push(String::new());
+            }
+            let mut words: Vec<String> = value.split(blank).map(globs).collect();
+            last.extend(words.pop());
+            if words.is_empty() {
+                continue;
+            }
+            let first = words.remove(0);
+            let begun = self.texts.iter().map(|text| format!("{text}{first}"));
+            self.words.extend(begun.chain(words));
+            // What follows the last one stands behind no text.
+            if last.len() * self.texts.len() > MAX_ALTERNATIVES {
+                return Err(End::Unknown);
+            }
+            self.split = true;
+        }
+        if self.split {
+            self.texts.push(String::new());
+        }
+        self.push_each(&last)
+    }
+
     /// Whether the path begins here and the rest of it does not lead elsewhere.
     fn stays_below(&self) -> bool {
         self.texts.iter().all(String::is_empty) && !self.rest.contains("..")
     }
-}
-
-/// What `${x…}` makes of a variable's values, as far as that is known, and the text that it may have
-/// instead.
-fn expanded(values: Vec<String>, operator: &str) -> (Vec<String>, Option<String>) {
-    let default = [":-", ":+", "-", "+"];
-    if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
-        let is_plain = !text.contains(['$', '`', '\\']);
-        let text = is_plain.then(|| text.replace(['"', '\''], ""));
-        return (values, text);
-    }
-    match operator {
-        "" => (values, None),
-        _ if operator.trim_start_matches(':').starts_with('?') => (values, None),
-        _ => {
-            let all: Option<_> = values
-                .iter()
-                .map(|value| stripped(value, operator))
-                .collect();
-            (all.unwrap_or_default(), None)
-        }
-    }
-}
-
-/// `${x%.md}`, `${x##*/}` and the like.
-fn stripped(value: &str, operator: &str) -> Option<String> {
-    let (pattern, at_end) = match operator.strip_prefix('%') {
-        Some(pattern) => (pattern.trim_start_matches('%'), true),
-        None => (operator.strip_prefix('#')?.trim_start_matches('#'), false),
-    };
-    let is_wild = |text: &str| text.contains([ANY, ANYTHING]);
-    let rest = match operator {
-        "##*/" => Some(value.rsplit('/').next().unwrap_or(value)),
-        "%/*" => Some(value.rsplit_once('/').map_or(value, |(before, _)| before)),
-        "%.*" => Some(match value.rsplit_once('.') {
-            // The dot may be one that the wildcard matches.
-            Some((before, after)) if !is_wild(after) => before,
-            _ => value,
-        }),
-        "%%.*" => value.split('.').next(),
-        _ if pattern.contains(['*', '?', '[', '\\', '"', '\'']) => None,
-        _ if at_end => value.strip_suffix(pattern),
-        _ => value.strip_prefix(pattern),
-    };
-    let is_literal = !pattern.contains(['*', '?', '[', '\\', '"', '\'']) && !is_wild(value);
-    let rest = rest.or(is_literal.then_some(value))?;
-    Some(rest.to_owned())
 }

@@ -8,7 +8,7 @@ use super::directories::WorkingDirectories;
 use super::name_list::Names;
 use super::operand::{Operand, operands, parts};
 use super::programs::{self, Program, runs_words_from};
-use super::reach::{Checked, GIT_TREE, Reach};
+use super::reach::{Checked, Reach};
 use super::runners::base;
 use super::word::Word;
 use super::wrappers::{self, Inner};
@@ -16,6 +16,7 @@ use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
 
 mod entering;
 mod finding;
+mod git;
 mod naming;
 mod placing;
 
@@ -229,7 +230,7 @@ impl Reach<'_> {
             }
             Program::Other => self.others(arguments),
             Program::Dd => arguments.iter().try_for_each(|word| {
-                let unread = !word.raw.starts_with("if=");
+                let unread = !word.raw.starts_with("if=") || !word.is_one_word();
                 let value = |text: &str| text.strip_prefix("of=").map(str::to_owned);
                 self.each(word, |operand| match operand {
                     Operand::Path(text) => value(text).map_or(Ok(()), |path| {
@@ -240,20 +241,7 @@ impl Reach<'_> {
                 })
             }),
             Program::Find => self.find(arguments),
-            Program::Git => {
-                let git = programs::git(arguments);
-                match git.effect {
-                    Program::Changes { .. } if git.verb.is_some() || self.git.removal => {
-                        self.git_changes(arguments, &git)
-                    }
-                    Program::Changes { .. } => self.others(arguments),
-                    // `--output=FILE`.
-                    Program::Reads if git.behind.iter().any(|word| self.may_be_option(word)) => {
-                        self.others(arguments)
-                    }
-                    program => self.program(program, arguments),
-                }
-            }
+            Program::Git => self.git(arguments),
         }
     }
 
@@ -318,38 +306,12 @@ impl Reach<'_> {
         })
     }
 
-    /// `git clean`, `rm` and `mv`, and a subcommand that is not known.
-    fn git_changes(&self, arguments: &[Word], git: &programs::GitCommand) -> Checked {
-        self.others(&arguments[..git.at])?;
-        if self.git.work_tree {
-            return Fault::refuse(GIT_TREE, NOT_KNOWN);
-        }
-        let is_all = git.verb == Some("clean") && plain(git.behind).next().is_none();
-        if is_all || git.verb.is_none() {
-            self.changed(&Word::literal("."), true)?;
-        }
-        let is_pathspec = |word: &&Word| {
-            word.prefix().starts_with(':') || word.raw.starts_with("--pathspec-from")
-        };
-        if let Some(word) = git.behind.iter().find(is_pathspec) {
-            return Fault::refuse(&word.raw, NOT_KNOWN);
-        }
-        plain(git.behind).try_for_each(|word| self.pathspec(word))
-    }
-
-    /// What `git` removes or moves. It expands globs itself, which match in every directory below;
-    /// so do those that the shell leaves as they are.
-    fn pathspec(&self, word: &Word) -> Checked {
-        self.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                let glob = text.find(['*', '?', '[', '\\', ANY, ANYTHING]);
-                let above = |at| text[..at].rsplit_once('/').map_or(".", |(above, _)| above);
-                let path = glob.map_or(text.as_str(), above);
-                refuse_if(word, self.relation(path) != Relation::Apart)
-            }
-            Operand::Unknown(_) => Fault::refuse(&word.raw, NOT_KNOWN),
-            _ => self.part_outside(word, operand, &[]),
-        })
+    /// Whether a word may become an option.
+    fn may_become_option(&self, word: &Word) -> bool {
+        let is_option =
+            |operand: &Operand| matches!(operand, Operand::Path(text) if text.starts_with('-'));
+        word.text().is_none()
+            && (self.may_be_option(word) || self.named(word).iter().any(is_option))
     }
 }
 
@@ -366,12 +328,23 @@ fn options(arguments: &[Word]) -> impl Iterator<Item = &Word> {
 
 /// Words that are not options.
 fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    let words = plain_or_option(arguments);
+    words.filter_map(|(word, is_option)| (!is_option).then_some(word))
+}
+
+/// The words, and whether each is an option.
+fn plain_or_option(arguments: &[Word]) -> impl Iterator<Item = (&Word, bool)> {
     let mut ended = false;
-    arguments.iter().filter(move |word| {
+    arguments.iter().filter_map(move |word| {
         let ends = !ended && word.text() == Some("--");
         ended |= ends;
-        !ends && (ended || !word.begins_option())
+        (!ends).then(|| (word, !ended && word.begins_option()))
     })
+}
+
+/// Whether a word begins as an option and goes on with something that is not known: it may be any.
+fn is_open(word: &Word) -> bool {
+    word.begins_option() && word.text().is_none() && !word.prefix().contains('=')
 }
 
 /// Whether a word may be an option with one of these letters, in a cluster or in long form too.
@@ -379,6 +352,9 @@ fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;
     };
+    if is_open(word) {
+        return true;
+    }
     match option.strip_prefix('-') {
         Some(long) => {
             letters.is_empty() || long.starts_with(|c: char| letters.to_lowercase().contains(c))

@@ -184,7 +184,7 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     };
     let writes = behind.iter().any(is_output);
     let effect = match verb {
-        Some("clean") if has_only(behind, "--dry-run", "dfxXqn", "n") => Reads,
+        Some("clean") if has_only(behind, "--dry-run", "dfxXqne", "n") => Reads,
         Some("rm") if has_only(behind, "--cached", "rfqn", "") => Other,
         // Every removal may be of a tree.
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
@@ -205,13 +205,18 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
 fn has_only(arguments: &[Word], option: &str, letters: &str, letter: &str) -> bool {
     const OTHERS: Names = Names::new("--quiet --force --ignore-unmatch --sparse");
     let ends = |word: &&Word| !word.is_any(&["--"]);
-    let mut is_there = false;
+    let (mut is_there, mut is_value) = (false, false);
     let is_known = |word: &Word| {
+        if std::mem::take(&mut is_value) {
+            return true;
+        }
         let Some(text) = word.text() else {
-            return word.is_never_option();
+            // What is not known takes `--cached` back only if the text names `--no-cached`.
+            return letter.is_empty() || word.is_never_option();
         };
         let cluster = text.strip_prefix('-').unwrap_or_default();
         let is_short = cluster.chars().all(|c| letters.contains(c));
+        is_value = is_short && cluster.ends_with('e');
         is_there |= text == option || is_short && cluster.contains(|c| letter.contains(c));
         is_short || OTHERS.has(text) || text == option
     };

@@ -36,10 +36,12 @@ pub struct Guard<'a> {
 /// What a command line names, anywhere in it.
 #[derive(Debug, Clone, Copy)]
 pub struct GitNames {
-    /// The variable by which `git` works elsewhere.
+    /// A variable or setting by which `git` works elsewhere.
     pub work_tree: bool,
     /// A subcommand that removes or moves files.
     pub removal: bool,
+    /// The setting that gives a subcommand another name.
+    pub alias: bool,
 }
 
 impl GitNames {
@@ -47,9 +49,11 @@ impl GitNames {
     pub fn in_text(command: &str) -> Self {
         let text = Text::new(command);
         let names = |name: &&str| text.bindings(name) > 0;
+        let elsewhere = ["core.worktree", "GIT_CONFIG"];
         Self {
-            work_tree: names(&GIT_TREE),
+            work_tree: names(&GIT_TREE) || elsewhere.iter().any(|part| text.has(part)),
             removal: ["clean", "rm", "mv"].iter().any(names),
+            alias: text.has("alias."),
         }
     }
 }

@@ -22,10 +22,12 @@ use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
 /// Programs that print paths among their operands, or set variables to them.
-const HANDS_ON: Names =
-    Names::new("echo printf print read set ls find realpath readlink dirname env xargs");
+const HANDS_ON: Names = Names::new(
+    "echo printf print read set ls find fd fdfind realpath readlink dirname basename env xargs stat \
+     file wc du tree",
+);
 /// How many letters may stand before a path in one word.
-const MAX_LETTERS: usize = 32;
+const MAX_LETTERS: usize = 256;
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
 
 /// What a command touches.
@@ -59,6 +61,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let home = home.filter(|_| Text::new(command).bindings("HOME") == 0);
     let (held, met_unknown) = (OnceCell::new(), Cell::default());
     let git = GitNames::in_text(command);
+    let mktemp = Text::new(command).bindings("TMPDIR") == 0;
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -73,6 +76,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             home,
             held: &held,
             git,
+            mktemp,
             met_unknown: &met_unknown,
         };
         check(&text, &recorder, guard.readings);
@@ -80,6 +84,14 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         next = texts.borrow_mut().pop();
     }
     seen.into_inner()
+}
+
+/// Whether a search prints the names of files instead of what it finds.
+fn lists_files(words: &[Word]) -> bool {
+    const SEARCH: Names = Names::new("grep egrep fgrep rg");
+    let is_search = |word: &Word| word.fits(|text| SEARCH.has(base(text)));
+    let lists = |word: &Word| word.begins_option() && word.prefix().contains(['l', 'L']);
+    words.first().is_some_and(is_search) && words.iter().any(lists)
 }
 
 /// Whether a program neither prints its operands nor runs or keeps them.
@@ -99,6 +111,8 @@ struct Recorder<'a> {
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
     git: GitNames,
+    /// Whether `mktemp` works where it always does.
+    mktemp: bool,
     met_unknown: &'a Cell<bool>,
 }
 
@@ -113,7 +127,8 @@ impl Recorder<'_> {
         let outside = Known {
             home: self.home,
             current: &current,
-            is_temporary: &|name| self.held().is_temporary(name),
+            mktemp: self.mktemp,
+            is_temporary: &|name| self.mktemp && self.held().is_temporary(name),
             values: &|_| None,
             assigned: &|_| Vec::new(),
         };
@@ -164,6 +179,7 @@ impl Recorder<'_> {
                 && words
                     .first()
                     .is_some_and(|program| program.fits(hands_on_nothing))
+                && !lists_files(words)
             {
                 let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
                 kept.extend(plain.flat_map(|word| named(&word.raw)));
@@ -172,8 +188,7 @@ impl Recorder<'_> {
         self.reaching(&WorkingDirectories::default(), |reach| {
             // It may stand behind the letter of an option: `-o.claude/x`.
             let leads_in = |path: &str| {
-                let first = path.find('/').unwrap_or(0).min(MAX_LETTERS);
-                let mut ends = (0..=first).filter_map(|at| path.get(at..));
+                let mut ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
                 ends.any(|end| !context.steps.spend(1 + end.len() / 16) || reach.is_foreign(end))
             };
             let is_found = |path: &String| {

@@ -1,7 +1,7 @@
 //! Words that become options, subcommands or several words only when the command runs, and options
 //! whose value is a file.
 
-use super::indirect::{refused, refused_for_its_place};
+use super::indirect::{refused, refused_for_its_place, runs};
 
 #[test]
 fn a_word_may_become_an_option() {
@@ -112,4 +112,84 @@ fn the_value_of_an_option_may_be_a_file_that_is_written() {
         "echo -o.claude/skills/p/SKILL.md | xargs sort f",
         "sed -n \"$(echo w.claude/skills/p/SKILL.md)\" f",
     ]);
+}
+
+#[test]
+fn what_only_looks_like_a_path_is_none() {
+    for command in [
+        "git clean -fdx -e nothing",
+        "git clean -fdx --exclude nothing",
+        "git clean -fdxe nothing",
+        "for e in -e; do git clean -fdx \"$e\" x; done",
+        "for e in -fdx; do git clean \"$e\"; done",
+        "git clean {-f,-d,-x}",
+        "for o in -delete; do find \"$o\"; done",
+        "find {-depth,-delete}",
+        "find -name SKILL.md \"$(echo -delete)\" -delete",
+        "rm -rf \"$(mktemp -d /nope/XXXX)/p/.claude/skills\"",
+        "d=$(mktemp -d /nope/XXXX); rm -rf \"$d/p/.claude/skills\"",
+        "TMPDIR=.claude/skills; export TMPDIR; cp a/SKILL.md \"$(mktemp -d)/SKILL.md\"",
+        "git c{lean,} -fdx .",
+        "git -c alias.z=clean z -fdx",
+        "git config alias.z clean; git z -fdx",
+        "cd sub && git -c core.work''tree=.. clean -fdx",
+        "cd sub && GIT_CONFIG_COUNT=1 git clean -fdx",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn an_option_that_is_not_whole_may_be_any() {
+    refused_for_its_place(&[
+        "cp -r\"$(echo t)\" .claude/skills a",
+        "cp -\"$(echo t)\" .claude/skills/p a/SKILL.md",
+        "install --\"$(echo target-directory)\" .claude/skills/p a/SKILL.md",
+        "cp -\"$(echo l)\" .claude/skills/p/SKILL.md out/y",
+        "cp --\"$(echo link)\" .claude/skills/p/SKILL.md out/y",
+        "install -\"$(echo d)\" .claude/skills/new out/x",
+        "rsync -b --\"$(echo backup-dir)\" /p/.claude/skills/p a/SKILL.md b/",
+        "rsync -e 'rm -rf .claude/skills --' x:y z",
+        "rsync -e \"sh -c 'rm -rf .claude/skills'\" x:y z",
+        "dd if=$(echo a/SKILL.md of=.claude/skills/p/SKILL.md)",
+        "read x <<< 'a of=.claude/skills/p/SKILL.md'; dd if=$x",
+        "grep -rl hi .claude/skills | xargs sed -i s/hi/b/",
+        "d=$(stat -c %n .claude/skills/p/SKILL.md); echo evil | tee \"$d\"",
+        "v=out/a+.claude/skills/p/SKILL.md; rm -f \"${v#*+}\"",
+    ]);
+    refused("for foo in a; do read fo? <<< .claude/skills; rm -rf \"$foo\"; done");
+    refused("for aa in x; do read -raaa <<< .claude/skills; rm -rf \"$aa\"; done");
+    refused("sort -o\"$(echo .claude)\"/skills/p/SKILL.md f");
+    refused("rm -\"$(echo rf)\" \"$(echo ../p)\"");
+}
+
+#[test]
+fn honest_commands_with_variables_run() {
+    for command in [
+        "PKGS=\"git curl\"; apt-get install -y $PKGS",
+        "OPTS=\"-x -q\"; pytest $OPTS",
+        "FILES=\"a.py b.py\"; black $FILES && git add $FILES && git diff -- $FILES",
+        "FILES=\"src/*.py\"; black $FILES",
+        "x=\"a b\"; touch $x",
+        "args=\"--oneline -5\"; git log $args",
+        "for f in src/*.py; do black $f; done",
+        "for f in *.py; do git mv \"$f\" src/; done",
+        "git log \"$b\" -- .claude/skills",
+        "git show $(git rev-parse HEAD) --stat -- .claude/skills",
+        "git rm -q --cached \"$f\"",
+        "git ls-files '*.pyc' | xargs git rm --cached",
+        "git clean -n -e '*.log'",
+        "cp --remove-destination .claude/skills/p/SKILL.md x",
+        "rsync -a --exclude .claude/skills ./ /tmp/backup/",
+        "rsync -a --no-perms .claude/skills/ /tmp/b/",
+        "d=$(mktemp -d); cp a \"$d/b\"; rm -rf \"$d\"",
+        "for d in build dist; do rm -rf \"$d\"; done",
+        "for f in a b; do rm -f \"$f\"; done",
+        "find . -name \"$p\" -print",
+        "find \"$d\" -type f",
+        "cp \"$a\" out/",
+        "rm \"$f\"",
+    ] {
+        runs(command);
+    }
 }

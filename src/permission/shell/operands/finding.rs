@@ -56,8 +56,13 @@ impl Reach<'_> {
             }
         }
         match (removes, writes) {
-            (true, _) if paths.is_empty() => self.changed(&Word::literal("."), true),
-            (true, _) => paths.iter().try_for_each(|word| self.changed(word, true)),
+            (true, _) => {
+                // If each may be an option, the search begins here.
+                let here = Word::literal(".");
+                let begins_here = paths.iter().all(|word| self.may_become_option(word));
+                let mut all = paths.iter().chain(begins_here.then_some(&here));
+                all.try_for_each(|word| self.changed(word, true))
+            }
             (false, true) => self.others(arguments),
             (false, false) => Ok(()),
         }

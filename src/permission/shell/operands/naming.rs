@@ -74,8 +74,10 @@ impl Reach<'_> {
         // How far up it leads is not known either.
         let climbed = tail.trim_start_matches("/..");
         let below = Path::new(climbed.trim_start_matches('/'));
+        // Before it stands nothing, or only the letter of an option.
+        let is_begin = text.is_empty() || text.starts_with('-') && !text.contains('/');
         let may_end_within =
-            || text.is_empty() && protection.may_end_within(below) && !leads_into(below, except);
+            || is_begin && protection.may_end_within(below) && !leads_into(below, except);
         let leads_in = bases.any(|base| lies_within(&format!("{base}{climbed}")))
             // Any name, for a `..` behind it.
             || lies_within(&format!("{text}…{tail}"))

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_option,
-    options, plain, refuse_if,
+    Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_open,
+    is_option, options, plain, refuse_if,
 };
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::runners::abbreviates;
@@ -39,7 +39,8 @@ impl Reach<'_> {
                 &["--delete", "--remove-source-files", "--no-target-directory"],
             ) || short && word.prefix().contains('T')
         };
-        let removes = arguments.iter().any(removing);
+        let open = arguments.iter().any(is_open);
+        let removes = open || arguments.iter().any(removing);
         // What stands below the destination is then the whole path of a source. `-R` of `rsync`,
         // which alone has no option for the destination, does that, too.
         let keeping = |word: &Word| {
@@ -47,7 +48,7 @@ impl Reach<'_> {
             is_long(word, &["--parents", "--relative", "--files-from"])
                 || short && into.is_empty() && word.prefix().contains('R')
         };
-        let keeps_paths = arguments.iter().any(keeping);
+        let keeps_paths = open || arguments.iter().any(keeping);
         // The destination may be the value of an option.
         let named: Vec<Word> = arguments
             .iter()
@@ -60,7 +61,8 @@ impl Reach<'_> {
         destinations.extend(&named);
         let makes_links = program == Program::Links || has(links);
         // The destination is unknown more often than an option is.
-        let may_link = words.len() > 2 && words.iter().any(|word| self.may_be_option(word));
+        let unknown = words.len() > 2 && words.iter().any(|word| self.may_be_option(word));
+        let may_link = open || unknown;
         for pair in arguments.windows(2) {
             if may_have_value(&pair[0], flags) {
                 self.value(&pair[1])?;
@@ -122,7 +124,15 @@ impl Reach<'_> {
     /// What may be the value of an option, such as a file that is written.
     fn value(&self, word: &Word) -> Checked {
         self.each(word, |operand| match operand {
-            Operand::Path(text) => refuse_if(word, self.relation(text) == Relation::Within),
+            Operand::Path(text) => {
+                // It may be a command, as behind `-e` of `rsync`.
+                let quotes = |c: char| c.is_whitespace() || "\"'".contains(c);
+                let mut parts = text.split(quotes).chain([text.as_str()]);
+                refuse_if(
+                    word,
+                    parts.any(|part| self.relation(part) == Relation::Within),
+                )
+            }
             _ => Ok(()),
         })
     }
@@ -188,13 +198,15 @@ fn may_have_value(word: &Word, flags: &str) -> bool {
     const FLAGS: Names = Names::new(
         "-- --archive --recursive --verbose --quiet --force --update --no-clobber --interactive \
          --dereference --no-dereference --preserve --progress --stats --dry-run --compress \
-         --checksum --links --times --perms --owner --group --relative --human-readable --existing",
+         --checksum --links --times --perms --owner --group --relative --human-readable --existing \
+         --remove-destination --attributes-only --compare --no-perms --no-owner --no-group --mkpath \
+         --size-only --partial --exclude --include",
     );
     let text = word.prefix();
     let Some(letters) = text.strip_prefix('-') else {
         return false;
     };
-    let is_flag = FLAGS.has(text) || letters.chars().all(|c| flags.contains(c));
+    let is_flag = !is_open(word) && (FLAGS.has(text) || letters.chars().all(|c| flags.contains(c)));
     !is_flag && !text.contains('=')
 }
 
