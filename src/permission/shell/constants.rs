@@ -180,9 +180,10 @@ impl<'a> Text<'a> {
 /// Whether each mention of a name uses its value.
 fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let next = move |from: usize| Some(from + text[from..].find(name)?);
+    let first = name.chars().next().map_or(1, char::len_utf8);
     // Mentions may overlap.
-    let places = text.char_indices().map(|(at, _)| at);
-    let places = places.filter(move |at| text[*at..].starts_with(name));
+    let places = std::iter::successors(next(0), move |at| next(at + first));
     places.filter_map(move |at| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         let option = before.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -330,10 +331,19 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };
-    let texts: Vec<Option<String>> = words
-        .iter()
-        .map(|word| literal(word, constants).map(|text| text.replace(['"', '\'', '\\'], "")))
-        .collect();
+    let text = |word: &Node| {
+        let text = literal(word, constants);
+        text.map(|text| text.replace(['"', '\'', '\\'], ""))
+    };
+    // Nearly every program is none of these.
+    let is_other = |name: &String| {
+        let mut lists = [EVALUATES, BINDS, RUNS_BUILTINS].into_iter();
+        !lists.any(|list| list.has(name))
+    };
+    if words.first().and_then(text).as_ref().is_some_and(is_other) {
+        return false;
+    }
+    let texts: Vec<Option<String>> = words.iter().map(text).collect();
     let is =
         |text: &Option<String>, list: Names| text.as_deref().is_some_and(|text| list.has(text));
     let Some(program) = texts.first() else {

@@ -113,8 +113,14 @@ impl Reach<'_> {
         };
         let arguments = match Program::named(program.text().unwrap_or_default()) {
             Program::Git => {
-                let git = programs::git(arguments);
-                git.verb.map_or(arguments, |_| &arguments[..git.at])
+                let at = programs::git(arguments).at;
+                // Behind an option that is not known there may be more of them.
+                let is_option = arguments.get(at).is_some_and(Word::begins_option);
+                if is_option {
+                    arguments
+                } else {
+                    &arguments[..at]
+                }
             }
             Program::Other => arguments,
             // They change no directory.

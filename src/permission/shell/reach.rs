@@ -46,8 +46,7 @@ pub struct GitNames {
 
 impl GitNames {
     /// What this command line names.
-    pub fn in_text(command: &str) -> Self {
-        let text = Text::new(command);
+    pub fn in_text(text: &Text) -> Self {
         let names = |name: &&str| text.bindings(name) > 0;
         let elsewhere = ["core.worktree", "GIT_CONFIG"];
         Self {

@@ -58,10 +58,11 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let texts = RefCell::default();
     let home = guard.context.places.home.as_deref();
     let home = home.and_then(Path::to_str);
-    let home = home.filter(|_| Text::new(command).bindings("HOME") == 0);
+    let text = Text::new(command);
+    let home = home.filter(|_| text.bindings("HOME") == 0);
     let (held, met_unknown) = (OnceCell::new(), Cell::default());
-    let git = GitNames::in_text(command);
-    let mktemp = Text::new(command).bindings("TMPDIR") == 0;
+    let git = GitNames::in_text(&text);
+    let mktemp = text.bindings("TMPDIR") == 0;
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {

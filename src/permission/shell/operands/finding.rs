@@ -1,6 +1,6 @@
 //! What `find` deletes, and what the commands change that it runs.
 
-use super::{Checked, Operand, Program, Reach, Relation, is_option, refuse_if};
+use super::{COPY, Checked, Operand, Program, Reach, Relation, is_option, refuse_if};
 use crate::permission::protected::ANYTHING;
 use crate::permission::shell::directories::WorkingDirectories;
 use crate::permission::shell::word::{Arity, Word};
@@ -72,6 +72,7 @@ impl Reach<'_> {
     /// behind the first may be `-delete`.
     fn searched(&self, arguments: &[Word]) -> (Vec<Word>, bool) {
         let (mut paths, mut may_delete, mut at) = (Vec::new(), false, 0);
+        self.guard.context.steps.spend(COPY * arguments.len());
         while let Some(word) = arguments.get(at) {
             at += 1;
             let behind = &arguments[at..];
