@@ -180,7 +180,7 @@ impl<'a> Text<'a> {
 /// Whether each mention of a name uses its value.
 fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let next = move |from: usize| Some(from + text[from..].find(name)?);
+    let next = move |from: usize| Some(from + text.get(from..)?.find(name)?);
     let first = name.chars().next().map_or(1, char::len_utf8);
     // Mentions may overlap.
     let places = std::iter::successors(next(0), move |at| next(at + first));

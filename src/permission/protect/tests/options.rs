@@ -193,3 +193,9 @@ fn honest_commands_with_variables_run() {
         runs(command);
     }
 }
+
+#[test]
+fn a_length_has_no_name_of_its_own() {
+    refused("d=$(mktemp -d); rm -rf .claude/é ${#d}");
+    refused("x=1 y; rm -rf .claude ${#x} é");
+}
