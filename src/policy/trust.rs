@@ -13,8 +13,12 @@ use crate::error::{Error, Result};
 use crate::policy::Ledger;
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
-use crate::skill::{Skill, find_skill_file, skill_digest};
-use crate::sys::{files, tree};
+use crate::skill::{Skill, find_skill_file};
+use crate::sys::tree;
+
+mod content;
+
+use content::{beside, digest_of, files_of, saw};
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
 /// record of a few hundred skills would become large.
@@ -201,67 +205,6 @@ impl Part {
             });
         Trust::Outdated(differing.chain(gone).collect())
     }
-}
-
-/// Keeps the digest of a skill's file that is being compared.
-fn saw(files: &mut Vec<String>, path: &Path, content: &[u8]) {
-    // A path of its own is a file that another one points to.
-    let name = path.file_name();
-    if name.is_none_or(|name| name.eq_ignore_ascii_case("SKILL.md")) {
-        files.push(skill_digest(content));
-    }
-}
-
-/// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
-/// of a skill may only name another one, in a skill's directory beside it.
-fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if RunContext::is_place(path) {
-        return beside(path);
-    }
-    let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
-    let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
-    let paths = std::iter::once(path).chain(elsewhere);
-    Ok(paths.map(Path::to_owned).collect())
-}
-
-/// The digest of a part. As soon as it has several paths, their names count: which of the files
-/// beside a skill it uses is a matter of their names.
-fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<String> {
-    let paths = paths_of(path)?;
-    let is_place = RunContext::is_place(path);
-    match (&paths[..], path.parent()) {
-        ([], _) => tree::digest([]),
-        ([own], _) if !is_place => tree::digest_seen([own], saw),
-        (_, Some(root)) if !is_place => tree::digest_named(root, &paths, saw),
-        _ => tree::digest_named(path, &paths, saw),
-    }
-}
-
-fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
-    let mut all = BTreeMap::new();
-    for part in paths_of(path)? {
-        let name = part.file_name().unwrap_or_default().to_string_lossy();
-        for (file, digest) in tree::files(&part)? {
-            let shown = match (file.is_empty(), part == path) {
-                (true, _) => name.clone().into_owned(),
-                (false, true) => file,
-                (false, false) => format!("{name}/{file}"),
-            };
-            all.insert(shown, digest);
-        }
-    }
-    Ok(all)
-}
-
-/// Everything in a skills directory that is not a skill; any skill there may use it.
-fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = files::if_there(files::entries(root))?.into_iter().flatten();
-    let paths = entries.map(|(name, _)| root.join(name.as_os_str()));
-    let mut paths: Vec<PathBuf> = paths.collect();
-    let skills = skill_directories(root);
-    paths.retain(|path| skills.binary_search(path).is_err());
-    paths.sort();
-    Ok(paths)
 }
 
 impl RunContext {

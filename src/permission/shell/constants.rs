@@ -355,14 +355,13 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     };
     // A glob may be the name of any file.
     let is_one = |text: &String| !text.contains(['*', '?', '[']);
-    let is_known = |(at, text): (usize, &Option<String>)| {
-        text.as_ref().is_some_and(is_one) || is_named(&words[at])
-    };
+    // A name that a constant is a part of stands nowhere in the text.
+    let is_known = |word: &Node| literal(word, &[]).as_ref().is_some_and(is_one) || is_named(word);
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
     let prints = program.as_deref() == Some("printf")
         && format.is_some_and(|format| !format.starts_with('-'));
-    let binds_unknown = !prints && !texts.iter().enumerate().all(is_known);
+    let binds_unknown = !prints && !words.iter().skip(1).all(is_known);
     let may_bind = |text| is(text, EVALUATES) || is(text, BINDS) && binds_unknown;
     program.is_none()
         || may_bind(program)

@@ -65,11 +65,20 @@ impl Held {
 
     /// Whether nothing but so many assignments or loops that are read here binds a variable.
     pub fn is_bound(&self, name: &str, times: usize) -> bool {
-        let is_read = |reading: &Reading| !reading.binds_unseen;
-        self.reading.as_ref().as_ref().is_ok_and(is_read)
+        self.is_mentioned(name, times)
             && !self.given_on.iter().any(|word| word.contains(name))
-            && !self.command.contains("IFS")
-            && self.bindings(name) == Some(times)
+            && self.bindings("IFS") == Some(0)
+    }
+
+    /// Whether a name that the environment holds, and each shell passes on, is bound by nothing.
+    pub fn is_inherited(&self, name: &str) -> bool {
+        self.is_mentioned(name, 0)
+    }
+
+    /// Whether a name is mentioned so many times beside its uses, and nothing binds names unseen.
+    fn is_mentioned(&self, name: &str, times: usize) -> bool {
+        let is_read = |reading: &Reading| !reading.binds_unseen;
+        self.reading.as_ref().as_ref().is_ok_and(is_read) && self.bindings(name) == Some(times)
     }
 
     fn bindings(&self, name: &str) -> Option<usize> {

@@ -74,13 +74,14 @@ fn parse(
     variables: Variables,
     steps: &Steps,
 ) -> Result<Reading, Fault> {
-    let nodes = rable::parse(&scanned.text, false)
+    let mut nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
-    let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
     // Only of these it is asked how they are bound.
-    let mut asked = ["for", "mktemp", "PWD"].iter();
+    let mut asked = ["for", "mktemp", "PWD", "HOME", "~"].iter();
     let is_asked = asked.any(|part| scanned.text.contains(part));
+    // Before constants are put in: names are searched for in the text as it is written.
     let binds_unseen = is_asked && constants::binds_unseen(&mut nodes);
+    let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
     let plain_loops = if binds_unseen {
         Vec::new()
     } else {

@@ -59,7 +59,6 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let home = guard.context.places.home.as_deref();
     let home = home.and_then(Path::to_str);
     let text = Text::new(command);
-    let home = home.filter(|_| text.bindings("HOME") == 0);
     let (held, met_unknown) = (OnceCell::new(), Cell::default());
     let git = GitNames::in_text(&text);
     let mktemp = text.bindings("TMPDIR") == 0;
@@ -108,7 +107,7 @@ struct Recorder<'a> {
     guard: Guard<'a>,
     /// Whether this text is run in another directory than the command.
     is_moved: bool,
-    /// What `~` and `$HOME` mean, if the command does not set it.
+    /// What `~` and `$HOME` mean, unless the command sets it.
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
     git: GitNames,
@@ -125,8 +124,10 @@ impl Recorder<'_> {
         if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
             current.clear();
         }
+        let uses_home = self.command.contains('~') || self.command.contains("HOME");
+        let is_home = |_: &&str| !uses_home || self.held().is_inherited("HOME");
         let outside = Known {
-            home: self.home,
+            home: self.home.filter(is_home),
             current: &current,
             mktemp: self.mktemp,
             is_temporary: &|name| self.mktemp && self.held().is_temporary(name),

@@ -71,6 +71,8 @@ fn a_value_is_known_only_if_nothing_else_binds_it() {
         "x=$(mktemp -d); eval 'read -r x' <<< .claude; rm -rf \"$x\"",
         "PWD=/p/.claude; rm -rf \"$PWD/skills\"",
         "export HO''ME=/p/.claude; rm -rf ~/skills",
+        "x=ME; export \"HO$x=/p/.claude\"; rm -rf ~/skills",
+        "export I''FS=:; for x in f:.claude; do rm -rf $x; done",
     ] {
         refused(command);
     }

@@ -69,7 +69,9 @@ impl Reach<'_> {
     ) -> Checked {
         // It may well be the project's root or the home directory.
         let root = self.guard.begin.to_string_lossy();
-        let mut bases = [Some(root.as_ref()), self.known.home].into_iter().flatten();
+        let home = self.guard.context.places.home.as_deref();
+        let home = home.and_then(Path::to_str);
+        let mut bases = [Some(root.as_ref()), home].into_iter().flatten();
         let protection = self.guard.context.protection;
         // How far up it leads is not known either.
         let climbed = tail.trim_start_matches("/..");
