@@ -12,7 +12,8 @@ use super::scope::Scope;
 use super::stacking::InForce;
 use crate::host::tools::{Argument, Named};
 
-/// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing changes.
+/// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing
+/// changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let tool = call.host_tool()?;
     if !tool.paths.takes_absolute || !InForce::new(scope).is_anything() {

@@ -86,9 +86,11 @@ mod server;
 mod session_answers;
 mod session_restrictions;
 mod sessions;
+mod shell_effects;
 mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
+mod shell_log;
 mod shell_profiles;
 mod shell_tables;
 mod shell_world;

@@ -1,14 +1,15 @@
 //! Lists under which random commands are judged, each with what may happen at most under it.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
+use crate::shell_effects::{removed, touched};
 use crate::shell_world::{Disk, Happened, Logged, PROTECTED, SECRET, World};
 
 /// A list, and what it grants of what the programs of a world can write down.
@@ -87,88 +88,14 @@ pub const PROFILES: &[Profile] = &[
         denied: &[],
         grants: |call, project| {
             let places = PROTECTED.map(|place| project.parent().unwrap().join(place));
-            touched(call)
-                .into_iter()
-                .all(|path| !places.iter().any(|place| path.starts_with(place)))
+            let is_in = |path: &PathBuf| places.iter().any(|place| path.starts_with(place));
+            let holds = |path: &PathBuf| places.iter().any(|place| place.starts_with(path));
+            !touched(call).iter().any(is_in)
+                && !removed(call).iter().any(|path| is_in(path) || holds(path))
         },
         guards: Guards::Places,
     },
 ];
-
-/// What a call changes: the operands of the programs whose effect is known, in the directory that
-/// the program was started in or changes to by its options.
-fn touched(call: &Logged) -> Vec<PathBuf> {
-    let mut directory = call.directory.clone();
-    let mut operands: Vec<&str> = Vec::new();
-    let mut words = call.arguments.iter().map(String::as_str);
-    // `sudo`, `direnv` and `choom` only say what they would run.
-    let known = [
-        "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "git", "tar", "make",
-    ];
-    if !known.contains(&call.program.as_str()) {
-        return Vec::new();
-    }
-    let moves = ["git", "tar", "make"].contains(&call.program.as_str());
-    while let Some(word) = words.next() {
-        match word {
-            "-C" | "xCf" if moves => directory.push(words.next().unwrap_or_default()),
-            _ if moves && word.starts_with("-C") => directory.push(&word[2..]),
-            _ if moves && word.starts_with("--directory=") => {
-                directory.push(&word["--directory=".len()..]);
-            }
-            _ if word.starts_with('-') => {}
-            _ => operands.push(word),
-        }
-    }
-    if call.program == "git" {
-        let verb = operands.first().copied().unwrap_or_default();
-        if !["rm", "mv", "clone", "init", "worktree"].contains(&verb) {
-            return Vec::new();
-        }
-    }
-    // Without a name nothing is changed.
-    if operands.last().is_some_and(|last| last.is_empty()) {
-        operands.clear();
-    }
-    let reads_sources = ["cp", "ln"].contains(&call.program.as_str());
-    let mut paths = Vec::new();
-    if let ("cp" | "mv" | "ln", Some((last, sources))) =
-        (call.program.as_str(), operands.split_last())
-    {
-        let into = directory.join(last);
-        let names = sources
-            .iter()
-            .filter_map(|source| Path::new(source).file_name());
-        paths.extend(names.map(|name| into.join(name)).filter(|_| into.is_dir()));
-    }
-    let changed = if reads_sources {
-        operands.len().saturating_sub(1)
-    } else {
-        0
-    };
-    paths.extend(
-        operands[changed..]
-            .iter()
-            .map(|operand| directory.join(operand)),
-    );
-    paths
-        .iter()
-        .map(|path| Disk.canonical(&lexical(path)).unwrap())
-        .collect()
-}
-
-/// Without `.` and `..`; the world has no link before a `..`.
-fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
-}
 
 /// What the world's shells begin with.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LC_ALL", "STUB_LOG"];

@@ -11,6 +11,9 @@ use std::process::{Command, Stdio};
 
 use agent_skills::permission::Resolve;
 
+pub use crate::shell_log::Logged;
+use crate::shell_log::{logs, text};
+
 /// Programs that only say that they were called.
 const STUBS: &[&str] = &[
     "git", "npm", "ls", "find", "rm", "curl", "evil", "sudo", "node", "make", "python3", "sh2",
@@ -61,17 +64,6 @@ const STRAY: &str = "logs/stray";
 pub struct World {
     root: tempfile::TempDir,
     untouched: BTreeMap<PathBuf, Vec<u8>>,
-}
-
-/// One call that a stub wrote down.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Logged {
-    pub program: String,
-    pub arguments: Vec<String>,
-    pub directory: PathBuf,
-    pub input: String,
-    /// The exported variables.
-    pub variables: Vec<(String, String)>,
 }
 
 /// What happened while one command ran.
@@ -368,43 +360,4 @@ const PROCESSES: u32 = 1500;
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
-}
-
-fn text(path: &Path) -> String {
-    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
-}
-
-fn logs(dir: &Path) -> Vec<Logged> {
-    let entries = fs::read_dir(dir).into_iter().flatten();
-    entries
-        .filter_map(|log| logged(&text(&log.ok()?.path())))
-        .collect()
-}
-
-fn logged(log: &str) -> Option<Logged> {
-    let mut parts = log.strip_prefix('P')?.splitn(4, '\u{1e}');
-    let mut words = parts.next()?.split('\u{1f}').map(str::to_owned);
-    let variable = |text: &str| {
-        let (name, value) = text
-            .trim_end_matches('\n')
-            .split_once('=')
-            .unwrap_or((text, ""));
-        let value = value
-            .strip_prefix('\'')
-            .and_then(|value| value.strip_suffix('\''))
-            .unwrap_or(value);
-        (name.to_owned(), value.to_owned())
-    };
-    Some(Logged {
-        program: words.next()?,
-        arguments: words.collect(),
-        directory: parts.next()?.into(),
-        input: parts.next()?.to_owned(),
-        variables: parts
-            .next()?
-            .split("export ")
-            .filter(|text| !text.is_empty())
-            .map(variable)
-            .collect(),
-    })
 }

@@ -2,6 +2,8 @@
 //! redirections, and where an `&&` chain ends. Refuses what some shell may read differently; rules
 //! are checked elsewhere.
 
+use std::collections::VecDeque;
+
 use rable::{ListOperator, Node, NodeKind};
 
 use super::name_list::Names;
@@ -58,11 +60,20 @@ impl Reading {
             steps.extend(way);
             steps.push(Step::Leave);
         }
+        // A loop that both have stands in the text once.
+        let mut loops = self.loops.clone();
+        let mut unmatched = VecDeque::from(self.loops);
+        for one in other.loops {
+            match unmatched.iter().position(|known| *known == one) {
+                Some(at) => drop(unmatched.remove(at)),
+                None => loops.push(one),
+            }
+        }
         // Where it leads is not known if it moves.
         steps.extend([enter(ScopeKind::Branches), Step::Leave]);
         Self {
             steps,
-            loops: self.loops.into_iter().chain(other.loops).collect(),
+            loops,
             binds_unseen: self.binds_unseen || other.binds_unseen,
         }
     }

@@ -80,7 +80,8 @@ pub fn end(ctx: &RunContext) {
     }
 }
 
-/// The skills in the order of the configuration, with their instructions if there is room for them. A shorter one may still fit after one that is too long.
+/// The skills in the order of the configuration, with their instructions if there is room for them.
+/// A shorter one may still fit after one that is too long.
 fn choose(
     ctx: &RunContext,
     config: &Config,

@@ -30,7 +30,37 @@ const PLACES: &[&str] = &[
 
 const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x", " > .cl*/skills/new", " > \"$d\"/new", " > {.claude,}/skills/new"];
 
+/// Options, and what else a word may become only when a command runs.
+const BECOMING: &[&str] = &[
+    "-rf", "-l", "-delete", "-fdx", "-n", "-e", "--cached", "clean", "--output=.claude/skills/new", "--target-directory=.claude/skills", "-t.claude/skills", "-o.claude/skills/new", "a .claude/skills", ".cl*", ".claude/skills/s", "x=.claude/skills",
+];
+
+const TAKERS: &[&str] = &[
+    "rm", "rm -r", "cp", "cp -r", "mv", "ln", "tee", "touch", "find", "find .claude", "find sub -name x", "git", "git clean", "git clean -fd", "git clean -fdx -n", "git log -1", "git diff", "git rm -rf", "git -c a=b", "git --attr-source HEAD", "git -C sub", "xargs rm -rf", "chmod -R 0",
+];
+
 impl Grammar {
+    /// A command one of whose words becomes something by a loop, a brace, a substitution or a
+    /// variable.
+    fn becoming(&mut self) -> String {
+        let (what, taker) = (self.pick(BECOMING), self.pick(TAKERS));
+        let (one, two) = (self.pick(PLACES), self.pick(PLACES));
+        match self.below(12) {
+            0 => format!("for o in {what}; do {taker} \"$o\" {one}; done"),
+            1 => format!("for o in '{what}'; do {taker} $o {one} {two}; done"),
+            2 => format!("for o in '{what}'; do {taker} {one} $o; done"),
+            3 => format!("{taker} \"$(echo {what})\" {one} {two}"),
+            4 => format!("{taker} $(echo {what}) {one}"),
+            5 => format!("{taker} {{{what},{one}}} {two}"),
+            6 => format!("echo {what} | xargs {taker} {one}"),
+            7 => format!("o='{what}'; {taker} $o {one}"),
+            8 => format!("for x in a; do read -r 'x' <<< {what}; {taker} \"$x\"; done"),
+            9 => format!("for x in a b; do printf -vx %s {what}; {taker} {one} \"$x\"; done"),
+            10 => format!("for x in a; do {taker} \"$x\" {what} {one}; done"),
+            _ => format!("d=$(mktemp -d /nope/X); {taker} \"$d\"/{what} {one}"),
+        }
+    }
+
     /// Commands that remove, move, create and unpack in and around protected places.
     pub fn near_places(&mut self) -> String {
         let count = 1 + self.below(3);
@@ -53,6 +83,7 @@ impl Grammar {
                 3 => format!("bash -c '{one}'"),
                 4 => format!("env -C .claude sh -c '{one}'"),
                 5 => format!("git \"$({one})\""),
+                6 => self.becoming(),
                 _ => one,
             };
             text.push_str(&shaped);

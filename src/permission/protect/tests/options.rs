@@ -62,6 +62,7 @@ fn a_value_is_known_only_if_nothing_else_binds_it() {
         "for x in a; do sh -c 'x=.claude; rm -rf \"$x\"'; done",
         "for x in a; do sh -c 'for x in .claude; do rm -rf \"$x\"; done'; done",
         "for x in a; do sh -c 'rm -rf \"$x\"'; done",
+        "ls &>/dev/null; for x in a; do read -r x <<< .claude; rm -rf \"$x\"; done",
         "for x in a; do export \"x=.claude\"; rm -rf \"$x\"; done",
         "for x in a; do printf -vx %s .claude; rm -rf \"$x\"; done",
         "for x in a; do eval \"$y\"; rm -rf \"$x\"; done",
