@@ -100,11 +100,11 @@ impl<'a> Protection<'a> {
                 .any(|place| place.is_entered_by(&path, 2))
     }
 
-    /// Whether one of them has this last name.
-    pub fn has_name(&self, name: &str) -> bool {
+    /// Whether a name, which may contain wildcards, may be part of the path of one of them.
+    pub fn has_part(&self, name: &str) -> bool {
         let name = fold(name);
-        let mut names = self.known().iter().filter_map(|place| place.0.last());
-        names.any(|last| *last == name)
+        let mut parts = self.known().iter().flat_map(|place| &place.0);
+        parts.any(|part| may_be(&name, part))
     }
 
     fn known(&self) -> &[Folded] {
@@ -318,7 +318,7 @@ mod tests {
         );
         let (links, steps) = (Links::default(), Steps::default());
         let protection = Protection::new(&protected, &links, &steps);
-        assert!(protection.has_name("Skills") && !protection.has_name(".claude"));
+        assert!(protection.has_part("Skills") && !protection.has_part("skill"));
         for (path, expected) in [
             (".chibi/plugins/x", true),
             ("plugins/x", false),

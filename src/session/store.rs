@@ -87,14 +87,19 @@ impl Store {
         self.record.lacks()
     }
 
-    /// Begins a session: forgets what was active in it, and sessions that have ended. An unreadable
+    /// Begins a session: forgets what was active in it if it is a named one, whose name a later host
+    /// may have again, and sessions that have ended. An unreadable
     /// file is discarded; the calls of other sessions that may have been in it are then refused.
     /// Returns the activations that ended.
     ///
     /// # Errors
     /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
-        let _ = files::remove(&key.left_mark(self.record.path()));
+        // A host starts once: whoever imitates its start must not end what it has active.
+        let is_again = key.process().is_none();
+        if is_again {
+            let _ = files::remove(&key.left_mark(self.record.path()));
+        }
         // This needs no lock: only this session's own, later calls can add to it.
         let nothing_to_do = match self.record.read() {
             Ok(None) => true,
@@ -120,6 +125,9 @@ impl Store {
             let mut ended = Vec::new();
             state.sessions.retain(|other, session| {
                 let why = if other == key.as_str() {
+                    if !is_again {
+                        return true;
+                    }
                     End::NextStart
                 } else if is_over(other, session, &realm) {
                     End::HostGone

@@ -1,6 +1,7 @@
 //! Programs × options × spellings × places: no rule lets a command change a protected place or run
 //! our program, and unrelated commands pass.
 
+mod flow;
 mod indirect;
 mod options;
 mod unrelated;

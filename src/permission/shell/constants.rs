@@ -165,9 +165,12 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Whether this stands in it, with or without the quotes.
-    pub fn has(&self, part: &str) -> bool {
-        self.written.contains(part) || self.unquoted.contains(part)
+    /// Whether this stands in it in letters of any case, with or without the quotes.
+    pub fn has_folded(&self, part: &str) -> bool {
+        let texts = [self.written, &self.unquoted];
+        texts
+            .iter()
+            .any(|text| text.to_ascii_lowercase().contains(part))
     }
 
     /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.

@@ -3,7 +3,10 @@
 
 mod expanded;
 
-use expanded::{expanded, globs};
+use std::collections::BTreeSet;
+
+use expanded::expanded;
+pub use expanded::globs;
 
 use super::word::Word;
 use crate::permission::protected::{ANY, ANYTHING};
@@ -54,20 +57,45 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
     {
         return vec![Operand::Unknown(String::new())];
     }
-    let mut alternatives = vec![word.raw.clone()];
+    let Some(all) = alternatives(&word.raw) else {
+        return vec![Operand::TooMany];
+    };
+    all.iter()
+        .flat_map(|raw| Reader::new(raw, known).read())
+        .collect()
+}
+
+/// What stands behind each part of a word whose value is not known, up to the next such part, which
+/// counts as anything within one name; `None` if it may be too much.
+pub fn behind_unknown(word: &Word, known: Known) -> Option<Vec<String>> {
+    let nothing = Known {
+        mktemp: false,
+        is_temporary: &|_| false,
+        values: &|_| None,
+        assigned: &|_| Vec::new(),
+        ..known
+    };
+    let mut found = Vec::new();
+    for raw in alternatives(&word.raw)? {
+        found.extend(Reader::new(&raw, nothing).behind()?);
+    }
+    Some(found)
+}
+
+/// The words that a word's braces make of it; `None` if there are too many.
+fn alternatives(raw: &str) -> Option<Vec<String>> {
+    let mut alternatives = vec![raw.to_owned()];
     let mut done = Vec::new();
     while let Some(raw) = alternatives.pop() {
         match braces(&raw) {
-            Some(more) if alternatives.len() + done.len() + more.len() <= MAX_ALTERNATIVES => {
-                alternatives.extend(more);
-            }
-            Some(_) => return vec![Operand::TooMany],
+            Some(more) => alternatives.extend(more),
             None => done.push(raw),
         }
+        if alternatives.len() + done.len() > MAX_ALTERNATIVES {
+            return None;
+        }
     }
-    done.iter()
-        .flat_map(|raw| Reader::new(raw, known).read())
-        .collect()
+    Some(done)
 }
 
 /// The parts of a word that may each be a path.
@@ -97,13 +125,15 @@ fn braces(raw: &str) -> Option<Vec<String>> {
     let mut chars = raw.char_indices();
     // The start of each open brace, and its commas.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut is_dollar = false;
     while let Some((at, c)) = chars.next() {
+        let behind_dollar = std::mem::replace(&mut is_dollar, c == '$');
         match (quote, c) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
             (quote, '\\') if quote != Some('\'') => drop(chars.next()),
             (None, '\'' | '"') => quote = Some(c),
             // `${x}` is not a brace expansion.
-            (None, '{') if raw[..at].ends_with('$') => drop(chars.find(|(_, c)| *c == '}')),
+            (None, '{') if behind_dollar => drop(chars.find(|(_, c)| *c == '}')),
             (None, '{') => open.push((at, Vec::new())),
             (None, ',') => open
                 .last_mut()
@@ -142,6 +172,8 @@ struct Reader<'a> {
     /// Whole words before those, where a value has several.
     words: Vec<String>,
     split: bool,
+    /// What closes the substitution at which reading stopped.
+    opened: Option<char>,
 }
 
 /// Why reading stopped before the end of the word.
@@ -160,17 +192,12 @@ impl<'a> Reader<'a> {
             unknown: Vec::new(),
             words: Vec::new(),
             split: false,
+            opened: None,
         }
     }
 
     fn read(mut self) -> Vec<Operand> {
-        let end = self.tilde().and_then(|()| {
-            while let Some(c) = self.rest.chars().next() {
-                self.rest = &self.rest[c.len_utf8()..];
-                self.step(c)?;
-            }
-            Ok(())
-        });
+        let end = self.tilde().and_then(|()| self.steps());
         let unknown = self.unknown.into_iter().map(Operand::Unknown);
         let unknown = unknown.chain(self.words.into_iter().map(Operand::Path));
         match end {
@@ -180,14 +207,59 @@ impl<'a> Reader<'a> {
             Err(End::Unknown) => unknown
                 .chain(self.texts.into_iter().map(Operand::Unknown))
                 .collect(),
-            // If `mktemp` fails, what follows is a path of its own.
+            // If `mktemp` fails or does not run, what follows is a path of its own.
             Err(End::Temporary) => {
                 let rest = self.rest.trim_start_matches(['"', ')', '}']);
                 let rest = Reader::new(rest, self.known).read().into_iter();
-                let paths = rest.filter(
-                    |operand| matches!(operand, Operand::Path(text) if text.starts_with('/')),
-                );
+                let paths = rest
+                    .filter(|operand| matches!(operand, Operand::Path(text) if !text.is_empty()));
                 std::iter::once(Operand::Temporary).chain(paths).collect()
+            }
+        }
+    }
+
+    /// Reads to the end, or to something unknown.
+    fn steps(&mut self) -> Result<(), End> {
+        while let Some(c) = self.rest.chars().next() {
+            self.rest = &self.rest[c.len_utf8()..];
+            self.step(c)?;
+        }
+        Ok(())
+    }
+
+    /// The texts behind each unknown part; `None` if it may end in too many places.
+    fn behind(mut self) -> Option<Vec<String>> {
+        let (mut found, mut known) = (Vec::new(), BTreeSet::new());
+        let end = self.tilde().and_then(|()| self.steps());
+        let mut begins = self.ends(end);
+        while let Some((rest, quoted)) = begins.pop() {
+            if !known.insert((rest.len(), quoted)) {
+                continue;
+            }
+            let mut reader = Reader {
+                quoted,
+                ..Reader::new(rest, self.known)
+            };
+            let end = reader.steps();
+            let goes_on = end.is_err().then_some(ANYTHING);
+            let texts = reader.texts.iter();
+            found.extend(texts.map(|text| text.chars().chain(goes_on).collect::<String>()));
+            begins.extend(reader.ends(end));
+        }
+        (known.len() <= MAX_ALTERNATIVES).then_some(found)
+    }
+
+    /// What may follow the unknown part at which reading ended. Where a substitution ends is not
+    /// looked for: each place that may be its end counts.
+    fn ends(&self, end: Result<(), End>) -> Vec<(&'a str, bool)> {
+        match (end, self.opened) {
+            (Ok(()), _) => Vec::new(),
+            (Err(_), None) => vec![(self.rest, self.quoted)],
+            (Err(_), Some(closes)) => {
+                let ends = self.rest.match_indices(closes);
+                let ends = ends.take(MAX_ALTERNATIVES + 1);
+                ends.map(|(at, _)| (&self.rest[at + 1..], self.quoted))
+                    .collect()
             }
         }
     }
@@ -203,6 +275,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         };
         if !(rest.is_empty() || rest.starts_with('/')) {
+            self.rest = &rest[rest.find('/').unwrap_or(rest.len())..];
             return Err(End::Unknown);
         }
         self.rest = rest;
@@ -227,7 +300,10 @@ impl<'a> Reader<'a> {
                 self.rest = &self.rest[next.len_utf8()..];
                 self.push(next.encode_utf8(&mut [0; 4]));
             }
-            '`' => return Err(End::Unknown),
+            '`' => {
+                self.opened = Some('`');
+                return Err(End::Unknown);
+            }
             '$' => self.dollar()?,
             '*' | '?' if !self.quoted => {
                 if !self.texts.iter().all(|text| text.ends_with(ANY)) {
@@ -238,10 +314,10 @@ impl<'a> Reader<'a> {
                 // Whatever the bracket means and wherever it ends, the name ends at the slash.
                 let name = self.rest.find('/').unwrap_or(self.rest.len());
                 let (inside, rest) = self.rest.split_at(name);
+                self.rest = rest;
                 if inside.contains(['\'', '"', '\\', '$', '`']) {
                     return Err(End::Unknown);
                 }
-                self.rest = rest;
                 self.push(&ANYTHING.to_string());
             }
             c => self.push(c.encode_utf8(&mut [0; 4])),
@@ -295,16 +371,17 @@ impl<'a> Reader<'a> {
 
     /// `$(mktemp …)` and `$(pwd)`; no other command is known to print a path.
     fn substitution(&mut self) -> Result<(), End> {
+        self.opened = Some(')');
         let (inside, rest) = self.rest[1..].split_once(')').ok_or(End::Unknown)?;
         let plain = !inside.contains(['$', '`', '(', ';', '&', '|', '<', '>', '\n']);
         let mut words = inside.split_whitespace();
         match words.next() {
             Some("mktemp") if plain && self.known.mktemp && self.stays_below() => {
-                self.rest = rest;
+                (self.rest, self.opened) = (rest, None);
                 Err(End::Temporary)
             }
             Some("pwd") if plain && words.next().is_none() => {
-                self.rest = rest;
+                (self.rest, self.opened) = (rest, None);
                 self.push_each(self.known.current)
             }
             _ => Err(End::Unknown),

@@ -9,7 +9,7 @@ use super::name_list::Names;
 use super::operand::{Operand, operands, parts};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
-use super::runners::base;
+use super::runners::{self, base};
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
@@ -29,6 +29,10 @@ const DIRECTORY_OPTIONS: Names = Names::new(
 /// Programs that append words to the command among theirs.
 const FED: Names = Names::new("xargs parallel fd fdfind");
 
+/// Wrappers that may look for a program in other directories.
+const WRAPPERS: Names =
+    Names::new("env sudo doas su runuser chroot xargs setsid nice timeout nohup");
+
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word that may be a directory, beside its length.
 const WORD: usize = 8;
@@ -38,11 +42,36 @@ const COPY: usize = 8;
 const MAX_WORDS: usize = 256;
 
 impl Reach<'_> {
-    /// The word that runs our own executable, if any.
-    pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
-        self.commands_in(words)
-            .filter_map(|words| words.first())
-            .find(|word| self.is_ours(word))
+    /// The word that may run our own executable, if any.
+    pub fn runs_ours(&self, words: &[Word]) -> Option<String> {
+        if let Some(Inner::Command(inner)) = wrappers::unwrap(words)
+            && self.guard.context.steps.spend(COPY * words.len())
+            && let Some(found) = self.runs_ours(&inner)
+        {
+            return Some(found);
+        }
+        // A shell may run any word as `$0` or `$1`.
+        let is_shell = words
+            .first()
+            .is_some_and(|word| word.fits(runners::runs_text));
+        let runs_words = words
+            .first()
+            .is_some_and(|word| word.fits(|text| WRAPPERS.has(base(text))));
+        let is_prefix = |word: &&Word| word.is_any(&["exec", "command", "builtin"]);
+        let first = words.iter().take_while(is_prefix).count();
+        let is_it = |(at, word): &(usize, &Word)| {
+            let by_name = *at == first || runs_words || word.raw.contains('/');
+            self.is_ours(word) || by_name && self.is_named_like_ours(word)
+        };
+        let commands = self
+            .commands_in(words)
+            .map(|inner| (words.len() - inner.len(), &inner[0]));
+        let all = words
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_shell || *at == first);
+        let found = commands.chain(all).find(is_it);
+        found.map(|(_, word)| word.raw.clone())
     }
 
     /// Refuses a command that would change a protected place.
@@ -354,7 +383,7 @@ fn is_open(word: &Word) -> bool {
 }
 
 /// Whether a word may be an option with one of these letters, in a cluster or in long form too.
-fn is_option(word: &Word, letters: &str) -> bool {
+pub fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;
     };

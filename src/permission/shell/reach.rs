@@ -40,19 +40,30 @@ pub struct GitNames {
     pub work_tree: bool,
     /// A subcommand that removes or moves files.
     pub removal: bool,
-    /// The setting that gives a subcommand another name.
+    /// A setting by which a subcommand has another name.
     pub alias: bool,
+    /// Part of the name of one of these settings.
+    pub sets: bool,
 }
 
 impl GitNames {
     /// What this command line names.
     pub fn in_text(text: &Text) -> Self {
         let names = |name: &&str| text.bindings(name) > 0;
-        let elsewhere = ["core.worktree", "GIT_CONFIG"];
+        // Settings have no case. A file that is included may hold any.
+        let text_has = |part: &&str| text.has_folded(part);
+        let included = ["git_config", "include.path", "includeif."]
+            .iter()
+            .any(text_has);
+        let alias = ["alias.", "autocorrect"].iter().any(text_has);
+        let work_tree = text.has_folded("core.worktree");
         Self {
-            work_tree: names(&GIT_TREE) || elsewhere.iter().any(|part| text.has(part)),
+            work_tree: names(&GIT_TREE) || work_tree || included,
             removal: ["clean", "rm", "mv"].iter().any(names),
-            alias: text.has("alias."),
+            alias: alias || included,
+            sets: ["alias", "autocorrect", "include", "worktree"]
+                .iter()
+                .any(text_has),
         }
     }
 }
@@ -66,6 +77,8 @@ pub struct Reach<'a> {
     pub directories: &'a WorkingDirectories,
     /// What its words may refer to.
     pub known: Known<'a>,
+    /// The names of links that the command line makes.
+    pub links: &'a [String],
     /// What the command line names that `git` may be given unseen.
     pub git: GitNames,
     /// Set once an operand that a program may change is not known at all.
@@ -135,15 +148,34 @@ impl Reach<'_> {
             .any(|place| leads(place.join(target)) || leads(place.with_file_name(target)))
     }
 
-    /// A path in every directory where the command may run; `None` if they are unknown.
+    /// A path in every directory where the command may run; `None` if they are unknown, or if it
+    /// leads through a link that the command line makes.
     pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
+        let paths = self.paths_now(text)?;
+        let mut all = paths.iter();
+        (!all.any(|path| self.leads_through_link(path))).then_some(paths)
+    }
+
+    /// Whether a path leads through a link that the command line makes.
+    pub fn leads_through_link(&self, path: &Path) -> bool {
+        let below = path.strip_prefix(self.guard.begin).unwrap_or(path);
+        let directory = below.parent().into_iter().flat_map(Path::components);
+        let mut names = directory.map(|name| name.as_os_str().to_string_lossy());
+        names.any(|name| {
+            self.links
+                .iter()
+                .any(|link| may_be(link, &name) || may_be(&name, link))
+        })
+    }
+
+    fn paths_now(&self, text: &str) -> Option<Vec<PathBuf>> {
         if let Some(rest) = plain_path(text).strip_prefix("/proc/") {
             let behind = |name| rest.split_once(name).map(|(_, path)| path);
             if let Some(path) = behind("/cwd/") {
-                return self.paths(path);
+                return self.paths_now(path);
             }
             if let Some(path) = behind("/root/") {
-                return self.paths(&format!("/{path}"));
+                return self.paths_now(&format!("/{path}"));
             }
         }
         if text.starts_with('/') {
@@ -202,6 +234,21 @@ impl Reach<'_> {
         })
     }
 
+    /// Whether a word in program position has the name of our own executable, in whatever directory.
+    pub fn is_named_like_ours(&self, word: &Word) -> bool {
+        let ours = self.guard.context.places.executable.as_deref();
+        let name = ours
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy());
+        let is_it = |operand: Operand| match (operand, &name) {
+            (Operand::Path(text), Some(name)) => {
+                may_be(text.rsplit('/').next().unwrap_or(""), name)
+            }
+            _ => false,
+        };
+        name.is_some() && operands(word, self.known).into_iter().any(is_it)
+    }
+
     fn names_ours(&self, text: &str) -> bool {
         if text.is_empty() || text.contains('/') {
             return self.is_our_file(text);
@@ -240,7 +287,11 @@ impl Reach<'_> {
             ..
         } = self.guard.context;
         let Some(paths) = self.paths(text) else {
-            return protection.may_lie_within(Path::new(text));
+            // Behind a link that the command line makes, each directory may be any.
+            let behind = text.match_indices('/').filter(|_| !self.links.is_empty());
+            let mut behind = behind.map(|(at, _)| Path::new(&text[at + 1..]));
+            return protection.may_lie_within(Path::new(text))
+                || behind.any(|path| protection.may_end_within(path));
         };
         paths.iter().any(|path| {
             let located = self.guard.context.locate(path);

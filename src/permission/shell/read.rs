@@ -132,6 +132,10 @@ struct Reader {
     plain_loops: Vec<String>,
     /// Those of them whose loops enclose the current position.
     names: Vec<String>,
+    /// How many pipes and substitutions take what is printed there.
+    captured: usize,
+    /// The variables of all `for` loops that do.
+    looped: Vec<String>,
     substitutions: usize,
     heredocs: Vec<String>,
     files: usize,
@@ -256,10 +260,13 @@ impl Reader {
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Fault> {
         self.scoped(ScopeKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
+                let is_piped = usize::from(stage + 1 < commands.len());
+                this.captured += is_piped;
                 match &node.kind {
                     NodeKind::Command { .. } => this.command(node, stage)?,
                     _ => this.node(node)?,
                 }
+                this.captured -= is_piped;
                 this.steps.push(Step::Join);
             }
             Ok(())
@@ -306,6 +313,8 @@ impl Reader {
                 words,
                 stage,
                 in_loop: self.loops > 0,
+                is_captured: self.captured > 0,
+                looped: self.looped.clone(),
                 reads_input: of(|kind| matches!(kind, NodeKind::Redirect { op, .. } if op.starts_with('<') && op != "<<<")),
                 has_text_input: of(|kind| match kind {
                     NodeKind::Redirect { op, .. } => op == "<<<",
@@ -349,7 +358,9 @@ impl Reader {
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {
                     self.substitutions += 1;
+                    self.captured += 1;
                     self.scoped(ScopeKind::Subshell, |this| this.node(command))?;
+                    self.captured -= 1;
                     self.steps.push(Step::Join);
                 }
             }

@@ -10,8 +10,9 @@ use super::deny::placeholders;
 use super::directories::WorkingDirectories;
 use super::held::Held;
 use super::name_list::Names;
-use super::operand::Known;
-use super::programs::runs_words_from;
+use super::operand::{Known, globs};
+use super::operands::is_option;
+use super::programs::{Program, runs_words_from};
 use super::reach::{GitNames, Guard, Reach};
 use super::runners::{self, base};
 use super::step::{Redirect, Simple, Step};
@@ -20,12 +21,15 @@ use super::wrappers::{self, Inner};
 use super::{Fault, PLACEHOLDER};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
+use crate::permission::protected::{ANY, ANYTHING, WHY_PROTECTED};
 
-/// Programs that print paths among their operands, or set variables to them.
-const HANDS_ON: Names = Names::new(
-    "echo printf print read set ls find fd fdfind realpath readlink dirname basename env xargs stat \
-     file wc du tree",
+/// Programs that set variables to their operands, or run others with them.
+const KEEPS: Names = Names::new(
+    "read set printf print export declare typeset local readonly integer let getopts mapfile \
+     readarray env xargs find fd fdfind pushd",
 );
+/// Programs that print none of their operands, without options.
+const SILENT: Names = Names::new("cat cp cd test [");
 /// How many letters may stand before a path in one word.
 const MAX_LETTERS: usize = 256;
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
@@ -59,7 +63,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let home = guard.context.places.home.as_deref();
     let home = home.and_then(Path::to_str);
     let text = Text::new(command);
-    let (held, met_unknown) = (OnceCell::new(), Cell::default());
+    let (held, links, met_unknown) = (OnceCell::new(), OnceCell::new(), Cell::default());
     let git = GitNames::in_text(&text);
     let mktemp = text.bindings("TMPDIR") == 0;
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
@@ -75,6 +79,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             is_moved: begin != guard.begin,
             home,
             held: &held,
+            links: &links,
             git,
             mktemp,
             met_unknown: &met_unknown,
@@ -86,17 +91,49 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     seen.into_inner()
 }
 
-/// Whether a search prints the names of files instead of what it finds.
-fn lists_files(words: &[Word]) -> bool {
-    const SEARCH: Names = Names::new("grep egrep fgrep rg");
-    let is_search = |word: &Word| word.fits(|text| SEARCH.has(base(text)));
-    let lists = |word: &Word| word.begins_option() && word.prefix().contains(['l', 'L']);
-    words.first().is_some_and(is_search) && words.iter().any(lists)
+/// Whether a command neither sets variables to its operands nor runs them, and prints none where the
+/// command line uses what is printed.
+fn hands_on_nothing(words: &[Word], output_is_used: bool) -> bool {
+    let name = words.first().and_then(Word::text).map(base);
+    let is_silent = |name| SILENT.has(name) && !words.iter().any(Word::begins_option);
+    name.is_some_and(|name| {
+        let keeps = KEEPS.has(name) || runners::runs_text(name) || runs_words_from(words).is_some();
+        is_silent(name) || !keeps && !output_is_used
+    })
 }
 
-/// Whether a program neither prints its operands nor runs or keeps them.
-fn hands_on_nothing(program: &str) -> bool {
-    !HANDS_ON.has(base(program)) && !runners::runs_text(program)
+/// The names that a command may give to links: those of all its operands, because the last may be a
+/// directory; anything if it is not known.
+fn links_made(words: &[Word]) -> Vec<String> {
+    let links = |word: &Word| match Program::named(word.text().unwrap_or_default()) {
+        Program::Links => true,
+        Program::Copies { links, .. } => {
+            !links.is_empty() && words.iter().any(|word| is_option(word, links))
+        }
+        _ => false,
+    };
+    let Some(at) = words.iter().position(links) else {
+        return Vec::new();
+    };
+    let operands = words[at + 1..].iter();
+    let operands: Vec<&Word> = operands.filter(|word| !word.begins_option()).collect();
+    // In another directory than `.`, the link is below a name that counts anyway.
+    let is_below = operands.len() > 1
+        && operands
+            .last()
+            .is_some_and(|word| last_name(word).is_some());
+    let anything = (!is_below).then(|| ANYTHING.to_string());
+    let names = operands.iter().filter_map(|word| match word.text() {
+        Some(_) => last_name(word).map(str::to_owned),
+        None => anything.clone(),
+    });
+    names.collect()
+}
+
+/// The last name of a path that is known, if it has one.
+fn last_name(word: &Word) -> Option<&str> {
+    let name = word.text()?.trim_end_matches('/').rsplit('/').next()?;
+    (!matches!(name, "" | "." | "..")).then_some(name)
 }
 
 struct Recorder<'a> {
@@ -110,6 +147,7 @@ struct Recorder<'a> {
     /// What `~` and `$HOME` mean, unless the command sets it.
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
+    links: &'a OnceCell<Vec<String>>,
     git: GitNames,
     /// Whether `mktemp` works where it always does.
     mktemp: bool,
@@ -117,8 +155,14 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Passes on what words may lead to in these directories.
-    fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
+    /// Passes on what words may lead to in these directories, where the variables of these loops
+    /// are set.
+    fn reaching(
+        &self,
+        directories: &WorkingDirectories,
+        looped: &[String],
+        check: impl FnOnce(&Reach),
+    ) {
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
         let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
         if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
@@ -138,13 +182,38 @@ impl Recorder<'_> {
             guard: self.guard,
             directories,
             known: Known {
-                values: &|name| self.held().values(name, outside),
+                values: &|name| {
+                    let is_set = looped.iter().any(|one| one == name);
+                    is_set.then(|| self.held().values(name, outside))?
+                },
                 assigned: &|name| self.held().assigned(name, outside),
                 ..outside
             },
+            links: self.links(),
             git: self.git,
             met_unknown: self.met_unknown,
         });
+    }
+
+    /// The names of links that the command line makes; anything if one is not known.
+    fn links(&self) -> &[String] {
+        let read = || {
+            let Guard {
+                context, readings, ..
+            } = self.guard;
+            let reading = readings.read(self.command, context.places.shell, true);
+            let steps = reading.iter().flat_map(|reading| &reading.steps);
+            let commands = steps.filter_map(|step| match step {
+                Step::Command(simple) => Some(simple.words.as_slice()),
+                _ => None,
+            });
+            commands.flat_map(links_made).collect()
+        };
+        let may_link = ["ln", "link", "cp"]
+            .iter()
+            .any(|name| self.command.contains(name));
+        self.links
+            .get_or_init(|| if may_link { read() } else { Vec::new() })
     }
 
     /// Lazy, because most commands name no relevant variable and reading again takes time.
@@ -167,7 +236,15 @@ impl Recorder<'_> {
         let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
         let is_named = |path: &&str| {
             let mut names = path.split('/');
-            names.any(|name| context.protection.has_name(name))
+            let is_glob = path.contains(['/', '*', '?']);
+            names.any(|name| {
+                let glob = if is_glob {
+                    globs(name)
+                } else {
+                    name.to_owned()
+                };
+                context.protection.has_part(&glob)
+            })
         };
         let named = |text: &'_ str| -> Vec<String> {
             let paths = text.split(is_end).filter(is_named);
@@ -176,22 +253,41 @@ impl Recorder<'_> {
         // What other programs are given, they do not hand on.
         let reading = readings.read(self.command, context.places.shell, true);
         let mut kept: Vec<String> = Vec::new();
-        for step in reading.iter().flat_map(|reading| &reading.steps) {
-            if let Step::Command(Simple { words, .. }) = step
-                && words
-                    .first()
-                    .is_some_and(|program| program.fits(hands_on_nothing))
-                && !lists_files(words)
+        let steps_of = || reading.iter().flat_map(|reading| &reading.steps);
+        let cuts = self.command.contains("${");
+        let is_file = |step: &Step| matches!(step, Step::Redirect(redirect) if redirect.writes);
+        let writes = steps_of().any(is_file);
+        for step in steps_of() {
+            if let Step::Command(Simple {
+                words, is_captured, ..
+            }) = step
+                && hands_on_nothing(words, writes || *is_captured)
             {
                 let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
                 kept.extend(plain.flat_map(|word| named(&word.raw)));
             }
         }
-        self.reaching(&WorkingDirectories::default(), |reach| {
-            // It may stand behind the letter of an option: `-o.claude/x`.
+        self.reaching(&WorkingDirectories::default(), &[], |reach| {
+            let nothing = ['/', '.', ANY, ANYTHING];
+            // It may be part of a path below the project or the home directory, and stand behind
+            // the letter of an option: `-o.claude/x`.
             let leads_in = |path: &str| {
-                let mut ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
-                ends.any(|end| !context.steps.spend(1 + end.len() / 16) || reach.is_foreign(end))
+                let path = globs(path.trim_end_matches('/'));
+                // `${x%…}` may leave only its directory.
+                let above = path
+                    .rsplit_once('/')
+                    .filter(|_| cuts)
+                    .map(|(above, _)| above);
+                let bases = [Some(path.as_str()), above].into_iter().flatten();
+                let bases = bases.filter(|base| !base.trim_matches(nothing).is_empty());
+                let below = bases.map(|base| format!("{base}/{ANYTHING}"));
+                let ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
+                let mut all = below.chain(ends.map(str::to_owned));
+                all.any(|end| {
+                    !context.steps.spend(4 + end.len() / 8)
+                        || reach.is_foreign(&end)
+                        || reach.is_foreign(&format!("~/{end}"))
+                })
             };
             let is_found = |path: &String| {
                 let at = kept.iter().position(|one| one == path);
@@ -248,11 +344,10 @@ impl Recorder<'_> {
 
 impl Rules for Recorder<'_> {
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
-        self.reaching(directories, |reach| {
+        self.reaching(directories, &command.looped, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
-                let ours = reach.runs_ours(&command.words);
-                seen.ours = ours.map(|word| word.raw.clone());
+                seen.ours = reach.runs_ours(&command.words);
             }
             if seen.protected.is_none() {
                 // A program may write the file that a variable names.
@@ -275,7 +370,7 @@ impl Rules for Recorder<'_> {
     fn redirect(&self, redirect: &Redirect, directories: &WorkingDirectories) {
         let is_plain = redirect.target.text().is_some();
         if redirect.writes && !is_plain && self.seen.borrow().protected.is_none() {
-            self.reaching(directories, |reach| {
+            self.reaching(directories, &[], |reach| {
                 self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
             });
         }
@@ -286,12 +381,22 @@ impl Rules for Recorder<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        let path = if self.is_moved {
-            self.guard.begin.join(path).to_string_lossy().into_owned()
-        } else {
-            path.to_owned()
-        };
-        self.seen.borrow_mut().files.push((path, writes));
+        self.reaching(&WorkingDirectories::default(), &[], |reach| {
+            let whole = self.guard.begin.join(path);
+            let mut seen = self.seen.borrow_mut();
+            if reach.leads_through_link(&whole) {
+                seen.unclear.push((path.to_owned(), writes));
+                if writes && reach.is_foreign(path) {
+                    seen.protected
+                        .get_or_insert(Fault::new(path, WHY_PROTECTED));
+                }
+            } else if self.is_moved {
+                let whole = whole.to_string_lossy().into_owned();
+                seen.files.push((whole, writes));
+            } else {
+                seen.files.push((path.to_owned(), writes));
+            }
+        });
         Ok(Grant::Free("it is recorded"))
     }
 

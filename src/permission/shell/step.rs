@@ -51,6 +51,10 @@ pub struct Simple {
     pub stage: usize,
     /// Whether it may run repeatedly.
     pub in_loop: bool,
+    /// Whether a pipe or substitution takes what it prints.
+    pub is_captured: bool,
+    /// The variables of the `for` loops around it.
+    pub looped: Vec<String>,
     /// Whether its input comes from a file or substitution.
     pub reads_input: bool,
     /// Whether its input is text in the command itself.

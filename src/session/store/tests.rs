@@ -283,5 +283,19 @@ fn an_unrecorded_conversation_counts_until_it_is_recorded() {
     assert_eq!(activated(&store, &key), [skill("x")]);
     left("", 0o600);
     store.begin(&key).unwrap();
-    assert!(store.is_before_first_prompt(&key) && !mark.exists());
+    assert!(!store.is_before_first_prompt(&key) && mark.exists());
+}
+
+#[test]
+fn only_a_name_is_begun_again() {
+    let (_dir, store) = store();
+    for (key, is_again) in [(named("a"), true), (of_parent(), false)] {
+        activate(&store, &key, skill("x"));
+        let mark = key.left_mark(store.record.path());
+        fs::write(&mark, "").unwrap();
+        assert_eq!(store.begin(&key).unwrap().len(), usize::from(is_again));
+        assert_eq!(mark.exists(), !is_again);
+        let _ = fs::remove_file(&mark);
+        assert_eq!(activated(&store, &key).is_empty(), is_again);
+    }
 }

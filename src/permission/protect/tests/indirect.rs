@@ -15,6 +15,10 @@ fn bare() -> Scene {
         ("/p/out", "/p/out"),
         ("/p/sub", "/p/sub"),
         ("/p/link", "/p/.claude"),
+        (
+            "/p/bin/skills",
+            "/h/.chibi/plugins/agent-skills/agent-skills",
+        ),
     ];
     scene().active("Bash Write Read").on(&disk)
 }

@@ -8,10 +8,15 @@ use crate::permission::shell::reach::GIT_TREE;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 
+const SETS: &str = "later commands of git might remove other files";
+
 impl Reach<'_> {
     /// A `git` command.
     pub(super) fn git(&self, arguments: &[Word]) -> Checked {
         let git = programs::git(arguments);
+        if self.git.sets && git.verb == Some("config") {
+            return Fault::refuse("config", SETS);
+        }
         match git.effect {
             // Any word may be the name of any subcommand.
             _ if git.verb.is_some() && self.git.alias => {

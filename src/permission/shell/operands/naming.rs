@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{Checked, Fault, Operand, Reach, refuse_if};
-use crate::permission::shell::operand::{Known, operands, parts};
-use crate::permission::shell::word::{Arity, Piece, Word};
+use crate::permission::protected::{ANY, ANYTHING};
+use crate::permission::shell::operand::{behind_unknown, parts};
+use crate::permission::shell::word::Word;
 
 const TOO_MANY: &str = "it has too many alternatives";
 
@@ -47,16 +48,17 @@ impl Reach<'_> {
         except: &[&Path],
         lies_within: impl Fn(&str) -> bool,
     ) -> Checked {
-        if !text.contains('/') {
-            self.met_unknown.set(true);
-        }
+        self.met_unknown.set(true);
         // What stands before the unknown part: not `a` in `a:$x`.
         let mut before = parts(text).filter(|part| text.ends_with(part));
         refuse_if(word, before.any(|path| self.may_be_place(path)))?;
-        for tail in tails(&word.raw, self.known) {
-            self.behind_unknown(word, text, &tail, except, &lies_within)?;
-        }
-        Ok(())
+        let Some(behind) = behind_unknown(word, self.known) else {
+            return Fault::refuse(&word.raw, TOO_MANY);
+        };
+        let says_nothing = |tail: &&str| tail.trim_matches(['/', ANY, ANYTHING]).is_empty();
+        let tails = behind.iter().filter_map(|text| text.get(text.find('/')?..));
+        let mut tails = tails.filter(|tail| !says_nothing(tail));
+        tails.try_for_each(|tail| self.behind_unknown(word, text, tail, except, &lies_within))
     }
 
     fn behind_unknown(
@@ -96,34 +98,4 @@ fn leads_into(path: &Path, directories: &[&Path]) -> bool {
         let before = names.clone().count().saturating_sub(2);
         path.starts_with(names.skip(before).collect::<PathBuf>())
     })
-}
-
-/// The paths behind the last part of a word that is not known, with their braces and globs.
-fn tails(raw: &str, known: Known) -> Vec<String> {
-    let behind = match raw.rfind(['$', '`', ')']) {
-        Some(at) if raw[at..].starts_with("${") => raw[at..].split_once('}').map(|(_, rest)| rest),
-        Some(at) => Some(&raw[at + 1..]),
-        None => raw.split_once('~').map(|(_, rest)| rest),
-    };
-    let path = behind.and_then(|behind| Some(&behind[behind.find('/')?..]));
-    let Some(path) = path else {
-        return Vec::new();
-    };
-    // A glob in quotes is none, but nothing is lost by reading it as one.
-    let word = Word {
-        raw: path.replace(['"', '\''], ""),
-        pieces: vec![Piece::Value(Arity::Any)],
-    };
-    let path = |operand| match operand {
-        Operand::Path(path) | Operand::Unknown(path) => Some(path),
-        Operand::Temporary | Operand::TooMany => None,
-    };
-    let plain = !word.raw.contains(['*', '?', '[', '{', '\\']);
-    if plain {
-        return vec![word.raw];
-    }
-    operands(&word, known)
-        .into_iter()
-        .filter_map(path)
-        .collect()
 }

@@ -6,9 +6,12 @@ use super::{
     Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_open,
     is_option, options, plain, refuse_if,
 };
+use crate::permission::path::normalise;
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::{Arity, Piece, Word};
+
+const MOVES_HERE: &str = "it moves the directory in which the command runs";
 
 impl Reach<'_> {
     /// `mv`, `cp`, `ln` and the like.
@@ -70,7 +73,10 @@ impl Reach<'_> {
         }
         for word in sources {
             match program {
-                Program::Moves => self.changed(word, true)?,
+                Program::Moves => {
+                    self.changed(word, true)?;
+                    self.moves_elsewhere(word)?;
+                }
                 _ if makes_links => self.linked(word)?,
                 _ if removes => self.changed(word, true)?,
                 _ => self.copied(word, may_link)?,
@@ -102,6 +108,24 @@ impl Reach<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// A directory in which the command runs must not move: what `..` means then would change.
+    fn moves_elsewhere(&self, word: &Word) -> Checked {
+        let here = self.paths("").unwrap_or_default();
+        self.each(word, |operand| {
+            let paths = match operand {
+                Operand::Path(text) => self.paths(text).unwrap_or_default(),
+                _ => Vec::new(),
+            };
+            let mut paths = paths.iter().map(|path| normalise(path));
+            let moves =
+                paths.any(|path| here.iter().any(|here| normalise(here).starts_with(&path)));
+            if moves {
+                return Fault::refuse(&word.raw, MOVES_HERE);
+            }
+            Ok(())
+        })
     }
 
     /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
