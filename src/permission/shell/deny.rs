@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Fault;
 use super::name_list::Names;
+use super::programs;
 use super::readings::Readings;
 use super::runners::{self, SHELLS, UNKNOWN_TEXT, base, runs_text};
 use super::shells::{self, Rendered};
@@ -114,7 +115,7 @@ impl Seeker<'_> {
         for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
             let found = match step {
                 Step::Command(simple) => self.simple(simple, context)?,
-                Step::Redirect(redirect) => self.file(&redirect.target),
+                Step::Redirect(redirect) => context.judge(self.file(&redirect.target))?,
                 Step::Loop(name) => {
                     context.judge(evaluators::sets(name, None))?;
                     None
@@ -148,8 +149,20 @@ impl Seeker<'_> {
     }
 
     /// A denied program that is named as a file, to be copied or linked to another name.
-    fn file(&self, word: &Word) -> Option<(String, usize)> {
-        let text = word.text()?;
+    fn file(&self, word: &Word) -> Found {
+        let Some(text) = word.text() else {
+            let path = word.raw.rsplit('=').next().unwrap_or_default();
+            let path = path.trim_start_matches(['"', '\'']);
+            let is_glob = path.contains(['*', '?', '[', '{']);
+            if is_glob && path.starts_with('/') && path.contains("bin/") {
+                return Fault::refuse(&word.raw, "it may be a program that is denied");
+            }
+            return Ok(None);
+        };
+        Ok(self.program_file(text))
+    }
+
+    fn program_file(&self, text: &str) -> Option<(String, usize)> {
         let path = Path::new(text.rsplit('=').next().unwrap_or(text));
         let name = path.file_name()?.to_str()?;
         let directory = path.parent()?.file_name()?.to_str()?;
@@ -183,7 +196,7 @@ impl Seeker<'_> {
         for (at, word) in simple.words.iter().enumerate() {
             let mut found = None;
             if at > 0 && !inside.looks && !simple.words[0].fits(|program| ONLY_LOOK.has(program)) {
-                found = self.file(word);
+                found = context.judge(self.file(word))?;
             }
             if found.is_none() && at > 0 && places.is_read(at) {
                 found = self.prose(maybe::texts(word), context)?;
@@ -218,11 +231,20 @@ impl Seeker<'_> {
         }
         let base = base(program);
         let looks = at > 0 && inside.looks;
+        // A rule for a subcommand means it behind other options, too.
+        let options = if base == "git" {
+            programs::git(&words[1..]).at
+        } else {
+            0
+        };
+        let behind = words.get(1 + options..).unwrap_or_default();
         for name in [program, base].into_iter().filter(|_| !looks) {
-            let renamed = Word::literal(name);
-            let command = std::iter::once(&renamed).chain(&words[1..]);
-            if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
-                return Ok(Some((simple.shown(), rule)));
+            for arguments in [&words[1..], behind] {
+                let renamed = Word::literal(name);
+                let command = std::iter::once(&renamed).chain(arguments);
+                if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
+                    return Ok(Some((simple.shown(), rule)));
+                }
             }
         }
         if is_loader(base) {

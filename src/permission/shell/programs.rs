@@ -106,7 +106,7 @@ const RUN_NO_OPERAND: Names = Names::new(
      exit expand export expr eza false fc ffmpeg ffprobe flake8 flatpak float fmt fold g++ gawk gcc \
      gcloud gem getent getopts gh ghc glab gofmt golangci-lint gradle gradlew groups gunzip gzip \
      hash helm help hexdump history host hostname iconv id identify integer isort jar java javac \
-     jest jobs join jq just kill killall less let local locale lsof lua m4 magick make man mapfile \
+     jest jobs join jq kill killall less let local locale lsof lua m4 magick make man mapfile \
      mawk md5sum mkdir mkfifo mktemp mocha more mvn mvnw mypy mysql nano ng nl node nproc \
      nslookup od openssl pandoc paste pdftotext perl pgrep php ping pip pip3 pkill playwright popd \
      prettier print printenv ps psql pushd pwd pylint pytest python python2 python3 read readarray \

@@ -59,7 +59,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
             all(arguments, |text| is_plain(text) && !has_letter(text, 'C'))
                 && sets_each(arguments, None)?
         }
-        "shopt" | "setopt" | "unsetopt" => all(arguments, is_plain),
+        "shopt" | "setopt" | "unsetopt" => all(arguments, is_plain) && !sets_keyword(arguments),
         "read" | "getopts" | "unset" => all(arguments, is_plain) && sets_each(arguments, None)?,
         "declare" | "typeset" | "local" => {
             let known = |text: &str| text.chars().all(|c| "-+aArxglpfFut".contains(c));
@@ -80,8 +80,9 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
             is_neutral(program, arguments, zsh) || !zsh && all(arguments, is_plain)
         }
         "set" => {
-            !zsh || arguments.first().is_some_and(|word| word.is_any(&["--"]))
-                || all(arguments, is_plain)
+            let ends = |word: &&Word| !word.is_any(&["--"]);
+            let options: Vec<Word> = arguments.iter().take_while(ends).cloned().collect();
+            !sets_keyword(&options) && (!zsh || options.is_empty() || all(arguments, is_plain))
         }
         name => !zsh || !ZSH.has(name) && !arguments.iter().any(|word| word.fits(is_subscript)),
     };
@@ -89,6 +90,14 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
         return Ok(());
     }
     Fault::refuse(program, "it may evaluate text that is not plain")
+}
+
+/// Whether an option may make each `NAME=VALUE` behind a program an assignment, as `set -k` does.
+fn sets_keyword(options: &[Word]) -> bool {
+    !options.iter().all(|word| {
+        word.is_never_option() && word.text().is_none()
+            || word.fits(|text| !has_letter(text, 'k') && !text.ends_with("keyword"))
+    })
 }
 
 /// Whether a word names a file, of which only the directory may be unknown. What ends like a device

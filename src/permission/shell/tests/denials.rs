@@ -242,3 +242,27 @@ fn a_program_under_another_name_is_denied() {
     );
     all_run(&denied(), &["exec ls", "env A=1 ls -a", "gfind . -name x", "cmake -E copy a b", "meson compile rm", "brew install rm", "composer require rm"]);
 }
+
+#[test]
+fn a_denied_subcommand_is_found_behind_other_options() {
+    let scene = scene().skill("a", None, &["Bash(git push:*)", "Bash(curl:*)"]);
+    none_runs(
+        &scene,
+        &[
+            "git push", "git -C . push", "git --no-pager push origin main", "git -c a.b=c push", "sudo git -C x push",
+            "cp /usr/bin/cur? z; ./z x", "cat /usr/bin/cur[l] > z", "cp /usr/bin/{curl,ls} d", "just --command curl x",
+        ],
+    );
+    all_run(&scene, &["git -C . pull", "git stash push", "git -c a.b=c log", "ls /usr/bin/cur*", "cp bin/*.sh x"]);
+}
+
+#[test]
+fn no_option_makes_assignments_of_arguments() {
+    none_runs(
+        &denied(),
+        &[
+            "set -k; git diff GIT_EXTERNAL_DIFF='rm x'", "set -ek; ls", "set -o keyword; ls", "set \"$x\"; ls", "shopt -so keyword; ls",
+        ],
+    );
+    all_run(&denied(), &["set -euo pipefail; ls", "set -- a \"$x\" -k; ls", "set +x; ls", "shopt -s nullglob; ls"]);
+}
