@@ -232,6 +232,7 @@ impl<'a> Reader<'a> {
         let (mut found, mut known) = (Vec::new(), BTreeSet::new());
         let end = self.tilde().and_then(|()| self.steps());
         let mut begins = self.ends(end);
+        let mut branches = begins.len();
         while let Some((rest, quoted)) = begins.pop() {
             if !known.insert((rest.len(), quoted)) {
                 continue;
@@ -244,9 +245,14 @@ impl<'a> Reader<'a> {
             let goes_on = end.is_err().then_some(ANYTHING);
             let texts = reader.texts.iter();
             found.extend(texts.map(|text| text.chars().chain(goes_on).collect::<String>()));
-            begins.extend(reader.ends(end));
+            let ends = reader.ends(end);
+            branches += ends.len().saturating_sub(1);
+            if branches > MAX_ALTERNATIVES {
+                return None;
+            }
+            begins.extend(ends);
         }
-        (known.len() <= MAX_ALTERNATIVES).then_some(found)
+        Some(found)
     }
 
     /// What may follow the unknown part at which reading ended. Where a substitution ends is not

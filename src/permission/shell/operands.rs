@@ -31,7 +31,7 @@ const FED: Names = Names::new("xargs parallel fd fdfind");
 
 /// Wrappers that may look for a program in other directories.
 const WRAPPERS: Names =
-    Names::new("env sudo doas su runuser chroot xargs setsid nice timeout nohup");
+    Names::new("env sudo doas su runuser chroot xargs setsid nice timeout time nohup stdbuf");
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word that may be a directory, beside its length.
@@ -44,12 +44,6 @@ const MAX_WORDS: usize = 256;
 impl Reach<'_> {
     /// The word that may run our own executable, if any.
     pub fn runs_ours(&self, words: &[Word]) -> Option<String> {
-        if let Some(Inner::Command(inner)) = wrappers::unwrap(words)
-            && self.guard.context.steps.spend(COPY * words.len())
-            && let Some(found) = self.runs_ours(&inner)
-        {
-            return Some(found);
-        }
         // A shell may run any word as `$0` or `$1`.
         let is_shell = words
             .first()

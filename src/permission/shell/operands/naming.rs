@@ -52,6 +52,7 @@ impl Reach<'_> {
         // What stands before the unknown part: not `a` in `a:$x`.
         let mut before = parts(text).filter(|part| text.ends_with(part));
         refuse_if(word, before.any(|path| self.may_be_place(path)))?;
+        self.guard.context.steps.spend(word.raw.len() / 16);
         let Some(behind) = behind_unknown(word, self.known) else {
             return Fault::refuse(&word.raw, TOO_MANY);
         };
