@@ -18,11 +18,12 @@ impl RunContext {
         let enterprise = self.enterprise();
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
         let mut places: Vec<PathBuf> = active.chain(policies).collect();
-        places.extend(enterprise.dirs().into_iter().map(Path::to_owned));
-        places.extend(home.iter().map(|home| home.join(".chibi")));
-        places.extend(chibi_home(&self.dirs.plugin).map(Path::to_owned));
-        places.extend(self.dirs.private(&self.env));
-        places.push(self.config_path());
+        // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
+        // of these counts with what it leads to, so that no list of these files can miss one.
+        let mut deciding: Vec<PathBuf> = self.dirs.private(&self.env).into();
+        deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
+        deciding.extend(home.iter().map(|home| home.join(".chibi")));
+        deciding.extend(chibi_home(&self.dirs.plugin).map(Path::to_owned));
         let mut holders = self.project_holders(&self.env.cwd);
         holders.push(self.project_dir());
         places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
@@ -35,7 +36,7 @@ impl RunContext {
             roots.extend(HOLDS.iter().map(|dir| holder.join(dir)));
         }
         roots.push(self.dirs.skills());
-        ProtectedPlaces::new(places, roots)
+        ProtectedPlaces::new(places, roots).deciding(deciding)
     }
 
     /// The directories where the host's shell looks for programs.

@@ -63,17 +63,30 @@ pub struct ProtectedPlaces {
     pub places: Vec<PathBuf>,
     /// These hold skills: targets of links in them are protected too.
     pub roots: Vec<PathBuf>,
+    /// Those of the places that hold files which decide. Any of these files may be a link of the
+    /// user's, so targets of links in them are protected too.
+    pub deciding: Vec<PathBuf>,
 }
 
 impl ProtectedPlaces {
     /// These places and everything below them. `roots` hold skills: targets of links in them are
     /// protected too.
     pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
-        let is_named = |path: &PathBuf| path.is_absolute();
+        let named = |paths: Vec<PathBuf>| paths.into_iter().filter(|path| path.is_absolute());
         Self {
-            places: places.into_iter().filter(is_named).collect(),
-            roots: roots.into_iter().filter(is_named).collect(),
+            places: named(places).collect(),
+            roots: named(roots).collect(),
+            deciding: Vec::new(),
         }
+    }
+
+    /// The same with these places, whose files decide.
+    #[must_use]
+    pub fn deciding(mut self, dirs: Vec<PathBuf>) -> Self {
+        let dirs = dirs.into_iter().filter(|dir| dir.is_absolute());
+        self.deciding.extend(dirs);
+        self.places.extend(self.deciding.iter().cloned());
+        self
     }
 }
 

@@ -116,8 +116,8 @@ impl<'a> Protection<'a> {
 
     fn linked(&self) -> &[Folded] {
         self.linked.get_or_init(|| {
-            let roots = self.protected.roots.iter();
-            let links: Vec<PathBuf> = roots.flat_map(|root| self.resolve.links_in(root)).collect();
+            let holders = self.protected.roots.iter().chain(&self.protected.deciding);
+            let links: Vec<PathBuf> = holders.flat_map(|dir| self.resolve.links_in(dir)).collect();
             self.both_forms(links.iter())
         })
     }

@@ -23,6 +23,7 @@ mod conversation_failures;
 mod conversations;
 mod corpus;
 mod deciding;
+mod deciding_files;
 mod decisions;
 mod doctor;
 mod door;
