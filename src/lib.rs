@@ -53,7 +53,10 @@ pub fn run(mut input: Input) -> Response {
         Kind::Schema => protocol::schema(context(input.env, None)),
         Kind::Person => person(context(input.env, None), &input.args),
         Kind::Hook(_) => {
-            let (call, protocol) = input.hook();
+            let (call, protocol) = match input.hook() {
+                Ok(read) => read,
+                Err(refusal) => return refusal,
+            };
             let ctx = context(input.env, Some(protocol));
             hook(ctx, call).afterwards(|| ctx.write_events())
         }

@@ -68,6 +68,11 @@ impl Response {
         Self::json(&json!({"block": true, "message": message}))
     }
 
+    /// A refusal by a hook of the final arguments.
+    pub fn denied(reason: &str) -> Self {
+        Self::json(&json!({"denied": true, "reason": reason}))
+    }
+
     /// A tool's failure, as the model sees it.
     pub fn failure(error: &Error) -> Self {
         let hint = error

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::host::Protocol;
+use crate::protocol::Response;
 use crate::sys::last_word::{self, LastWord, NEUTRAL};
 use crate::sys::{limits, signals};
 
@@ -61,7 +62,27 @@ const LEAST_SCHEMA: LastWord = LastWord {
     decides: false,
 };
 
-impl Kind<'_> {
+impl<'a> Kind<'a> {
+    /// The kind of call without arguments that the environment describes: its hook, and whether it
+    /// has a tool's arguments and name. What could be a hook that decides is one, whatever else is
+    /// set: as anything else its answer would permit the call.
+    pub fn described(hook: Option<&'a [u8]>, has_arguments: bool, has_tool: bool) -> Self {
+        match hook.map(Self::Hook) {
+            Some(hook) if hook.word().decides || !has_arguments => hook,
+            _ if has_arguments => Self::Tool(Protocol::Environment),
+            _ if has_tool => Self::Tool(Protocol::Stdin),
+            _ => Self::Person,
+        }
+    }
+
+    /// The refusal by a hook that decides, for this reason.
+    pub fn refusal(self, why: &str) -> Response {
+        match self {
+            Self::Hook(b"pre_tool") => Response::block(&format!("The call is not allowed: {why}.")),
+            _ => Response::denied(why),
+        }
+    }
+
     /// The answer if this call of a host fails.
     pub fn word(self) -> &'static LastWord {
         match self {
@@ -112,13 +133,8 @@ impl Kind<'_> {
 /// this is undone later.
 pub fn prepare_early() {
     let is_set = |name| signals::variable(name).is_some();
-    if is_set(c"CHIBI_TOOL_ARGS") {
-        Kind::Tool(Protocol::Environment).prepare();
-    } else if let Some(hook) = signals::variable(c"CHIBI_HOOK") {
-        Kind::Hook(hook.to_bytes()).prepare();
-    } else if is_set(c"CHIBI_TOOL_NAME") {
-        Kind::Tool(Protocol::Stdin).prepare();
-    }
+    let hook = signals::variable(c"CHIBI_HOOK").map(std::ffi::CStr::to_bytes);
+    Kind::described(hook, is_set(c"CHIBI_TOOL_ARGS"), is_set(c"CHIBI_TOOL_NAME")).prepare();
 }
 
 /// Records that no skill restricts and no policy denies. A failure from here on permits the call

@@ -7,7 +7,7 @@ mod run_script;
 mod skill_session;
 mod tool;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Read;
 
@@ -15,10 +15,11 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::host::Protocol;
+use crate::protocol::Response;
 use crate::protocol::closed::Kind;
 use crate::sys::files::read_all_capped;
 use crate::sys::stdin::PatientStdin;
-use crate::sys::{Env, limits};
+use crate::sys::{Env, limits, warn};
 
 pub use activate::Activate;
 pub use arguments::written_skill;
@@ -62,20 +63,42 @@ impl Input {
         match self.args.first() {
             Some(word) if word == "--schema" => Kind::Schema,
             Some(_) => Kind::Person,
-            None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool(Protocol::Environment),
-            None => match self.env.os("CHIBI_HOOK") {
-                Some(name) => Kind::Hook(name.as_encoded_bytes()),
-                None if is_set("CHIBI_TOOL_NAME") => Kind::Tool(Protocol::Stdin),
-                None => Kind::Person,
-            },
+            None => {
+                let hook = self.env.os("CHIBI_HOOK").map(OsStr::as_encoded_bytes);
+                Kind::described(hook, is_set("CHIBI_TOOL_ARGS"), is_set("CHIBI_TOOL_NAME"))
+            }
         }
     }
 
     /// The hook of this call.
-    pub fn hook(&mut self) -> (Hook, Protocol) {
+    ///
+    /// # Errors
+    /// The refusal, if the hook decides and the host's environment makes its data doubtful.
+    pub fn hook(&mut self) -> Result<(Hook, Protocol), Response> {
+        if let Some(variable) = self.leaked() {
+            warn(format_args!(
+                "every call of a tool is refused: {}",
+                leak(variable)
+            ));
+            return Err(self.kind().refusal(&leak(variable)));
+        }
         let (data, protocol) = self.payload("CHIBI_HOOK_DATA");
         let name = self.env.text("CHIBI_HOOK").unwrap_or_default();
-        (Hook::parse(&name, data), protocol)
+        Ok((Hook::parse(&name, data), protocol))
+    }
+
+    /// The variable, if any, that this deciding hook has from elsewhere than its host: no hook has a
+    /// tool's arguments, and one with its data in a variable has nothing on standard input, which
+    /// is then read to its end as in [`Self::payload`].
+    fn leaked(&mut self) -> Option<&'static str> {
+        const BOTH: [&str; 2] = ["CHIBI_TOOL_ARGS", "CHIBI_HOOK_DATA"];
+        let set = BOTH.into_iter().find(|name| self.env.os(name).is_some())?;
+        if !self.kind().word().decides {
+            return None;
+        }
+        let read = read_all_capped(&mut self.stdin, limits::REQUEST);
+        let is_alone = set == BOTH[1] && read.is_ok_and(|bytes| bytes.is_empty());
+        (!is_alone).then_some(set)
     }
 
     /// The tool call.
@@ -101,6 +124,13 @@ impl fmt::Debug for Input {
             .field("args", &self.args)
             .finish_non_exhaustive()
     }
+}
+
+fn leak(variable: &str) -> String {
+    format!(
+        "`{variable}` is set in chibi's own environment, so which call this is cannot be known. Leave \
+         chibi, `unset {variable}` (or remove it from `.env` and the like), and start it again"
+    )
 }
 
 /// The JSON of a call, or why it could not be read.
@@ -155,8 +185,10 @@ mod tests {
         let name = ("CHIBI_TOOL_NAME", "t");
         let hook = ("CHIBI_HOOK", "on_start");
         let data = ("CHIBI_HOOK_DATA", r#"{"d":1}"#);
+        let decides = ("CHIBI_HOOK", "pre_tool");
         for (argv, vars, expected) in [
             (&["--schema"][..], &[args, name, hook, data][..], "schema"),
+            (&[], &[args, name, decides], r#"hook "pre_tool" {"s":1}"#),
             (&[], &[args, name, hook, data], r#"tool "t" {"a":1}"#),
             (&[], &[args], r#"tool "" {"a":1}"#),
             (&[], &[hook, data, name], r#"hook "on_start" {"d":1}"#),
@@ -172,6 +204,48 @@ mod tests {
                 expected,
                 "{argv:?} {vars:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_deciding_hook_with_anothers_variable_is_refused() {
+        let call = r#"{"tool_name":"shell_exec","arguments":{}}"#;
+        let args = ("CHIBI_TOOL_ARGS", "");
+        let data = ("CHIBI_HOOK_DATA", r#"{"tool_name":"call_user"}"#);
+        for (hook, more, stdin, refused) in [
+            ("pre_tool", &[][..], call, None),
+            ("pre_tool", &[data], "", None),
+            ("pre_tool", &[data], call, Some("CHIBI_HOOK_DATA")),
+            (
+                "pre_tool",
+                &[("CHIBI_HOOK_DATA", "")],
+                call,
+                Some("CHIBI_HOOK_DATA"),
+            ),
+            ("pre_tool", &[args], call, Some("CHIBI_TOOL_ARGS")),
+            ("pre_tool", &[args, data], "", Some("CHIBI_TOOL_ARGS")),
+            ("pre_shell_exec", &[args], call, Some("CHIBI_TOOL_ARGS")),
+            ("pre_fetch_url", &[data], call, Some("CHIBI_HOOK_DATA")),
+            ("post_system_prompt", &[data], call, None),
+        ] {
+            let vars = [("CHIBI_HOOK", hook)]
+                .into_iter()
+                .chain(more.iter().copied());
+            let mut input = Input {
+                args: Vec::new(),
+                env: Env::new(vars, Path::new("/")),
+                stdin: Box::new(stdin.as_bytes()),
+            };
+            let answer = input.hook().err().map(|response| response.stdout);
+            assert_eq!(answer.is_some(), refused.is_some(), "{hook} {more:?}");
+            let closes = ["{\"block\":true,", "{\"denied\":true,"];
+            if let (Some(answer), Some(variable)) = (answer, refused) {
+                assert!(
+                    closes.iter().any(|start| answer.starts_with(start)),
+                    "{answer}"
+                );
+                assert!(answer.contains(&format!("unset {variable}")), "{answer}");
+            }
         }
     }
 

@@ -90,7 +90,7 @@ fn schema_comes_first_and_tool_arguments_before_a_leaked_hook() {
 }
 
 #[test]
-fn the_older_protocol_never_reads_standard_input() {
+fn the_older_protocol_waits_for_no_standard_input() {
     let host = Host::environment().skill("x", "", "body");
     for vars in [
         [("CHIBI_TOOL_NAME", "skill_x"), ("CHIBI_TOOL_ARGS", "{}")],

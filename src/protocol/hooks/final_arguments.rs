@@ -2,8 +2,6 @@
 //! the tool's final arguments. Another plugin may have rewritten them since `pre_tool`
 //! (docs/spec/hosts.md#hooks).
 
-use serde_json::json;
-
 use super::always_on;
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::{Response, ToolUse, closed};
@@ -20,7 +18,7 @@ pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
         return if is_free {
             Response::nothing()
         } else {
-            denied(UNCLEAR)
+            Response::denied(UNCLEAR)
         };
     };
     let authorized = authorize(ctx, &session, used, None);
@@ -30,7 +28,7 @@ pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
             if let Some(event) = authorized.event {
                 ctx.record(event.with("final_arguments", true));
             }
-            denied(&reason)
+            Response::denied(&reason)
         }
         Answer::Allowed | Answer::Noted(_) => Response::nothing(),
     }
@@ -38,7 +36,3 @@ pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
 
 const UNCLEAR: &str = "The call is not allowed: a skill is active or a policy in force, and the \
     host did not say what is called.";
-
-fn denied(reason: &str) -> Response {
-    Response::json(&json!({"denied": true, "reason": reason}))
-}
