@@ -2,7 +2,6 @@
 //! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -75,22 +74,7 @@ impl PolicyFile {
 /// The metadata of `path`; `None` if nothing exists there. A dangling link is an error, because it
 /// shows that a policy was meant to be read.
 fn look(path: &Path) -> Result<Option<Metadata>, String> {
-    match fs::metadata(path) {
-        Ok(metadata) => return Ok(Some(metadata)),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
-        Err(_) => {}
-    }
-    let there = path
-        .ancestors()
-        .find(|path| path.symlink_metadata().is_ok());
-    match there {
-        // Something that exists but cannot be followed is a link.
-        Some(there) if fs::metadata(there).is_err() => Err(format!(
-            "`{}` is a link that leads nowhere",
-            there.display()
-        )),
-        _ => Ok(None),
-    }
+    files::unless_missing(path, |path| fs::metadata(path)).map_err(|error| error.to_string())
 }
 
 impl Enterprise {

@@ -13,7 +13,7 @@ use crate::sys::{files, limits};
 /// # Errors
 /// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let read = files::if_there(files::read_capped(path, limits::CONFIG_FILE));
+    let read = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
     let Some(bytes) = read.map_err(|error| Error::io("read", path, &error))? else {
         return Ok(None);
     };

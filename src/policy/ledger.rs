@@ -65,7 +65,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
             Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
         };
-        let opened = files::if_there(files::open_with_metadata(&self.file));
+        let opened = files::unless_missing(&self.file, files::open_with_metadata);
         let Some((file, metadata)) = opened.map_err(|error| refused(error.to_string()))? else {
             return Ok(BTreeMap::new());
         };

@@ -67,7 +67,7 @@ impl StateFile {
         self.seen.take();
         let at = Instant::now();
         let unreadable = |error: &dyn Display| Unreadable::File(error.to_string());
-        let opened = files::if_there(files::open_with_metadata(&self.path));
+        let opened = files::unless_missing(&self.path, files::open_with_metadata);
         let Some((file, metadata)) = opened.map_err(|error| unreadable(&error))? else {
             return Ok(None);
         };

@@ -60,6 +60,27 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     Ok((metadata, bytes))
 }
 
+/// What `read` finds at `path`, following links; `None` only if nothing is there.
+///
+/// # Errors
+/// Those of `read`, and for a link, also on the way there, that leads nowhere: something was meant
+/// to be read.
+pub fn unless_missing<T>(
+    path: &Path,
+    read: impl FnOnce(&Path) -> io::Result<T>,
+) -> io::Result<Option<T>> {
+    let found = if_there(read(path))?;
+    if found.is_none() {
+        let mut above = path.ancestors();
+        let there = above.find(|path| path.symlink_metadata().is_ok());
+        if let Some(link) = there.filter(|there| !there.exists()) {
+            let text = format!("`{}` is a link that leads nowhere", link.display());
+            return Err(io::Error::other(text));
+        }
+    }
+    Ok(found)
+}
+
 /// The entries of the directory at `path`, as [`Dir::entries`]. Links on the way are followed, so
 /// what the entries hold is read through a [`Dir`] where others may write.
 ///
@@ -121,6 +142,32 @@ pub fn is_writable(dir: &Path) -> bool {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_file_is_missing_only_if_nothing_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "x").unwrap();
+        for (link, target) in [
+            ("good", "file"),
+            ("dangling", "mnt/file"),
+            ("mnt-link", "mnt"),
+        ] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        for (name, expected) in [
+            ("file", Some(true)),
+            ("good", Some(true)),
+            ("none", Some(false)),
+            ("none/file", Some(false)),
+            ("dangling", None),
+            ("mnt-link/file", None),
+            ("file/below", None),
+        ] {
+            let read = unless_missing(&at(name), |path| read_capped(path, 10));
+            assert_eq!(read.ok().map(|read| read.is_some()), expected, "{name}");
+        }
+    }
 
     #[test]
     fn a_fifo_is_refused_and_not_waited_for() {

@@ -119,11 +119,11 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
         let Some(dir) = base.open()? else {
             return Ok(None);
         };
-        dir.read(&FILE, limits::LOCKFILE)
+        files::if_there(dir.read(&FILE, limits::LOCKFILE))
     } else {
-        files::read_capped(&path, limits::LOCKFILE)
+        files::unless_missing(&path, |path| files::read_capped(path, limits::LOCKFILE))
     };
-    files::if_there(read).map_err(|error| Error::io("read lockfile", &path, &error))
+    read.map_err(|error| Error::io("read lockfile", &path, &error))
 }
 
 impl Lockfile {

@@ -67,7 +67,7 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
         Error::new(format!("`{}` cannot be read: {why}", path.display()))
             .hint("repair it, or remove it to have the default source alone")
     };
-    let read = files::if_there(files::read_capped(&path, limits::CONFIG_FILE));
+    let read = files::unless_missing(&path, |path| files::read_capped(path, limits::CONFIG_FILE));
     let Some(bytes) = read.map_err(|error| broken(&error))? else {
         let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
         return Ok(vec![Source { name, reference }]);
