@@ -60,6 +60,15 @@ impl RunContext {
         Ok(read_toml(&self.config_path())?.unwrap_or_default())
     }
 
+    /// Whether the user's configuration, which has a mistake, may name skills that are always on: it
+    /// is no readable TOML, or says something about them, be it under a wrong key.
+    pub fn may_have_always_on(&self) -> bool {
+        match read_toml::<Value>(&self.config_path()) {
+            Ok(keys) => keys.is_some_and(|keys| keys.to_string().contains("uses_skill")),
+            Err(_) => true,
+        }
+    }
+
     /// The user's configuration file.
     pub fn config_path(&self) -> std::path::PathBuf {
         self.dirs.plugin.join("config.toml")

@@ -128,8 +128,8 @@ pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadabl
 }
 
 /// Why skills that are always on here (`uses_skills`) are not in force, if so: a call is decided
-/// with them or not at all. If the configuration cannot be read for a mistake that is not the
-/// user's own, the user's `uses_skills` still counts.
+/// with them or not at all. If the configuration has a mistake, what can be known of the user's own
+/// counts.
 pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
     if session.has_always {
         return None;
@@ -144,7 +144,7 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
         Ok(config) => uses(&config).then(|| Error::new("no prompt has put them in force")),
         Err(error) => ctx
             .own_config()
-            .is_ok_and(|own| uses(&own))
+            .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own))
             .then_some(error),
     }
 }

@@ -45,3 +45,55 @@ fn what_a_deciding_link_leads_to_is_protected() {
         host.allows("write_file", &json!({"path": beside, "content": ""}));
     }
 }
+
+#[test]
+fn a_configuration_that_may_have_always_on_skills_closes() {
+    let on = "uses_skills = {\"*\" = [\"reads\"]}\n";
+    for (text, closes) in [
+        (format!("{on}nonsense = 3\n"), true),
+        (format!("[audit]\n{on}"), true),
+        (on.replace("uses_skills", "uses_skill"), true),
+        ("max_tools = \n".to_owned(), true),
+        ("# uses_skills\nnonsense = 3\n".to_owned(), false),
+    ] {
+        for host in Host::both() {
+            let host = host.skill("reads", "allowed-tools: Read", "");
+            fs::write(host.plugin_dir().join("config.toml"), &text).unwrap();
+            host.starts();
+            let context = json!({"context_name": "default"});
+            let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
+            assert_eq!(told.contains("only reading is allowed"), closes, "{told}");
+            let call = json!({"command": "rm x"});
+            if !closes {
+                host.allows("shell_exec", &call);
+                continue;
+            }
+            assert!(
+                told.contains("config.toml") && told.contains("line"),
+                "{told}"
+            );
+            assert!(host.blocks("shell_exec", &call).contains("config.toml"));
+            host.allows("file_head", &json!({"path": "x"}));
+            fs::write(host.plugin_dir().join("config.toml"), "").unwrap();
+            host.prompt();
+            host.allows("shell_exec", &call);
+        }
+    }
+}
+
+#[test]
+fn a_configuration_that_is_there_and_unreadable_closes() {
+    for what in ["link", "directory"] {
+        let host = Host::stdin();
+        let config = host.plugin_dir().join("config.toml");
+        match what {
+            "link" => symlink("/no/such/mount/config.toml", &config).unwrap(),
+            _ => fs::create_dir(&config).unwrap(),
+        }
+        host.starts();
+        let told = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(told.contains("config.toml"), "{told}");
+        let checks = host.person(&["doctor"]).stdout;
+        assert!(checks.contains("config.toml"), "{checks}");
+    }
+}

@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
 use crate::policy::Lifetime;
 use crate::protocol::Response;
+use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::{always_on, cut};
 use crate::run_context::RunContext;
@@ -20,6 +21,13 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
     let is_first = enter(ctx, context);
     // First, because listing what a project has may take until the deadline.
     let always_on = always_on::instructions(ctx, context, is_first);
+    let session = ctx.active().ok();
+    if let Some(error) = session.and_then(|session| lacks_always_on(ctx, &session)) {
+        warn(format_args!(
+            "only reading is allowed, because skills that are always on are not in force: {}",
+            error.with_next_step()
+        ));
+    }
     let told = ctx.told(PROMPT, |catalog| {
         let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
