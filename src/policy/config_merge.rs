@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::permission::{Enforce, ScriptScope, Stacking};
+use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
 use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
@@ -80,12 +80,66 @@ impl Config {
     /// This configuration with each setting raised to the policy's minimum.
     #[must_use]
     pub fn raised_to(self, floors: Floors) -> Self {
-        self.tightened_by(ProjectConfig {
+        let mut raised = self.tightened_by(ProjectConfig {
             enforce: floors.mode,
             stacking: floors.stacking,
             sandbox: floors.sandbox,
             ..ProjectConfig::default()
-        })
+        });
+        if floors.mode.is_some_and(|mode| mode > Enforce::Off) {
+            raised.pin();
+        }
+        raised
+    }
+
+    /// Takes back what would widen decisions beyond the defaults: a policy that enforces means that
+    /// restrictions restrict. Every key is named, so that a new one needs a decision here.
+    fn pin(&mut self) {
+        let Self {
+            stacking,
+            scripts,
+            always_allowed,
+            deactivate,
+            model_installs,
+            // Raised to the policy's minimum.
+            enforce: _,
+            enforce_for: _,
+            // These can only tighten a decision.
+            pipe_filters: _,
+            deny: _,
+            scope: _,
+            max_active: _,
+            script_reads: _,
+            proposals: _,
+            create_skill: _,
+            // Where a person must be, and for whom: not what a call may do.
+            unattended: _,
+            tenant: _,
+            environment: _,
+            // Which skills there are, and how many are told of.
+            claude_skills: _,
+            project_over_personal: _,
+            max_tools: _,
+            prompt_chars: _,
+            visibility: _,
+            uses_skills: _,
+            uses_skills_chars: _,
+            catalog: _,
+            audit: _,
+            // How permitted scripts run, for which `sandbox` has a minimum of its own.
+            pass_env: _,
+            sandbox: _,
+            network: _,
+            allowed_paths: _,
+            script_seconds: _,
+            call_seconds: _,
+            skills: _,
+        } = self;
+        always_allowed.clear();
+        *deactivate = Deactivate::default();
+        tighten(stacking, Some(Stacking::default()));
+        tighten(scripts, Some(ScriptScope::default()));
+        tighten(model_installs, Some(ModelInstalls::default()));
     }
 }
 
@@ -138,6 +192,40 @@ mod tests {
                 assert_eq!(config.raised_to(floors).stacking, all[own.max(floor)]);
             }
         }
+    }
+
+    #[test]
+    fn a_policy_that_enforces_pins_what_would_widen() {
+        let text = "always_allowed = [\"*\"]\nscripts = \"any\"\ndeactivate = \"model\"\n\
+                    stacking = \"union\"\nmodel_installs = \"any\"\ndeny = [\"Write\"]";
+        let own: Config = toml::from_str(text).unwrap();
+        for (mode, is_pinned) in [
+            (None, false),
+            (Some(Enforce::Off), false),
+            (Some(Enforce::Warn), true),
+            (Some(Enforce::Restrict), true),
+        ] {
+            let floors = Floors {
+                mode,
+                ..Floors::default()
+            };
+            let kept = Config {
+                deny: own.deny.clone(),
+                ..Config::default()
+            };
+            let expected = if is_pinned { kept } else { own.clone() };
+            assert_eq!(own.clone().raised_to(floors), expected, "{mode:?}");
+        }
+        let strict = Config {
+            stacking: Stacking::Intersect,
+            model_installs: ModelInstalls::Off,
+            ..Config::default()
+        };
+        let floors = Floors {
+            mode: Some(Enforce::Restrict),
+            ..Floors::default()
+        };
+        assert_eq!(strict.clone().raised_to(floors), strict);
     }
 
     #[test]
