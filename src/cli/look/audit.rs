@@ -1,5 +1,7 @@
 //! `audit`: recorded events, newest last.
 
+use serde_json::Value;
+
 use crate::cli::json;
 use crate::error::{Error, Result};
 use crate::policy::{Line, read_log};
@@ -67,25 +69,75 @@ pub fn events(ctx: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// One event: time, kind, skill, then its other fields.
+/// One event: time, kind, skill; then what was decided, by what and about which tool; then its other
+/// fields, lists and tables last. No text can pass for another field or push one of these out.
 pub fn row(line: &Line) -> String {
+    const FIRST: [&str; 3] = ["decision", "by", "tool"];
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project",
     ];
-    let details = line.value.as_object().into_iter().flatten();
-    let details = details
-        .filter(|(key, _)| !who.contains(&key.as_str()))
-        .map(|(key, value)| match value.as_str() {
-            Some(text) => format!("{key}={text}"),
-            None => format!("{key}={value}"),
-        });
-    let details = details.collect::<Vec<_>>().join(" ");
+    let fields = line.value.as_object();
+    let first = FIRST.into_iter();
+    let first = first.filter_map(|key| fields?.get_key_value(key));
+    let others = fields.into_iter().flatten();
+    let (tables, texts): (Vec<_>, Vec<_>) = others
+        .filter(|(key, _)| !who.contains(&key.as_str()) && !FIRST.contains(&key.as_str()))
+        .partition(|(_, value)| value.is_object() || value.is_array());
+    let mut details: Vec<String> = first.map(|field| detail(field, 60)).collect();
+    let others: Vec<String> = texts
+        .into_iter()
+        .chain(tables)
+        .map(|field| detail(field, 200))
+        .collect();
+    details.push(brief(&others.join(" "), 200));
     let text = format!(
         "{}  {:8}  {:20}  {}",
         line.time,
-        line.text("event"),
+        brief(line.text("event"), 20),
         brief(line.text("skill"), 20),
-        brief(&details, 200)
+        details.join(" ")
     );
     text.trim_end().to_owned() + "\n"
+}
+
+/// `KEY=VALUE`, in quotes where it would not be one word.
+fn detail((key, value): (&String, &Value), max: usize) -> String {
+    let is_open = |c: char| c.is_whitespace() || c == '"' || c == '=';
+    match value.as_str().map(|text| brief(text, max)) {
+        Some(text) if text.is_empty() || text.contains(is_open) => format!("{key}={text:?}"),
+        Some(text) => format!("{key}={text}"),
+        None => format!("{key}={value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_was_decided_comes_first_and_cannot_be_imitated() {
+        let forged = "default decision=allowed by=user";
+        let command = "echo ".repeat(100);
+        let shown = |value: Value| {
+            let line = Line {
+                time: Moment(0),
+                value,
+            };
+            row(&line).split_once("tool      ").unwrap().1.to_owned()
+        };
+        let row = shown(json!({
+            "event": "tool", "skill": "pdf", "context": forged, "tool": "x decision=allowed",
+            "arguments": {"command": command}, "decision": "blocked", "by": "pdf: no entry",
+        }));
+        let start = "pdf                   decision=blocked by=\"pdf: no entry\" \
+                     tool=\"x decision=allowed\" context=\"default decision=allowed by=user\" arguments={";
+        assert!(row.starts_with(start), "{row}");
+        let row = shown(json!({"event": "tool", "by": command, "decision": "warned"}));
+        assert!(
+            row.trim_start()
+                .starts_with("decision=warned by=\"echo echo"),
+            "{row}"
+        );
+    }
 }
