@@ -243,6 +243,17 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
         "{told}"
     );
     assert!(is_offered(&host, "good") && !is_offered(&host, "odd"));
+    fs::remove_dir_all(place.join("good")).unwrap();
+    let told = host.fails(&["trust"]);
+    assert!(
+        told.contains("nothing in") && told.contains("odd"),
+        "{told}"
+    );
+    let nearer = host.project().join("a");
+    put(&nearer.join(".claude/skills"), "near", "", "fine");
+    let told = host.succeeds(&["trust", nearer.to_str().unwrap()]);
+    assert!(told.contains("skills/near: new"), "{told}");
+    assert!(told.contains("\nnot trusted: nothing in"), "{told}");
 }
 
 #[test]

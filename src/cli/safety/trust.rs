@@ -51,6 +51,7 @@ fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
         return Err(Error::new(text).hint("ask the administrator of this machine"));
     }
     let mut text = String::new();
+    let mut failed = Vec::new();
     for (holder, parts) in of.parts.here(ctx)? {
         let shown = one_line(&holder.display().to_string());
         if of.always {
@@ -60,7 +61,13 @@ fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
             let before = Trusts::default();
             let told = |part: &PathBuf| told(ctx, &before, &holder, part, "as before");
             let changes: Vec<String> = parts.iter().map(told).collect();
-            let unread = ctx.trust(&holder, &parts, !of.parts.skill.is_empty())?;
+            let unread = match ctx.trust(&holder, &parts, !of.parts.skill.is_empty()) {
+                Ok(unread) => unread,
+                Err(error) => {
+                    failed.push(error);
+                    continue;
+                }
+            };
             let is_read = |part| unread.iter().all(|(path, _)| path != part);
             let changes = parts.iter().zip(changes).filter(|(part, _)| is_read(*part));
             let changes: String = changes.map(|(_, change)| change).collect();
@@ -73,6 +80,14 @@ fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
             .with("path", holder.display().to_string())
             .with("always", of.always);
         ctx.record(event.with("skill", of.parts.names()));
+    }
+    if text.is_empty()
+        && let Some(error) = failed.pop()
+    {
+        return Err(error);
+    }
+    for error in failed {
+        let _ = writeln!(text, "not trusted: {}", one_line(&error.to_string()));
     }
     Ok(text)
 }
