@@ -311,6 +311,10 @@ fn what_killed_commands_left_is_found_and_removed() {
         file(".state.json.2-0.tmp", false),
         file(".notes", true),
     );
+    // Not one of ours, whatever it is called.
+    let odd = plugin.join(".d.tmp");
+    fs::create_dir(&odd).unwrap();
+    fs::File::open(&odd).unwrap().set_modified(old).unwrap();
     fs::create_dir_all(plugin.join("staging/1-0/new")).unwrap();
     let job = plugin.join("jobs/abcdefghijkmnpqr");
     fs::create_dir_all(&job).unwrap();
@@ -326,7 +330,7 @@ fn what_killed_commands_left_is_found_and_removed() {
     finds(&host, "jobs-lost", "warn", &["1 job "]);
     let answer = host.json(&["doctor", "--fix", "--json"]);
     assert_eq!(answer["fixed"].as_array().unwrap().len(), 3, "{answer:#}");
-    assert!(!litter.exists() && fresh.exists() && own.exists());
+    assert!(!litter.exists() && fresh.exists() && own.exists() && odd.exists());
     assert!(!plugin.join("staging").exists() && !job.exists());
     assert_eq!(check(&host, "upkeep")["outcome"], "ok");
 }

@@ -31,6 +31,7 @@ const AREAS: [(&str, Examination); 7] = [
 struct Answer {
     broken: bool,
     fixed: Vec<String>,
+    not_fixed: Vec<String>,
     checks: Vec<Check>,
 }
 
@@ -48,11 +49,16 @@ pub struct Doctor {
 impl Doctor {
     /// Runs every check; a failure if something is broken.
     pub fn run(self, ctx: &RunContext, screen: Screen) -> Result<String, Failure> {
-        let fixed = if self.fix { repair(ctx) } else { Vec::new() };
+        let (fixed, not_fixed) = if self.fix {
+            repair(ctx)
+        } else {
+            Default::default()
+        };
         let checks: Vec<Check> = examine(ctx).collect();
         let answer = Answer {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
             fixed,
+            not_fixed,
             checks,
         };
         let text = if self.json {
@@ -71,14 +77,16 @@ fn examine(ctx: &RunContext) -> impl Iterator<Item = Check> {
     })
 }
 
-fn repair(ctx: &RunContext) -> Vec<String> {
-    let fixes = examine(ctx).filter_map(|check| check.fix);
-    fixes
-        .map(|fix| match fix() {
-            Ok(done) => one_line(&done),
-            Err(error) => one_line(&format!("not repaired: {error}")),
-        })
-        .collect()
+/// What was repaired, and what could not be.
+fn repair(ctx: &RunContext) -> (Vec<String>, Vec<String>) {
+    let (mut fixed, mut not_fixed) = (Vec::new(), Vec::new());
+    for fix in examine(ctx).filter_map(|check| check.fix) {
+        match fix() {
+            Ok(done) => fixed.push(one_line(&done)),
+            Err(error) => not_fixed.push(one_line(&error.to_string())),
+        }
+    }
+    (fixed, not_fixed)
 }
 
 impl Answer {
@@ -86,6 +94,9 @@ impl Answer {
         let mut text = String::new();
         for done in &self.fixed {
             let _ = writeln!(text, "{} {done}", screen.paint("fixed", Paint::Good));
+        }
+        for why in &self.not_fixed {
+            let _ = writeln!(text, "{} {why}", screen.paint("not repaired", Paint::Warn));
         }
         let mut area = "";
         for check in &self.checks {

@@ -7,7 +7,7 @@ use super::check::Check;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::script::JobId;
-use crate::sys::{FileLock, files, text};
+use crate::sys::{EntryKind, FileLock, files, text};
 
 /// How long a lock may be held before `doctor` mentions it. A hook holds one for about 1 ms.
 const DOCTOR_LOCK: Duration = Duration::from_millis(500);
@@ -82,7 +82,9 @@ fn temporary(dir: &Path) -> Option<Check> {
         name.starts_with('.') && (name.ends_with(".tmp") || name.starts_with(".agent-skills.new."))
     };
     let entries = files::entries(dir).ok()?.into_iter();
-    let paths = entries.map(|(name, _)| dir.join(name.as_os_str()));
+    // A directory is none of ours, whatever it is called.
+    let files = entries.filter(|(_, kind)| matches!(kind, EntryKind::File | EntryKind::Link));
+    let paths = files.map(|(name, _)| dir.join(name.as_os_str()));
     let left = paths.filter(|path| is_ours(path) && is_old(path));
     let left: Vec<PathBuf> = left.collect();
     let count = left.len();
@@ -93,10 +95,16 @@ fn temporary(dir: &Path) -> Option<Check> {
 }
 
 fn remove(files: &[PathBuf]) -> Result<String> {
-    for file in files {
-        files::remove(file).map_err(|error| Error::io("remove", file, &error))?;
+    let left = |file: &PathBuf| Some(Error::io("remove", file, &files::remove(file).err()?));
+    let mut failed: Vec<Error> = files.iter().filter_map(left).collect();
+    let gone = files.len() - failed.len();
+    match failed.pop() {
+        Some(error) => Err(error.context(format!(
+            "{gone} of {} temporary files are gone",
+            files.len()
+        ))),
+        None => Ok(format!("{gone} temporary files are gone")),
     }
-    Ok(format!("{} temporary files are gone", files.len()))
 }
 
 /// Jobs whose supervisor died without recording an end.
@@ -115,4 +123,24 @@ fn jobs(ctx: &RunContext) -> Option<Check> {
         Ok(format!("{count} lost jobs were removed"))
     };
     (count > 0).then(|| Check::warn("jobs-lost", text, remedy).fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_removed_keeps_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let names = [".a.tmp", ".d.tmp", ".b.tmp"].map(at);
+        std::fs::create_dir(&names[1]).unwrap();
+        for name in [&names[0], &names[2]] {
+            std::fs::write(name, "").unwrap();
+        }
+        let told = remove(&names).unwrap_err().to_string();
+        assert!(told.contains("2 of 3") && told.contains(".d.tmp"), "{told}");
+        assert!(!names[0].exists() && !names[2].exists() && names[1].exists());
+        assert_eq!(remove(&names[..0]).unwrap(), "0 temporary files are gone");
+    }
 }
