@@ -69,6 +69,27 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
 }
 
 #[test]
+fn approval_promises_no_hook_that_cannot_run() {
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    let outside = "hooks: {pre: ../../../x.sh, post: [scripts/post.sh, none.sh]}";
+    let host = host
+        .skill("out", outside, "")
+        .file("out/scripts/post.sh", POST);
+    let told = host.succeeds(&["approve", "out"]);
+    for (when, why) in [
+        ("is activated", "`../../../x.sh` is outside"),
+        ("has ended", "`none.sh`"),
+    ] {
+        let line = told.lines().find(|line| line.contains(when)).unwrap();
+        assert!(
+            line.starts_with("  cannot run when") && line.contains(why),
+            "{told}"
+        );
+    }
+    assert!(!told.contains("  runs"), "{told}");
+}
+
+#[test]
 fn pre_runs_once_at_activation_and_post_at_the_end() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);

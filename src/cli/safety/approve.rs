@@ -5,7 +5,7 @@ use crate::cli::named::installed;
 use crate::error::{Error, Result};
 use crate::policy::{Event, approval_digest};
 use crate::run_context::RunContext;
-use crate::skill::{Hooks, Skill, visible};
+use crate::skill::{Hooks, Skill, SkillPath, visible};
 
 /// Approve a skill's current state, where the policy requires that
 #[derive(Debug, clap::Args)]
@@ -46,15 +46,23 @@ impl Approve {
     }
 }
 
-/// The hooks that the approval allows to run.
+/// The hooks that the approval allows to run, or why they cannot.
 fn hooks(entry: &Entry) -> String {
     let Some(skill) = entry.disclosed() else {
         return String::new();
     };
     let Hooks { pre, post } = Hooks::parse(&skill.fields);
-    let line = |scripts: Vec<String>, when: &str| match scripts.join(", ") {
-        scripts if scripts.is_empty() => String::new(),
-        scripts => format!("  runs {when}: {}\n", visible(&scripts)),
+    let line = |scripts: Vec<String>, when: &str| {
+        let why = |script: &String| {
+            let path = SkillPath::parse(script, &skill.dir);
+            path.and_then(|path| path.resolve(&skill.dir)).err()
+        };
+        match scripts.iter().find_map(why) {
+            // They run one after the other, until one fails.
+            Some(error) => format!("  cannot run {when}: {}\n", visible(&error.to_string())),
+            None if scripts.is_empty() => String::new(),
+            None => format!("  runs {when}: {}\n", visible(&scripts.join(", "))),
+        }
     };
     line(pre, "when it is activated") + &line(post, "when that has ended")
 }
