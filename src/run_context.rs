@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::error::Result;
 use crate::host::Protocol;
-use crate::sys::{Directories, Env};
+use crate::sys::{Directories, Env, limits};
 
 /// The subdirectories of a home or project that hold skills, in order of precedence.
 pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
@@ -77,8 +77,8 @@ impl RunContext {
         self.once(|| Found(real(&self.project_dir()))).0.clone()
     }
 
-    /// The directories from `from` up to the project root, nearest first; only the root if `from`
-    /// is outside it.
+    /// The directories from `from` up to the project root, nearest first, without those in the
+    /// middle beyond [`limits::HOLDERS`]; only the root if `from` is outside it.
     pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
         let root = self.project_dir();
         let (real_root, real_from) = (self.real_project_dir(), real(from));
@@ -87,7 +87,11 @@ impl RunContext {
         }
         let inside = |dir: &&Path| dir.starts_with(&real_root);
         let holders = real_from.ancestors().take_while(inside);
-        holders.map(Path::to_owned).collect()
+        let mut holders: Vec<PathBuf> = holders.map(Path::to_owned).collect();
+        if holders.len() > limits::HOLDERS {
+            holders.drain(limits::HOLDERS - 1..holders.len() - 1);
+        }
+        holders
     }
 
     /// The directory whose trust covers a project's skills directory.
@@ -104,4 +108,31 @@ impl RunContext {
 /// The canonical path, or the path itself if it cannot be resolved.
 pub fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deep_directory_has_as_many_holders_as_a_shallow_one_may() {
+        let root = tempfile::tempdir().unwrap();
+        let real_root = root.path().canonicalize().unwrap();
+        std::fs::create_dir(root.path().join(".git")).unwrap();
+        for (depth, count) in [
+            (0, 1),
+            (limits::HOLDERS - 1, limits::HOLDERS),
+            (100, limits::HOLDERS),
+        ] {
+            let cwd = real_root.join("d/".repeat(depth));
+            std::fs::create_dir_all(&cwd).unwrap();
+            let ctx = RunContext::new(Env::new([("HOME", "/nowhere")], &cwd), None);
+            let holders = ctx.project_holders(&cwd);
+            assert_eq!(holders.len(), count, "{depth}");
+            assert_eq!(
+                (&holders[0], holders.last()),
+                (&real(&cwd), Some(&real_root))
+            );
+        }
+    }
 }

@@ -75,6 +75,8 @@ pub enum Trust {
 #[derive(Debug, Default)]
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
+    /// What each holder is recorded as: resolving a path costs as much as it is deep.
+    keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
     found: RefCell<BTreeMap<PathBuf, Trust>>,
     /// The digests of the skills' files in each part that is as it was recorded.
     compared: RefCell<BTreeSet<(PathBuf, String)>>,
@@ -130,7 +132,9 @@ impl Trusts {
     fn recorded(&self, ctx: &RunContext, holder: &Path) -> Option<&Trusted> {
         let read = || ctx.trusted().entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
-        entries.get(real(holder).to_str()?)
+        let mut keys = self.keys.borrow_mut();
+        let key = keys.entry(holder.to_owned());
+        entries.get(key.or_insert_with(|| real(holder)).to_str()?)
     }
 
     /// A part is as it was recorded, with these skills' files.
@@ -268,10 +272,13 @@ impl RunContext {
             let recorded = record(&mut parts, holder, path);
             unread.extend(recorded.err().map(|error| (path.clone(), error)));
         }
-        if unread.len() == wanted.len()
+        let is_unread = |path: &&PathBuf| unread.iter().any(|(unread, _)| unread == *path);
+        let counts = |path: &&PathBuf| !(Self::is_place(path) && Self::is_empty_place(path));
+        if wanted.iter().filter(counts).all(|path| is_unread(&path))
             && let Some((_, error)) = unread.pop()
         {
-            return Err(error);
+            let text = format!("nothing in `{}` could be trusted", holder.display());
+            return Err(error.context(text));
         }
         self.trusted()
             .put(&trust_key(holder)?, Trusted::Parts(parts))?;

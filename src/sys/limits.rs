@@ -73,6 +73,9 @@ pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 pub const PRE_HOOKS: Duration = Duration::from_secs(20);
 /// The record of one activation with hooks; most of it is a path.
 pub const HOOK_RECORD: u64 = 16 * 1024;
+/// Directories of a project that may hold skills, from the working directory up to the root: each
+/// is looked at in every call, at a cost that grows with its depth.
+pub const HOLDERS: usize = 32;
 /// The state file. Each live host process has an entry of about 1 KB.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// A record of refused calls or of notices shown to the user, for 4,000 of them.
