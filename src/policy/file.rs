@@ -14,7 +14,10 @@ use crate::sys::{files, limits};
 /// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let read = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
-    let Some(bytes) = read.map_err(|error| Error::io("read", path, &error))? else {
+    let Some(bytes) = read.map_err(|error| {
+        Error::io("read", path, &error).hint("make it readable, or remove it to have the defaults")
+    })?
+    else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&bytes);
