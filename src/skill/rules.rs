@@ -85,9 +85,8 @@ const RULES: &[Rule] = &[
     ("secret", Warning, "remove it and revoke it; let people set it in their environment"),
     ("zero-width", Warning, "retype the line: it has characters that do not show"),
     ("mixed-scripts", Warning, "retype the word in one alphabet"),
-    ("tag-characters", Error, "remove the characters; no honest skill has them"),
+    ("hidden-text", Error, "remove the characters; no honest skill has them"),
     ("bidi", Error, "remove the characters; no honest skill has them"),
-    ("variation-selectors", Error, "remove the characters; no honest skill has them"),
     // The specification's reference validator.
     ("spec-no-path", Error, "give a skill's directory or its SKILL.md"),
     ("spec-not-a-directory", Error, "give a skill's directory or its SKILL.md"),

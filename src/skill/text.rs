@@ -2,19 +2,19 @@
 
 pub use crate::sys::visible;
 
-use crate::sys::is_invisible;
 use crate::sys::text::shorten;
+use crate::sys::{is_invisible, seen};
 
-/// Collapses whitespace to single spaces and removes control and invisible characters, which hide
-/// text from a reader (docs/spec/references.md#the-scan) or control a terminal.
+/// Collapses whitespace to single spaces and removes characters that hide text from a reader
+/// (docs/spec/references.md#the-scan) or control a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (c, hides) in seen(text) {
         if c.is_whitespace() {
             if !line.is_empty() && !line.ends_with(' ') {
                 line.push(' ');
             }
-        } else if !c.is_control() && !is_invisible(c) {
+        } else if !hides {
             line.push(c);
         }
     }
@@ -45,6 +45,7 @@ mod tests {
             ("\u{1b}[2Ja\u{7}", "[2Ja"),
             ("a\u{200b}b\u{fe0f}\u{e0061}", "ab"),
             ("naïve 技能 👍", "naïve 技能 👍"),
+            ("👩\u{200d}💻 •\u{200d}", "👩\u{200d}💻 •"),
         ] {
             assert_eq!(one_line(text), line, "{text:?}");
         }

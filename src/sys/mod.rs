@@ -35,7 +35,7 @@ pub use env::Env;
 pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
-pub use shown::{Shown, is_invisible, shown, visible};
+pub use shown::{Shown, is_invisible, seen, shown, visible};
 pub use stderr::{eprint, progress, warn};
 pub use terminal::answers_to_terminal;
 pub use time::{Moment, millis};

@@ -120,7 +120,7 @@ fn text_cases() -> Vec<Case> {
             skill("x", "", &format!("key: sk-ant-{}", "abcdefghij".repeat(4))),
             (5, 1),
         ),
-        ("tag-characters", skill("x", "", "a\u{e0061}"), (5, 1)),
+        ("hidden-text", skill("x", "", "a\u{e0061}"), (5, 1)),
         ("zero-width", skill("x", "", "a\u{200b}b"), (5, 1)),
         (
             "line-ends",

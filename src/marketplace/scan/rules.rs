@@ -44,20 +44,9 @@ const SHARED: [(&str, &str); 4] = [
 /// ten times as fast.
 pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![
-        // The flags of England, Scotland and Wales are a black flag followed by tag characters.
-        Rule::new("tag-characters", Block)
-            .means("hides text in characters that show nothing")
-            .on(r"[\u{e0000}-\u{e001f}]|
-                (?:^|[^\u{1f3f4}\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]"),
         Rule::new("bidi", Block)
             .means("has characters that show text in another order")
             .on(r"[\u{202a}-\u{202e}\u{2066}-\u{2069}]"),
-        Rule::new("variation-selectors", Block)
-            .means("hides bytes in variation selectors")
-            .on(r"[\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}]{4}"),
-        Rule::new("zero-width", Warn)
-            .means("has characters without width")
-            .on(r"[\u{200b}\u{200c}\u{200e}\u{200f}\u{2060}\u{feff}]"),
         Rule::new("pipe-to-shell", Warn)
             .means("runs what it downloads")
             .has("curl|wget|irm |iwr |invoke-webrequest")

@@ -8,6 +8,7 @@ use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Kind};
 use super::rules::{EACH, RULES, Rule, normalized};
 use crate::sys::text::has_any;
+use crate::sys::{is_invisible, seen};
 
 /// The part of a line that is scanned, in bytes; no rule needs more.
 const LINE: usize = 20_000;
@@ -16,6 +17,12 @@ const SHORT_BASE64: usize = 40;
 const LONG_BASE64: usize = 200;
 
 const MIXED: Kind = (Warn, "mixed-scripts", "has a word of look-alike letters");
+const HIDDEN: Kind = (
+    Block,
+    "hidden-text",
+    "hides text in characters that show nothing",
+);
+const ZERO_WIDTH: Kind = (Warn, "zero-width", "has characters that show nothing");
 const INSTRUCTION: Kind = (
     High,
     "hidden-instruction",
@@ -31,6 +38,10 @@ const BASE64: Kind = (
     "base64",
     "has a long run of base64, which nobody can read",
 );
+
+/// So many invisible characters in a row, or in a line, are text.
+const HIDDEN_RUN: usize = 4;
+const HIDDEN_IN_LINE: usize = 32;
 
 /// What a comment that readers do not see may say to a model.
 const ORDERS: &str = "you must run|you must execute|you must send|you must download|silently|\
@@ -60,6 +71,9 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     for (number, line) in (1..).zip(lines) {
         if has_mixed_word(line) {
             say(MIXED, number, line);
+        }
+        if let Some(kind) = hidden(line) {
+            say(kind, number, line);
         }
         let is_media = line.contains("data:image") || line.contains("data:font");
         for run in base64_runs(line) {
@@ -118,6 +132,29 @@ fn comments(text: &str) -> Vec<(usize, String)> {
         rest = after;
     }
     found
+}
+
+/// What the characters of a line that hide something are. Between the letters of some scripts
+/// joiners and word breaks are honest.
+fn hidden(line: &str) -> Option<Kind> {
+    if line.is_ascii() {
+        return None;
+    }
+    let (mut run, mut all, mut before, mut kind) = (0, 0, ' ', None);
+    for (c, hides) in seen(line).filter(|(c, _)| !c.is_control()) {
+        let invisible = hides && is_invisible(c);
+        let spells = matches!(c, '\u{200b}'..='\u{200d}' | '\u{180e}')
+            && matches!(before, '\u{600}'..='\u{18af}');
+        run = if invisible { run + 1 } else { 0 };
+        all += usize::from(invisible && !spells);
+        let is_tag = matches!(c, '\u{e0000}'..='\u{e007f}');
+        if invisible && (is_tag || run >= HIDDEN_RUN || all >= HIDDEN_IN_LINE) {
+            return Some(HIDDEN);
+        }
+        kind = kind.or(hides.then_some(ZERO_WIDTH));
+        before = c;
+    }
+    kind
 }
 
 /// Whether a word mixes Latin with Cyrillic or Greek letters, other than a single letter as in
@@ -196,19 +233,38 @@ mod tests {
             codes.map(|(code, _)| code).collect()
         };
 
-        assert_eq!(said("a\u{e0061}\u{e0062}"), ["tag-characters"]);
-        assert_eq!(said("x\u{202e}y"), ["bidi"]);
-        assert_eq!(
-            said("a\u{fe00}\u{fe01}\u{fe02}\u{fe03}"),
-            ["variation-selectors"]
-        );
-        assert_eq!(said("a\u{200b}b"), ["zero-width"]);
+        assert_eq!(said("x\u{202e}y"), ["bidi", "zero-width"]);
+        let bits = |zero: &str, one: &str| format!("a{}", [zero, one, one].concat().repeat(20));
+        for text in [
+            "a\u{e0061}",
+            "\u{1f3f4}\u{e0061}\u{e0062}",
+            "a\u{fe00}\u{fe01}\u{fe02}\u{fe03}",
+            &bits("\u{200d}\u{200d}", "\u{200d}\u{fe0f}"),
+            &bits("•", "•\u{200d}"),
+            &bits("\u{2061}", "\u{2062}"),
+            &bits("\u{180e}", "\u{2064}"),
+            &bits("\u{3164}", "\u{ffa0}"),
+            &bits("\u{2800}", "\u{13430}"),
+            &bits("👩 ", "👩\u{200d} "),
+        ] {
+            assert_eq!(said(text), ["hidden-text"], "{text:?}");
+        }
+        for text in [
+            "a\u{200b}b",
+            "•\u{200d}",
+            &"\u{3000}".repeat(99),
+            &bits("\u{915}", "\u{94d}\u{200d}"),
+        ] {
+            assert_eq!(said(text), ["zero-width"], "{text:?}");
+        }
         assert_eq!(said("p\u{430}ypal"), ["mixed-scripts"]);
         for honest in [
             "плюс minus",
             "👩‍👩‍👧 ❤️",
             "5 μm",
-            "\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}",
+            "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            "1\u{fe0f}\u{20e3} ✔\u{fe0f} 10\u{a0}km",
+            "\u{3000}\u{3000}段落 \u{600}\u{661}",
             "naïve",
         ] {
             assert_eq!(said(honest), Vec::<&str>::new(), "{honest}");
