@@ -29,14 +29,6 @@ const OPTIONS: [(&[&str], &[&str], &[&str]); 10] = [
     (&["openssl"], &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
 ];
 
-/// Parts of addresses after which everything is secret.
-const ADDRESSES: [&str; 4] = [
-    "hooks.slack.com/services/",
-    "discord.com/api/webhooks/",
-    "discordapp.com/api/webhooks/",
-    "api.telegram.org/bot",
-];
-
 /// Words between the name of a header and its secret.
 const SCHEMES: [&str; 8] = [
     "apikey",
@@ -128,7 +120,9 @@ impl Walk<'_> {
         } else if begins_word && let Some(length) = secret::issued(self.rest) {
             self.drop(length);
         } else if begins_word
-            && let Some(address) = ADDRESSES.iter().find(|at| self.rest.starts_with(**at))
+            && let Some(address) = secret::ADDRESSES
+                .iter()
+                .find(|at| self.rest.starts_with(**at))
         {
             self.keep(address.len());
             self.hide(end_of_word(self.rest, self.quote));
@@ -178,6 +172,7 @@ impl Walk<'_> {
             || self.options.0.contains(&word)
             || (self.sets && secret::is_name(word))
             || word.eq_ignore_ascii_case("bearer")
+            || (word == "login" && self.masked.ends_with("vault ") && !next.starts_with('-'))
             || (word.eq_ignore_ascii_case("basic") && is_base64(next));
         if let Some(between) = assigned(after)
             && secret::is_name(word)

@@ -133,6 +133,7 @@ mod tests {
             "githubToken",
             "NPM_AUTH",
             "AZURE_STORAGE_CONNECTION_STRING",
+            "BEARER",
         ] {
             assert!(!PassEnv::NotSecret.passes(secret, "x"), "{secret}");
             assert!(PassEnv::All.passes(secret, "x"), "{secret}");
@@ -166,6 +167,10 @@ mod tests {
             "ghp_0123456789abcdefghijABCDEF",
             "a b sk-proj-0123456789abcdef",
             "-----BEGIN RSA PRIVATE KEY-----\nx",
+            "https://hooks.slack.com/services/T0/B0/x",
+            "AccountName=a;AccountKey=eA==;EndpointSuffix=core.windows.net",
+            "Server=h;User Id=me;Password=x",
+            "https://a.blob.core.windows.net/c?sv=2024&sig=x",
         ] {
             assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
             assert!(PassEnv::All.passes("X", secret), "{secret}");
@@ -178,6 +183,9 @@ mod tests {
             "https://example.com",
             "git@github.com:a/b",
             "me@x.org",
+            "https://example.com/?page=2&sort=key",
+            "rs=0:di=01;34:*.pat=01;31",
+            "Server=h;Database=d",
         ] {
             assert!(PassEnv::NotSecret.passes("X", plain), "{plain}");
         }

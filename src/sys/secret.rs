@@ -24,8 +24,9 @@ const CONTAINED: [&str; 18] = [
 ];
 
 /// Words that mark a name as that of a secret.
-const WORDS: [&str; 17] = [
+const WORDS: [&str; 18] = [
     "auth",
+    "bearer",
     "cookie",
     "cookies",
     "cred",
@@ -202,6 +203,14 @@ const ISSUED: [(&str, usize); 86] = [
     ("eyJ", 12),
 ];
 
+/// Parts of addresses after which everything is secret.
+pub const ADDRESSES: [&str; 4] = [
+    "hooks.slack.com/services/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    "api.telegram.org/bot",
+];
+
 /// The length of the shortest issued secret, in characters.
 const SHORTEST: usize = 15;
 
@@ -310,8 +319,9 @@ pub fn user_info(after_scheme: &str) -> Option<usize> {
     after_scheme[..authority].rfind('@').filter(|at| *at > 0)
 }
 
-/// Whether a value has the format of a secret, whatever its name: an issued one, a private key, or
-/// a URL with a password.
+/// Whether a value has the format of a secret, whatever its name: an issued one, a private key, an
+/// address that only its owner knows, a URL with a password, or settings of which one is a secret,
+/// as in a connection string or a signed URL.
 pub fn is_value(value: &str) -> bool {
     let starts = value.char_indices().filter(|(at, _)| {
         let before = value[..*at].chars().next_back();
@@ -321,7 +331,16 @@ pub fn is_value(value: &str) -> bool {
         let rest = &value[at + 3..];
         user_info(rest).is_some_and(|length| rest[..length].contains(':'))
     };
-    value.match_indices("://").any(has_password)
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_- ".contains(c);
+    let sets_one = |setting: &str| {
+        let set = setting.split_once('=');
+        set.is_some_and(|(name, value)| {
+            !value.is_empty() && name.chars().all(is_plain) && is_name(name)
+        })
+    };
+    ADDRESSES.iter().any(|address| value.contains(address))
+        || value.split([';', '&', '?']).any(sets_one)
+        || value.match_indices("://").any(has_password)
         || starts
             .map(|(at, _)| &value[at..])
             .any(|rest| issued(rest).is_some() || private_key(rest).is_some())

@@ -29,6 +29,8 @@ const MASKED: &[(&str, &str)] = &[
         "gpg --batch --passphrase 'a b' -d x",
         "gpg --batch --passphrase '***' -d x",
     ),
+    ("vault login hunter2", "vault login ***"),
+    ("vault login -method=github", "vault login -method=github"),
     // Headers.
     (
         "curl -H 'Authorization: Bearer abc.def'",
