@@ -85,6 +85,25 @@ fn several_skills_are_listed_and_none_is_guessed() {
 }
 
 #[test]
+fn a_namesake_that_is_left_out_is_named() {
+    let host = Host::stdin();
+    let dir = host.home().join("source/skills");
+    for (name, more) in [("one", ""), ("two", "More.\n"), ("copy", "")] {
+        let text = skill("deploy") + more;
+        std::fs::create_dir_all(dir.join(name)).unwrap();
+        std::fs::write(dir.join(name).join("SKILL.md"), text).unwrap();
+    }
+    let source = host.home().join("source");
+    let told = host.succeeds(&["install", "--yes", source.to_str().unwrap(), "--all"]);
+    let note = "note: `skills/two` was left out, since it is called `deploy` too";
+    assert!(told.contains(note), "{told}");
+    assert_eq!(told.matches("was left out").count(), 1, "{told}");
+    let words = ["--skill", "skills/two", "--name", "other"];
+    host.succeeds(&[&["install", "--yes", source.to_str().unwrap()], &words[..]].concat());
+    assert_eq!(host.skill_tools(), ["skill_deploy", "skill_other"]);
+}
+
+#[test]
 fn errors_go_to_the_model_as_text() {
     for host in Host::both() {
         let (host, _hub) = acme(host);

@@ -125,7 +125,13 @@ impl Market<'_> {
         let chosen: Vec<&Found> = free.iter().map(|(found, _)| *found).collect();
         plan::bring(snapshot, &chosen)?;
         let stage = |(found, name): (&Found, InstalledName)| {
-            plan::stage(snapshot, found, origin, &name, staging.place_for(&name)?)
+            let place = staging.place_for(&name)?;
+            let mut staged = plan::stage(snapshot, found, origin, &name, place)?;
+            if options.all {
+                let left_out = plan::namesakes(snapshot, found);
+                staged.planned.dropped.extend(left_out);
+            }
+            Ok(staged)
         };
         let staged: Vec<Staged> = free.into_iter().map(stage).collect::<Result<_>>()?;
         if staged.is_empty() {

@@ -134,6 +134,20 @@ pub fn stage(
     })
 }
 
+/// What to say of each other skill of this name in the source, of which only one is installed.
+pub fn namesakes(snapshot: &Snapshot, found: &Found) -> impl Iterator<Item = String> {
+    let others = snapshot.found.iter().filter(|other| {
+        other.is_shown()
+            && other.skill.name == found.skill.name
+            && other.fingerprint != found.fingerprint
+    });
+    others.map(|other| {
+        let Found { path, skill, .. } = other;
+        let name = &skill.name;
+        format!("`{path}` was left out, since it is called `{name}` too: `--skill {path} --name NAME` installs it")
+    })
+}
+
 /// Reads the skill `name` staged in `dir` and describes it.
 ///
 /// # Errors
