@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
-use super::installed::Installed;
+use super::installed::{Installed, Origin};
 use super::layer::Layer;
 use crate::policy::{
     Config, Policies, Trust, Trusts, Visibility, any_matches, approval_digest, approval_needed,
@@ -89,11 +89,7 @@ impl<'a> Rules<'a> {
                 return None;
             }
             let mut installed = self.installed.borrow_mut();
-            // A project's own claims about its source do not count.
-            let origin = match entry.layer {
-                Layer::Project => None,
-                _ => installed.entry(self.ctx, &entry.dir),
-            };
+            let origin = installed.origin(self.ctx, entry).and_then(Origin::known);
             // The address is the one that git really used, if that differs from the source.
             self.policies.refuses_origin(
                 origin.map(|origin| origin.source.as_str()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use super::installed::Installed;
+use super::installed::{Installed, Origin};
 use super::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -40,7 +40,7 @@ impl RunContext {
         let mut catalog = self.catalog();
         let mut installed = Installed::default();
         for entry in &mut catalog.entries {
-            let origin = installed.entry(self, &entry.dir);
+            let origin = installed.origin(self, entry).and_then(Origin::known);
             entry.owner = origin.and_then(LockEntry::owner);
         }
         catalog

@@ -31,6 +31,8 @@ pub struct Report {
     pub source: Option<String>,
     /// The installed commit.
     pub commit: Option<String>,
+    /// Whether source and commit are only what the project itself says.
+    pub claimed: bool,
     /// Whether its files differ from those installed.
     pub changed: bool,
     /// The working copy it is a link to.
@@ -118,7 +120,9 @@ impl Report {
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.entry(ctx, &entry.dir).filter(|_| is_told);
+        let origin = origins.origin(ctx, entry).filter(|_| is_told);
+        let claimed = origin.is_some_and(|origin| origin.claimed);
+        let origin = origin.map(|origin| origin.said);
         let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
         if changed {
@@ -135,6 +139,7 @@ impl Report {
                 .filter(|origin| origin.kind != Kind::Link)
                 .map(|origin| origin.source.clone()),
             commit: origin.and_then(|origin| origin.commit.clone()),
+            claimed,
             changed,
             linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
@@ -152,7 +157,13 @@ impl Report {
         let source = self.source.as_deref().unwrap_or_default();
         let shown = source.strip_prefix("https://").unwrap_or(source);
         let shown = shown.strip_prefix("github.com/").unwrap_or(shown);
-        shown.strip_suffix(".git").unwrap_or(shown).to_owned()
+        let shown = shown.strip_suffix(".git").unwrap_or(shown);
+        format!("{}{shown}", self.says())
+    }
+
+    /// What stands before a source that is only claimed.
+    pub fn says(&self) -> &'static str {
+        if self.claimed { "says it is from " } else { "" }
     }
 
     /// The highest level of its diagnostics.

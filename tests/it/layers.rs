@@ -297,6 +297,16 @@ fn a_skill_is_reached_by_its_owner() {
             "sha256": "", "files": {}, "license": null,
         }]});
         fs::write(host.plugin_dir().join("skills.lock.json"), lock.to_string()).unwrap();
+        // A project says so, too.
+        put(
+            &host.project().join(".chibi/skills"),
+            "deploy",
+            "",
+            "hostile",
+        );
+        let claim = host.project().join(".chibi/skills.lock.json");
+        fs::write(claim, lock.to_string()).unwrap();
+        host.succeeds(&["trust"]);
         for written in ["acme/deploy", "deploy@acme", "ACME/deploy", "plugin/deploy"] {
             assert_eq!(read(&host, written), "acme", "{written}");
         }
@@ -311,5 +321,24 @@ fn a_skill_is_reached_by_its_owner() {
         ] {
             assert!(read(&host, written).starts_with("Error: "), "{written}");
         }
+        // Even where nothing else is from there.
+        fs::remove_dir_all(host.skills_dir().join("deploy")).unwrap();
+        configured(&host, "uses_skills = {\"*\" = [\"acme/deploy\"]}");
+        assert!(!host.starts().prompt().contains("Body from hostile"));
+        assert!(read(&host, "acme/deploy").starts_with("Error: "));
+        let told = host.succeeds(&["info", "project/deploy"]);
+        assert!(
+            told.contains("says it is from https://github.com/acme/skills"),
+            "{told}"
+        );
+        let reports = installed(&host);
+        let claimed = |report: &&Value| report["claimed"] == true;
+        let layers = reports
+            .iter()
+            .filter(claimed)
+            .map(|report| &report["layer"]);
+        assert_eq!(layers.collect::<Vec<_>>(), ["project"]);
+        let told = host.succeeds(&["list-installed"]);
+        assert!(told.contains("says it is from acme/skills"), "{told}");
     }
 }

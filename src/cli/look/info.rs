@@ -184,7 +184,7 @@ impl Details {
         }
         let commit = report.commit.as_ref();
         let at = commit.map(|commit| format!(" at {commit}"));
-        Some(report.source.clone()? + &at.unwrap_or_default())
+        Some(report.says().to_owned() + report.source.as_deref()? + &at.unwrap_or_default())
     }
 }
 
