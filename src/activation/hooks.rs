@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
-use crate::policy::{Event, approval_digest};
+use crate::policy::{Event, approval_current};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
@@ -230,18 +230,14 @@ impl RunContext {
     /// model is told.
     fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
         let approved = self.approved().entries().unwrap_or_default();
-        let digest = approved.get(skill.name.as_str());
-        let is_current = |digest: &&String| approval_digest(skill).is_ok_and(|it| it == **digest);
-        let since = if digest.is_some() {
-            " since it changed"
-        } else {
-            ""
-        };
-        digest.filter(is_current).cloned().ok_or_else(|| {
+        approval_current(&approved, skill).map_err(|changed| {
+            let since = if changed { " since it changed" } else { "" };
+            let catalog = self.catalog();
+            let entry = catalog.entries().iter().find(|entry| entry.dir == skill.dir);
+            let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
             format!(
                 "This skill has hooks, which did not run: they are not approved{since}. The user can \
-                 look at them and run `agent-skills approve {}`.",
-                skill.name
+                 look at them and run `agent-skills approve {name}`."
             )
         })
     }

@@ -11,8 +11,8 @@ use super::entry::{Entry, Standing, Withheld};
 use super::installed::{Installed, Origin};
 use super::layer::Layer;
 use crate::policy::{
-    Config, Policies, Trust, Trusts, Visibility, any_matches, approval_digest, approval_needed,
-    matches,
+    Approvals, Config, Policies, Trust, Trusts, Visibility, any_matches, approval_current,
+    approval_needed, matches,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -31,7 +31,7 @@ pub struct Rules<'a> {
     /// An error if it is not known whether the host has named one.
     context: OnceCell<Result<Option<String>, Unreadable>>,
     trusts: Trusts,
-    approved: OnceCell<BTreeMap<String, String>>,
+    approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: RefCell<Installed>,
 }
 
@@ -106,18 +106,13 @@ impl<'a> Rules<'a> {
         }
         let need = approval_needed(skill, &needs)?;
         let approved = || self.ctx.approved().entries().unwrap_or_default();
-        let recorded = self.approved.get_or_init(approved).get(skill.name.as_str());
-        let now = approval_digest(skill).ok();
-        if recorded.is_some() && recorded == now.as_ref() {
-            return None;
-        }
-        let since = if recorded.is_some() {
-            ", and it changed since its approval"
-        } else {
-            ""
+        let since = match approval_current(self.approved.get_or_init(approved), skill) {
+            Ok(_) => return None,
+            Err(true) => ", and it changed since its approval",
+            Err(false) => "",
         };
         let need = format!("{need}, which needs an approval{since}");
-        let why = Diagnostic::HiddenUnapproved(need, skill.name.to_string());
+        let why = Diagnostic::HiddenUnapproved(need, entry.in_layer());
         Some(Standing::Withheld(Withheld::Unapproved, why))
     }
 

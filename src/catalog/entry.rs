@@ -106,6 +106,11 @@ impl Entry {
         }
     }
 
+    /// Its name with its layer, which means no namesake in another.
+    pub fn in_layer(&self) -> String {
+        format!("{}/{}", self.layer, self.name())
+    }
+
     /// The directory whose trust covers it.
     pub fn holder(&self) -> &Path {
         let root = self.dir.parent();

@@ -1,11 +1,14 @@
 //! Which skills need an administrator's approval, and which approvals count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
@@ -18,14 +21,74 @@ use crate::sys::{files, limits, tree};
 impl RunContext {
     /// The approvals that count on this machine: only root's, if root has or may have set up the
     /// system directory.
-    pub fn approved(&self) -> Ledger {
+    pub fn approved(&self) -> Ledger<Approvals> {
         let enterprise = self.enterprise();
-        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"), 1);
+        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"), 2);
         if enterprise.may_be_roots() {
             return record(enterprise.dirs()[0]).for_root();
         }
         record(self.store().dir())
     }
+}
+
+/// The approvals of all skills of one name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Approvals {
+    /// One digest: version 1 recorded no directory.
+    One(String),
+    /// A digest by the directory in which it was approved. It counts in any, because root approves
+    /// what is in the users' directories.
+    Each(BTreeMap<String, String>),
+}
+
+impl Approvals {
+    fn has(&self, digest: &str) -> bool {
+        match self {
+            Self::One(approved) => approved == digest,
+            Self::Each(approved) => approved.values().any(|approved| approved == digest),
+        }
+    }
+
+    fn was_for(&self, dir: &Path) -> bool {
+        match self {
+            Self::One(_) => true,
+            Self::Each(approved) => approved.contains_key(&key(dir)),
+        }
+    }
+}
+
+impl Ledger<Approvals> {
+    /// Approves the skill in `dir` in the state of `digest`. What was approved of its namesakes
+    /// stays, `alone` says that there are none.
+    ///
+    /// # Errors
+    /// As [`Ledger::put`].
+    pub fn approve(&self, name: &str, dir: &Path, digest: String, alone: bool) -> Result<()> {
+        self.change(|entries| {
+            let mut each = match entries.remove(name) {
+                Some(Approvals::Each(each)) => each,
+                Some(Approvals::One(old)) if !alone => [(String::new(), old)].into(),
+                _ => BTreeMap::new(),
+            };
+            each.insert(key(dir), digest);
+            entries.insert(name.to_owned(), Approvals::Each(each));
+        })
+    }
+}
+
+fn key(dir: &Path) -> String {
+    dir.display().to_string()
+}
+
+/// The digest of a skill that is approved as it is now; otherwise whether it was approved before.
+///
+/// # Errors
+/// If it is not approved as it is now.
+pub fn current(approved: &BTreeMap<String, Approvals>, skill: &Skill) -> Result<String, bool> {
+    let of_name = approved.get(skill.name.as_str()).ok_or(false)?;
+    let now = digest(skill).ok().filter(|now| of_name.has(now));
+    now.ok_or_else(|| of_name.was_for(&skill.dir))
 }
 
 /// The digest that an approval covers: of every file of the skill, wherever it is.
@@ -126,6 +189,25 @@ mod tests {
         .unwrap();
         let skill = Skill::load(&dir).unwrap();
         (root, skill)
+    }
+
+    #[test]
+    fn an_older_record_counts_until_approved_again_alone() {
+        let (root, skill) = skill("", &[]);
+        let (file, now) = (root.path().join("approvals.json"), digest(&skill).unwrap());
+        for (alone, stays) in [(true, false), (false, true)] {
+            let old = Ledger::for_user(file.clone(), 1);
+            old.put("x", now.clone()).unwrap();
+            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 2);
+            assert_eq!(current(&ledger.entries().unwrap(), &skill), Ok(now.clone()));
+            let namesake = root.path().join("namesake");
+            ledger
+                .approve("x", &namesake, "other".to_owned(), alone)
+                .unwrap();
+            let approved = current(&ledger.entries().unwrap(), &skill);
+            assert_eq!(approved.is_ok(), stays, "{approved:?}");
+            fs::remove_file(&file).unwrap();
+        }
     }
 
     #[test]

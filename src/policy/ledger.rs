@@ -111,7 +111,11 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         Ok(was_there)
     }
 
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, V>)) -> Result<()> {
+    /// Changes the entries by `edit`.
+    ///
+    /// # Errors
+    /// As [`Ledger::put`].
+    pub(super) fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, V>)) -> Result<()> {
         if let Some(dir) = self.file.parent() {
             Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
         }

@@ -21,7 +21,10 @@ mod policies;
 mod script_settings;
 mod trust;
 
-pub use approval::{digest as approval_digest, has_scripts, needed as approval_needed};
+pub use approval::{
+    Approvals, current as approval_current, digest as approval_digest, has_scripts,
+    needed as approval_needed,
+};
 pub use audit::{Audit, Event};
 pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};

@@ -325,7 +325,8 @@ fn what_root_has_set_up_no_variable_takes_away() {
         "others could have written it"
     );
     assert!(
-        ran.stderr.contains("`waits` is approved") && ran.stderr.contains("\"waits\": \"sha256:"),
+        ran.stderr.contains("`waits` is approved")
+            && ran.stderr.contains("skills/waits\": \"sha256:"),
         "{}",
         ran.stderr
     );

@@ -219,6 +219,29 @@ fn scripted(host: &Host) {
     fs::write(host.skills_dir().join("evil/run.sh"), "echo").unwrap();
 }
 
+#[test]
+fn namesakes_are_approved_each_for_itself() {
+    let host = under(Host::stdin(), "[approval]\nrequire = [\"all\"]\n");
+    put(&host.skills_dir(), "d", "", "plugin");
+    put(&host.home().join(".chibi/skills"), "d", "", "personal");
+    for layer in ["plugin", "personal"] {
+        let told = host.succeeds(&["info", &format!("{layer}/d")]);
+        let hint = format!("agent-skills approve {layer}/d");
+        assert!(told.contains(&hint), "{told}");
+        host.succeeds(&["approve", &format!("{layer}/d")]);
+    }
+    for layer in ["plugin", "personal"] {
+        assert_eq!(crate::layers::read(&host, &format!("{layer}/d")), layer);
+    }
+    // Of one directory only the last state is approved.
+    let file = host.skills_dir().join("d/from.txt");
+    fs::write(&file, "new").unwrap();
+    host.succeeds(&["approve", "plugin/d"]);
+    assert_eq!(crate::layers::read(&host, "plugin/d"), "new");
+    fs::write(&file, "plugin").unwrap();
+    assert!(crate::layers::read(&host, "plugin/d").starts_with("Error: "));
+}
+
 fn from(host: &Host, source: &str) {
     put(&host.skills_dir(), "evil", "", "x");
     fs::write(host.plugin_dir().join("skills.lock.json"), lockfile(source)).unwrap();

@@ -47,7 +47,7 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
         let answer = calls(&host);
         assert!(answer.contains("Body of lab."), "{answer}");
         assert!(
-            answer.contains("run `agent-skills approve lab`"),
+            answer.contains("run `agent-skills approve plugin/lab`"),
             "{answer}"
         );
         host.hook("on_end", &json!({}));

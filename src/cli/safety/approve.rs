@@ -25,7 +25,9 @@ impl Approve {
         let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
         let (name, hooks) = (entry.name(), hooks(entry));
         let approved = ctx.approved();
-        approved.put(&name, digest.clone()).map_err(|error| {
+        let alone = catalog.rivals(entry).next().is_none();
+        let put = approved.approve(&name, &entry.dir, digest.clone(), alone);
+        put.map_err(|error| {
             let file = approved.file().display();
             error.hint(format!("`{file}` has to be writable: run it as its owner"))
         })?;

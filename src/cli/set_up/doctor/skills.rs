@@ -88,7 +88,7 @@ fn standing(entry: &Entry) -> Option<Check> {
             Some(Check::warn("skill-shadowed", text, remedy))
         }
         Some(Withheld::Unapproved) => {
-            let remedy = format!("agent-skills approve {name}");
+            let remedy = format!("agent-skills approve {}", entry.in_layer());
             Some(Check::warn("skill-unapproved", text, remedy))
         }
         Some(_) => None,
