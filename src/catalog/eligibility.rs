@@ -12,7 +12,7 @@ use super::installed::{Installed, Origin};
 use super::layer::Layer;
 use crate::policy::{
     Approvals, Config, Policies, Trust, Trusts, Visibility, any_matches, approval_current,
-    approval_needed, matches,
+    approval_needed,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -154,7 +154,7 @@ impl<'a> Rules<'a> {
             seen => seen.unwrap_or_default(),
         };
         let name = skill.name.as_str();
-        if seen.iter().any(|glob| matches(glob, name)) {
+        if seen.iter().any(|glob| glob.matches(name)) {
             return None;
         }
         let why = Diagnostic::HiddenCatalog(context.to_owned());

@@ -2,6 +2,7 @@
 //! order written, each with a list of names.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
@@ -9,58 +10,66 @@ use serde::{Serialize, Serializer};
 use crate::policy::matches;
 
 /// Lists by glob of context names; the file's order is kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ByContext(Vec<(String, Vec<String>)>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByContext<T = String>(Vec<(String, Vec<T>)>);
+
+impl<T> Default for ByContext<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 impl ByContext {
-    /// Whether the table is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// All names in the table.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.0.iter().flat_map(|(_, names)| names);
         names.map(String::as_str)
     }
+}
+
+impl<T: Ord> ByContext<T> {
+    /// Whether the table is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 
     /// The names for `context`, from all globs that match it, without duplicates; `None` if none
     /// matches.
-    pub fn names_for(&self, context: &str) -> Option<Vec<&str>> {
+    pub fn names_for(&self, context: &str) -> Option<Vec<&T>> {
         let mut matching = self
             .0
             .iter()
             .filter(|(glob, _)| matches(glob, context))
             .peekable();
         matching.peek()?;
-        let names = matching.flat_map(|(_, names)| names).map(String::as_str);
+        let names = matching.flat_map(|(_, names)| names);
         let mut seen = std::collections::BTreeSet::new();
         Some(names.filter(|name| seen.insert(*name)).collect())
     }
 }
 
-impl Serialize for ByContext {
+impl<T: Serialize> Serialize for ByContext<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(glob, names)| (glob, names)))
     }
 }
 
-impl<'de> Deserialize<'de> for ByContext {
+impl<'de, T: TryFrom<String, Error: fmt::Display>> Deserialize<'de> for ByContext<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Tables)
+        deserializer.deserialize_map(Tables(PhantomData))
     }
 }
 
-struct Tables;
+struct Tables<T>(PhantomData<T>);
 
-impl<'de> Visitor<'de> for Tables {
-    type Value = ByContext;
+impl<'de, T: TryFrom<String, Error: fmt::Display>> Visitor<'de> for Tables<T> {
+    type Value = ByContext<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a table of context globs with lists of skill names, as {\"*\" = [\"pdf\"]}")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<ByContext, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
         let mut all = Vec::new();
         while let Some((glob, names)) = table.next_entry::<String, Vec<String>>()? {
             if glob.trim().is_empty() {
@@ -72,7 +81,8 @@ impl<'de> Visitor<'de> for Tables {
                 let text = format!("the list for the contexts `{glob}` has an empty name");
                 return Err(A::Error::custom(text));
             }
-            all.push((glob, names));
+            let names = names.into_iter().map(T::try_from).collect::<Result<_, _>>();
+            all.push((glob, names.map_err(A::Error::custom)?));
         }
         Ok(ByContext(all))
     }
@@ -96,10 +106,14 @@ mod tests {
     #[test]
     fn the_order_is_the_files_and_each_name_stands_once() {
         let table = read("[table]\n\"z*\" = [\"c\", \"b\"]\nzoo = [\"a\", \"c\"]\n").unwrap();
-        assert_eq!(table.names_for("zoo"), Some(vec!["c", "b", "a"]));
-        assert_eq!(table.names_for("ZEBRA"), Some(vec!["c", "b"]));
-        assert_eq!(table.names_for("other"), None);
-        assert_eq!(ByContext::default().names_for("x"), None);
+        let names_for = |context| Some(table.names_for(context)?.into_iter().cloned().collect());
+        assert_eq!(
+            names_for("zoo"),
+            Some("c b a".split(' ').map(str::to_owned).collect::<Vec<_>>())
+        );
+        assert_eq!(names_for("ZEBRA").map(|names| names.len()), Some(2));
+        assert_eq!(names_for("other"), None);
+        assert_eq!(<ByContext>::default().names_for("x"), None);
         let json = serde_json::to_string(&table).unwrap();
         assert_eq!(json, r#"{"z*":["c","b"],"zoo":["a","c"]}"#);
     }

@@ -1,13 +1,12 @@
 //! `config.toml` in the plugin directory: its keys, and their values for the rooms that use them.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
-use crate::policy::ByContext;
+use crate::policy::{ByContext, BySkill, SkillGlob};
 use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
@@ -35,7 +34,7 @@ pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
     /// The same for single skills, by name.
-    pub enforce_for: BTreeMap<String, Enforce>,
+    pub enforce_for: BySkill<Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
     /// Whether filters such as `| head -20` are allowed without a rule; `true` by default.
@@ -77,13 +76,13 @@ pub struct Config {
     /// Characters of the prompt in which skills are listed; 12,000 by default.
     pub prompt_chars: Count<{ PROMPT_CHARS }>,
     /// Who sees a skill, by name.
-    pub visibility: BTreeMap<String, Visibility>,
+    pub visibility: BySkill<Visibility>,
     /// By context, the skills that are active from the start, in this order.
     pub uses_skills: ByContext,
     /// The limit for all their instructions in characters; 40,000 by default.
     pub uses_skills_chars: Count<{ ALWAYS_ON_CHARS }>,
     /// By context, names or globs of the skills that it sees; a context without an entry sees all.
-    pub catalog: ByContext,
+    pub catalog: ByContext<SkillGlob>,
     /// The audit log.
     pub audit: AuditConfig,
     /// Which of the host's variables scripts receive: `"all"` or a list of names; by default all
@@ -100,7 +99,7 @@ pub struct Config {
     /// Seconds after which a call answers and its script becomes a job, by host generation.
     pub call_seconds: CallSeconds,
     /// Settings that differ for the scripts of single skills, by name.
-    pub skills: BTreeMap<String, SkillSettings>,
+    pub skills: BySkill<SkillSettings>,
 }
 
 /// A number; `DEFAULT` if the key is absent.
@@ -211,9 +210,10 @@ impl Config {
 
     /// The settings for permission decisions.
     pub fn permission(&self) -> Settings {
+        let each = self.enforce_for.iter();
         Settings {
             enforce: self.enforce,
-            enforce_for: self.enforce_for.clone(),
+            enforce_for: each.map(|(name, own)| (name.to_string(), *own)).collect(),
             stacking: self.stacking,
             pipe_filters: self.pipe_filters.0,
             scripts: self.scripts,

@@ -1,13 +1,11 @@
 //! Tightens the user's configuration, never loosens it: by a trusted project's
 //! `.chibi/agent-skills.toml` and by a policy's minimum settings.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
-use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
+use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -24,7 +22,7 @@ pub struct ProjectConfig {
     model_installs: Option<ModelInstalls>,
     proposals: Enabled,
     deny: Vec<String>,
-    visibility: BTreeMap<String, Visibility>,
+    visibility: BySkill<Visibility>,
 }
 
 impl Config {
@@ -47,12 +45,12 @@ impl Config {
         self.pipe_filters.0 &= project.pipe_filters.0;
         self.proposals.0 &= project.proposals.0;
         self.deny.extend(project.deny);
-        for (name, wanted) in project.visibility {
+        for (name, wanted) in &*project.visibility {
             // `on` would show a skill that its author hides, and hiding what the user has always on
             // would lift its restriction.
-            if wanted != Visibility::On && !self.uses_skill(&name) {
-                let own = self.visibility.entry(name).or_insert(wanted);
-                *own = wanted.max(*own);
+            if *wanted != Visibility::On && !self.uses_skill(name) {
+                let own = self.visibility.entry(name.clone()).or_insert(*wanted);
+                *own = (*wanted).max(*own);
             }
         }
         self
@@ -60,9 +58,8 @@ impl Config {
 
     /// Whether a skill of this name may be one that `uses_skills` names in any context: by its name
     /// or its tool's, with or without a layer or an owner.
-    fn uses_skill(&self, name: &str) -> bool {
-        let name = SkillName::from_written(name);
-        let is_it = |part: &str| SkillName::from_written(part) == name;
+    fn uses_skill(&self, name: &SkillName) -> bool {
+        let is_it = |part: &str| SkillName::from_written(part).as_ref() == Some(name);
         let means = |written: &str| {
             let parts: Vec<&str> = written.split(['/', '@']).collect();
             let tools = parts.iter().filter_map(|part| part.strip_prefix("skill_"));
@@ -74,7 +71,7 @@ impl Config {
                     .into_iter()
                     .any(|pair| joined(pair[0], pair[1]) || joined(pair[1], pair[0]))
         };
-        name.is_some() && self.uses_skills.names().any(means)
+        self.uses_skills.names().any(means)
     }
 
     /// This configuration with each setting raised to the policy's minimum.
@@ -159,11 +156,8 @@ mod tests {
         let modes = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
         for (own, enforce) in modes.into_iter().enumerate() {
             for (floor, mode) in modes.into_iter().enumerate() {
-                let config = Config {
-                    enforce,
-                    enforce_for: [("x".to_owned(), enforce)].into(),
-                    ..Config::default()
-                };
+                let mut config: Config = toml::from_str("enforce_for = {x = 'off'}").unwrap();
+                (config.enforce, *config.enforce_for.get_mut("x").unwrap()) = (enforce, enforce);
                 let floors = Floors {
                     mode: Some(mode),
                     ..Floors::default()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::policy::config_merge::ProjectConfig;
-use crate::policy::{Config, Enterprise, Policies, Trust, Trusts, read_toml};
+use crate::policy::{Config, Enterprise, Policies, Trust, Trusts, folded_key, read_toml};
 use crate::run_context::RunContext;
 
 /// One key of the configuration, with its value and where that comes from.
@@ -139,7 +139,7 @@ fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut BTreeMap<String, 
         match value {
             Value::Object(table) => flatten(&format!("{key}."), table, leaves),
             value => {
-                leaves.insert(key, value);
+                leaves.insert(folded_key(&key), value);
             }
         }
     }

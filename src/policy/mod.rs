@@ -19,6 +19,7 @@ mod masking;
 mod on_disk;
 mod policies;
 mod script_settings;
+mod skill_names;
 mod trust;
 
 pub use approval::{
@@ -39,4 +40,5 @@ pub use log::{Line, last_heard, read_log};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{Floors, Need, Policies};
+pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use trust::{Trust, Trusts};

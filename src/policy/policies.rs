@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::enterprise::Enterprise;
 use super::file::read_toml;
-use super::glob::{any_matches, matches};
+use super::glob::matches;
+use super::skill_names::SkillGlob;
 use crate::error::{Error, Result};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
@@ -23,8 +24,8 @@ pub struct Policies(Vec<(PathBuf, Policy)>);
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Policy {
-    skills: Lists,
-    sources: Lists,
+    skills: Lists<SkillGlob>,
+    sources: Lists<String>,
     approval: Approval,
     tools: Tools,
     enforce: Floors,
@@ -34,11 +35,19 @@ struct Policy {
 }
 
 /// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Lists {
-    allow: Option<Vec<String>>,
-    block: Vec<String>,
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists<Glob> {
+    allow: Option<Vec<Glob>>,
+    #[serde(default = "Vec::new")]
+    block: Vec<Glob>,
+}
+
+impl<Glob> Default for Lists<Glob> {
+    fn default() -> Self {
+        let (allow, block) = (None, Vec::new());
+        Self { allow, block }
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -148,11 +157,12 @@ impl Policies {
     pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.skills;
-            let is_it = |glob: &&String| matches(glob, name) || matches(glob, directory);
+            let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
             if let Some(glob) = block.iter().find(is_it) {
                 return Some(format!("the policy {file} blocks skills named `{glob}`"));
             }
-            let allowed = allow.as_ref().is_none_or(|allow| any_matches(allow, name));
+            let allow = allow.as_ref();
+            let allowed = allow.is_none_or(|allow| allow.iter().any(|glob| glob.matches(name)));
             (!allowed).then(|| format!("the policy {file} does not allow a skill of this name"))
         })
     }
@@ -189,7 +199,7 @@ impl Policies {
 
     /// Whether a policy has rules about sources.
     pub fn has_source_rules(&self) -> bool {
-        let speaks = |lists: &Lists| lists.allow.is_some() || !lists.block.is_empty();
+        let speaks = |lists: &Lists<_>| lists.allow.is_some() || !lists.block.is_empty();
         self.0.iter().any(|(_, policy)| speaks(&policy.sources))
     }
 

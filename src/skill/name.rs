@@ -1,5 +1,6 @@
 //! The name that identifies a skill: safe as a path component, as an argument and in a message.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde::Serialize;
@@ -25,23 +26,22 @@ impl SkillName {
         if is_plain(written) {
             return Some(Self(written.to_owned()));
         }
-        let mut name = String::new();
-        let mut length = 0;
-        for c in written.nfkc().flat_map(char::to_lowercase) {
-            // Some letters are invisible, and no two names may differ only by those.
-            let shows = c.is_alphanumeric() && !is_invisible(c);
-            let c = if shows { c } else { '-' };
-            if c == '-' && (name.is_empty() || name.ends_with('-')) {
-                continue;
-            }
-            if length == Self::MAX {
-                break;
-            }
-            name.push(c);
-            length += 1;
-        }
+        let inside = Self::folded(written, "").skip_while(|c| *c == '-');
+        let mut name: String = inside.take(Self::MAX).collect();
         name.truncate(name.trim_end_matches('-').len());
         (!name.is_empty()).then_some(Self(name))
+    }
+
+    /// The characters that a name has for `written`, and those to `keep`; uncut, and perhaps with a
+    /// hyphen at either end.
+    pub fn folded<'a>(written: &'a str, keep: &'a str) -> impl Iterator<Item = char> + 'a {
+        let mut before = None;
+        let folded = written.nfkc().flat_map(char::to_lowercase).map(move |c| {
+            // Some letters are invisible, and no two names may differ only by those.
+            let shows = c.is_alphanumeric() && !is_invisible(c);
+            if shows || keep.contains(c) { c } else { '-' }
+        });
+        folded.filter(move |c| before.replace(*c) != Some('-') || *c != '-')
     }
 
     /// The name as text.
@@ -58,6 +58,12 @@ fn is_plain(written: &str) -> bool {
                 .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'))
     };
     written.len() <= SkillName::MAX && written.as_bytes().split(|byte| *byte == b'-').all(is_word)
+}
+
+impl Borrow<str> for SkillName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
 }
 
 impl fmt::Display for SkillName {

@@ -197,3 +197,71 @@ fn every_variable_that_the_program_reads_is_documented() {
         }
     }
 }
+
+/// Its author calls it `My Skill`.
+fn spelt(config: &str) -> Host {
+    let text = "---\nname: My Skill\ndescription: d\nallowed-tools: Read\n---\nBody.\n";
+    let host = Host::stdin().file("my-skill/SKILL.md", text);
+    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host
+}
+
+#[test]
+fn a_setting_means_its_skill_in_any_spelling() {
+    let ls = json!({"command": "ls"});
+    for key in ["my-skill", "My Skill", "MY-SKILL", "my_skill"] {
+        spelt(&format!("visibility = {{\"{key}\" = \"off\"}}")).knows_not("my-skill");
+        let host = spelt(&format!(
+            "enforce = \"off\"\nenforce_for = {{\"{key}\" = \"restrict\"}}"
+        ));
+        host.activates("my-skill").blocks("shell_exec", &ls);
+        let host = spelt(&format!("catalog = {{\"*\" = [\"{key}\"]}}"));
+        host.activates("my-skill");
+        let host = spelt(&format!("[skills.\"{key}\"]\nsandbox = \"require\""));
+        let own = host.plugin_dir().join("config.toml");
+        let line = format!(
+            "skills.my-skill.sandbox = \"require\"  # {}\n",
+            own.display()
+        );
+        assert_eq!(
+            host.succeeds(&["config", "get", &format!("skills.{key}")]),
+            line
+        );
+        let doctor = host.person(&["doctor"]).stdout;
+        assert!(!doctor.contains("means no skill"), "{doctor}");
+    }
+    let host = spelt("");
+    let key = "skills.My Skill.sandbox";
+    let told = host.succeeds(&["config", "set", key, "require"]);
+    assert!(
+        told.starts_with("skills.my-skill.sandbox = \"require\""),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_setting_that_means_no_skill_is_told() {
+    for key in ["plugin/my-skill", "my-skill@acme", "my-*", "*"] {
+        for table in [
+            format!("visibility = {{\"{key}\" = \"off\"}}"),
+            format!("enforce_for = {{\"{key}\" = \"restrict\"}}"),
+            format!("[skills.\"{key}\"]\nsandbox = \"require\""),
+        ] {
+            let host = spelt(&table);
+            let told = host.fails(&["config", "list"]);
+            assert!(
+                told.contains("line ") && told.contains(key),
+                "{table}: {told}"
+            );
+            host.knows_not("my-skill");
+        }
+        let set = ["config", "set", &format!("skills.{key}.sandbox"), "require"];
+        assert!(spelt("").fails(&set).contains("was not changed"), "{key}");
+    }
+    let host = spelt("visibility = {other = \"off\"}");
+    let doctor = host.person(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("`visibility.other` in the configuration means no skill"),
+        "{doctor}"
+    );
+}

@@ -108,7 +108,7 @@ const TRIES: [Try; 12] = [
     ("a catalog with the other one", |host| {
         own(
             host,
-            "[catalog]\n\"*\" = [\"plugin/deploy\", \"deploy-dir\"]\n",
+            "[catalog]\n\"*\" = [\"plugin-deploy\", \"deploy-dir\"]\n",
         );
     }),
     ("always on", |host| {

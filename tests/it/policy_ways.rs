@@ -19,7 +19,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
     const SOURCES: &str = "[sources]\nallow = [\"github.com/acme/*\"]\n";
     const SCRIPTS: &str = "[approval]\nrequire = [\"scripts\"]\n";
     const ALL: &str = "[approval]\nrequire = [\"all\"]\n";
-    let ways: [Way; 31] = [
+    let ways: [Way; 32] = [
         ("plugin", BLOCK, |host| {
             put(&host.skills_dir(), "evil", "", "x");
         }),
@@ -36,6 +36,11 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         (
             "letters of another case",
             "[skills]\nblock = [\"EVIL\"]",
+            |host| put(&host.skills_dir(), "evil", "", "x"),
+        ),
+        (
+            "a name as an author writes it",
+            "[skills]\nblock = [\"Evil!\"]",
             |host| put(&host.skills_dir(), "evil", "", "x"),
         ),
         ("a name in capitals", BLOCK, |host| {
@@ -214,11 +219,6 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
     }
 }
 
-fn scripted(host: &Host) {
-    put(&host.skills_dir(), "evil", "", "x");
-    fs::write(host.skills_dir().join("evil/run.sh"), "echo").unwrap();
-}
-
 #[test]
 fn namesakes_are_approved_each_for_itself() {
     let host = under(Host::stdin(), "[approval]\nrequire = [\"all\"]\n");
@@ -240,6 +240,11 @@ fn namesakes_are_approved_each_for_itself() {
     assert_eq!(crate::layers::read(&host, "plugin/d"), "new");
     fs::write(&file, "plugin").unwrap();
     assert!(crate::layers::read(&host, "plugin/d").starts_with("Error: "));
+}
+
+fn scripted(host: &Host) {
+    put(&host.skills_dir(), "evil", "", "x");
+    fs::write(host.skills_dir().join("evil/run.sh"), "echo").unwrap();
 }
 
 fn from(host: &Host, source: &str) {

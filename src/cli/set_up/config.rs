@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use crate::cli::json;
 use crate::error::{Error, Result};
-use crate::policy::{self, Setting, parse_toml, set_key};
+use crate::policy::{self, Setting, folded_key, parse_toml, set_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -40,11 +40,12 @@ impl Config {
     /// Shows or changes values.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         match self {
-            Self::Get { key } => get(ctx, key),
+            Self::Get { key } => get(ctx, &folded_key(key)),
             Self::Set { key, value } => {
+                let key = folded_key(key);
                 let path: Vec<&str> = key.split('.').collect();
                 set(ctx, &path, value)?;
-                get(ctx, key)
+                get(ctx, &key)
             }
             Self::List { json } => list(ctx, *json),
             Self::Path => Ok(paths(ctx)),

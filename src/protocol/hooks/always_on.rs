@@ -27,7 +27,7 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = ctx.config().ok()?;
     let names = config.uses_skills.names_for(context.unwrap_or_default());
-    let names = names.unwrap_or_default().into_iter().map(str::to_owned);
+    let names = names.unwrap_or_default().into_iter().cloned();
     let names: Vec<String> = names.collect();
     let tell = |name: &str, why: &dyn std::fmt::Display| {
         if is_first {

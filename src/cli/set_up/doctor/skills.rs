@@ -1,5 +1,6 @@
 //! Checks for skills that are unreadable, shadowed, cut or changed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -7,8 +8,9 @@ use super::check::Check;
 use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Withheld};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
+use crate::policy::Config;
 use crate::run_context::RunContext;
-use crate::skill::{Level, one_line};
+use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{files, limits};
 
 /// The checks of this area.
@@ -21,7 +23,9 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(catalog.entries().iter().filter_map(standing));
     let reports = Report::for_catalog(ctx, &catalog);
     checks.extend(reports.iter().filter_map(remarks));
-    let disclosure = Disclosure::new(&catalog, &ctx.config().unwrap_or_default());
+    let config = ctx.config().unwrap_or_default();
+    checks.extend(unmeant(&config, &catalog));
+    let disclosure = Disclosure::new(&catalog, &config);
     checks.extend(disclosure.cut().iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     for layer in [Layer::Plugin, Layer::Personal] {
@@ -103,6 +107,24 @@ fn remarks(report: &Report) -> Option<Check> {
     let text = format!("`{}` is odd: {}", report.name, codes.join(", "));
     let remedy = format!("`agent-skills info {}` tells more", report.name);
     (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
+}
+
+/// Settings for single skills that mean none.
+fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
+    let there = catalog.entries().iter().map(Entry::name);
+    let there = there.filter_map(|name| SkillName::from_written(&name));
+    let there: BTreeSet<SkillName> = there.collect();
+    let modes = config.enforce_for.keys().map(|name| ("enforce_for", name));
+    let scripts = config.skills.keys().map(|name| ("skills", name));
+    let seen = config.visibility.keys().map(|name| ("visibility", name));
+    let all = modes.chain(scripts).chain(seen);
+    let unmeant = all.filter(|(_, name)| !there.contains(*name));
+    let check = |(table, name)| {
+        let text = format!("`{table}.{name}` in the configuration means no skill that is there");
+        let remedy = "`list-installed` shows the names: correct it, unless another project has it";
+        Check::warn("setting-unused", text, remedy)
+    };
+    unmeant.map(check).collect()
 }
 
 /// The model sees only the beginning of a long description.

@@ -1,0 +1,231 @@
+//! Names of skills as people write them in configuration and policy. They are folded when they are
+//! parsed, as a skill's own name is, and what can mean no skill is a mistake.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::policy::matches;
+use crate::skill::SkillName;
+
+/// The tables of the configuration whose keys are names of skills.
+const TABLES: [&str; 3] = ["enforce_for", "skills", "visibility"];
+const WILDCARDS: [char; 2] = ['*', '?'];
+
+/// A table with settings by the name of a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct BySkill<T>(BTreeMap<SkillName, T>);
+
+/// A glob of names of skills.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SkillGlob {
+    written: String,
+    folded: String,
+}
+
+/// `key` of the configuration with the skill's name in it folded, if it has one.
+pub fn folded_key(key: &str) -> String {
+    let named = key
+        .split_once('.')
+        .filter(|(table, _)| TABLES.contains(table));
+    let folded = named.and_then(|(table, rest)| {
+        // Names may contain dots; keys may not.
+        let (name, field) = match rest.rfind('.').filter(|_| table == "skills") {
+            Some(dot) => rest.split_at(dot),
+            None => (rest, ""),
+        };
+        Some(format!("{table}.{}{field}", parse(name).ok()?))
+    });
+    folded.unwrap_or_else(|| key.to_owned())
+}
+
+/// The name that a key means, or why it means none.
+fn parse(written: &str) -> Result<SkillName, String> {
+    if written.contains(['/', '@']) || written.contains(WILDCARDS) {
+        return Err(format!(
+            "`{written}` is no skill's name: write it without layer, owner or wildcard"
+        ));
+    }
+    let name = SkillName::from_written(written);
+    name.ok_or_else(|| format!("`{written}` is no skill's name: it has no letter or digit"))
+}
+
+impl TryFrom<String> for SkillGlob {
+    type Error = String;
+
+    fn try_from(written: String) -> Result<Self, String> {
+        if written.contains(['/', '@']) {
+            return Err(format!(
+                "`{written}` matches no skill's name: names have neither layer nor owner"
+            ));
+        }
+        let mut folded: String = SkillName::folded(&written, "*?").collect();
+        if !folded.contains(WILDCARDS) {
+            folded = parse(&written)?.to_string();
+        } else if folded.starts_with('-') || folded.ends_with('-') {
+            return Err(format!(
+                "`{written}` matches no skill's name: names begin and end with a letter or digit"
+            ));
+        }
+        Ok(Self { written, folded })
+    }
+}
+
+impl SkillGlob {
+    /// Whether it matches the name of a skill, or of its directory.
+    pub fn matches(&self, name: &str) -> bool {
+        let folded = SkillName::from_written(name);
+        matches(&self.written, name)
+            || folded.is_some_and(|name| matches(&self.folded, name.as_str()))
+    }
+}
+
+impl fmt::Display for SkillGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+impl From<SkillGlob> for String {
+    fn from(glob: SkillGlob) -> Self {
+        glob.written
+    }
+}
+
+impl<T> Default for BySkill<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T> Deref for BySkill<T> {
+    type Target = BTreeMap<SkillName, T>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for BySkill<T> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for BySkill<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Keys(PhantomData))
+    }
+}
+
+struct Keys<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
+    type Value = BySkill<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a table of skill names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+        let mut all = BTreeMap::new();
+        while let Some(written) = table.next_key::<String>()? {
+            let name = parse(&written).map_err(A::Error::custom)?;
+            if all.contains_key(&name) {
+                let text = format!("`{written}` is the skill `{name}`, which is there already");
+                return Err(A::Error::custom(text));
+            }
+            all.insert(name, table.next_value()?);
+        }
+        Ok(BySkill(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct File {
+        #[serde(default)]
+        table: BySkill<u8>,
+        #[serde(default)]
+        globs: Vec<SkillGlob>,
+    }
+
+    fn read(text: &str) -> Result<File, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_key_in_any_spelling_means_the_skill() {
+        for key in [
+            "my-skill",
+            "My Skill",
+            "MY-SKILL",
+            "my_skill",
+            " my--skill ",
+        ] {
+            let file = read(&format!("[table]\n\"{key}\" = 1")).unwrap();
+            assert_eq!(file.table.get("my-skill"), Some(&1), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_means_no_skill_is_a_mistake() {
+        for (text, part) in [
+            ("table = {'plugin/pdf' = 1}", "without layer"),
+            ("table = {'pdf@acme' = 1}", "without layer"),
+            ("table = {'my-*' = 1}", "or wildcard"),
+            ("table = {'*' = 1}", "or wildcard"),
+            ("table = {'' = 1}", "no letter or digit"),
+            ("table = {'My Skill' = 1, my_skill = 2}", "there already"),
+            ("globs = ['plugin/pdf']", "neither layer nor owner"),
+            ("globs = ['_*']", "begin and end"),
+            ("globs = ['']", "no letter or digit"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn globs_are_folded_as_names_are() {
+        for (glob, name, expected) in [
+            ("Evil Tool", "evil-tool", true),
+            ("EVIL_*", "evil-other", true),
+            ("evil_*", "evil", false),
+            ("*_tool", "evil-tool", true),
+            ("e??l", "evil", true),
+            ("*", "evil", true),
+            ("my-dir", "my_dir", true),
+            ("my_dir", "my_dir", true),
+            ("a__*", "a__b", true),
+            ("evil-*", "good", false),
+        ] {
+            let file = read(&format!("globs = ['{glob}']")).unwrap();
+            assert_eq!(file.globs[0].matches(name), expected, "{glob} {name}");
+        }
+    }
+
+    #[test]
+    fn a_setting_is_found_by_the_name_as_written() {
+        for (key, folded) in [
+            ("skills.My Skill.sandbox", "skills.my-skill.sandbox"),
+            ("skills.v1.2.sandbox", "skills.v1-2.sandbox"),
+            ("visibility.v1.2", "visibility.v1-2"),
+            ("skills.My Skill", "skills.my-skill"),
+            ("visibility.a/b", "visibility.a/b"),
+            ("audit.path", "audit.path"),
+            ("enforce", "enforce"),
+        ] {
+            assert_eq!(folded_key(key), folded);
+        }
+    }
+}
