@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
 use crate::host::shell;
 use crate::permission::{Enforce, Places, Restriction, Scope, Settings, Stacking};
 use crate::policy::{Config, Policies};
@@ -25,15 +24,12 @@ pub struct Enforcement {
 
 impl Enforcement {
     /// What restricts the calls of a session.
-    ///
-    /// # Errors
-    /// If a policy or the configuration denies something that cannot be understood.
     pub fn for_session(
         ctx: &RunContext,
         config: &Config,
         policies: &Policies,
         session: &Session,
-    ) -> Result<Self> {
+    ) -> Self {
         let activated = &session.activated;
         let project_root = ctx.project_dir();
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
@@ -58,14 +54,15 @@ impl Enforcement {
             .collect();
         for (file, entries) in policies.denied_tools() {
             let source = format!("the policy {}", file.display());
-            denied.push(denials(&source, entries, &project_root)?);
+            denied.push(Restriction::policy(&source, entries, &project_root));
         }
         if !activated.is_empty() {
-            denied.push(denials("the configuration", &config.deny, &project_root)?);
+            let source = "the configuration";
+            denied.push(Restriction::policy(source, &config.deny, &project_root));
         }
         let active = counting.iter().chain(&unloaded);
         let active = active.map(|skill| PathBuf::from(&skill.dir));
-        Ok(Self {
+        Self {
             restrictions: counting.iter().map(parse).collect(),
             denials: denied,
             settings,
@@ -81,7 +78,7 @@ impl Enforcement {
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
-        })
+        }
     }
 
     /// The scope of a decision.
@@ -131,20 +128,6 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
         name.to_str().filter(|_| counts).map(str::to_owned)
     };
     Some(env.vars().filter_map(name).collect())
-}
-
-/// Denials that come from no skill. An entry that cannot be understood might mean anything, so it
-/// is an error.
-fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
-    let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
-    let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
-    match denied.iter().find(means_nothing) {
-        None => Ok(deny(denied)),
-        Some(entry) => Err(
-            Error::new(format!("{source} denies `{entry}`, which is not a tool"))
-                .hint("correct it; until then only reading is allowed"),
-        ),
-    }
 }
 
 #[cfg(test)]

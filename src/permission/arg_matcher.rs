@@ -3,7 +3,7 @@
 
 use super::command::{Canonical, CommandPattern};
 use super::domain::DomainPattern;
-use super::list::Flaw;
+use super::list::{Flaw, NOT_A_NAME};
 use super::path_pattern::PathPattern;
 use super::template::Directories;
 use super::tool_matcher::ToolMatcher;
@@ -50,6 +50,7 @@ impl ArgMatcher {
         let path = |body: &str| PathPattern::parse(&directories.fill(body)).map(Self::Path);
         let body = body.filter(|body| *body != "*");
         match (subject, body) {
+            (ToolMatcher::Unclear, _) => Err(NOT_A_NAME),
             (ToolMatcher::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
             (ToolMatcher::Capability(Capability::EditNotebook), None) => {
                 Ok(Self::Path(PathPattern::anywhere(&format!("*{NOTEBOOK}"))))

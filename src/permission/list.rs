@@ -27,7 +27,8 @@ pub type Flaw = (&'static str, &'static str);
 const UNBALANCED: Flaw = ("unbalanced", "a parenthesis or quote is not closed");
 const EMPTY: Flaw = ("empty-pattern", "the parentheses are empty");
 const CONTROL: Flaw = ("control-character", "it has control characters");
-const NOT_A_NAME: Flaw = ("not-a-name", "it does not begin with a tool name");
+/// The flaw of an entry whose name is none.
+pub const NOT_A_NAME: Flaw = ("not-a-name", "it does not begin with a tool name");
 const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis");
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.
@@ -105,11 +106,7 @@ fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a st
     if name.contains(['\'', '"', ')']) || text.contains('(') && !balanced(text) {
         return Err(UNBALANCED);
     }
-    // A bare `*` is a valid name here; the grammar does not interpret it.
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:/*".contains(c);
-    if !name.chars().all(is_name)
-        || !(name == "*" || name.starts_with(|c: char| c.is_ascii_alphanumeric()))
-    {
+    if !is_name(name) {
         return Err(NOT_A_NAME);
     }
     let Some(pattern) = pattern else {
@@ -123,6 +120,14 @@ fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a st
         "" => Err(EMPTY),
         body => Ok(Some(body)),
     }
+}
+
+/// Whether `name` can be the name of a tool. A bare `*` can be; the grammar does not interpret it.
+pub fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-.:/*".contains(c);
+    let ends = |c: char| !".:/".contains(c);
+    let begins = |c: char| c.is_ascii_alphanumeric();
+    name == "*" || name.starts_with(begins) && name.chars().all(is_letter) && name.ends_with(ends)
 }
 
 fn balanced(pattern: &str) -> bool {

@@ -43,6 +43,6 @@ pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;
-pub use rule::{Rule, RuleNote};
+pub use rule::{Rule, RuleNote, unclear_denial};
 pub use scope::Scope;
 pub use settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};

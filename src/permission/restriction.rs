@@ -142,7 +142,12 @@ impl Restriction {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::permission::arg_matcher::ArgMatcher;
+    use crate::permission::rule::unclear_denial;
+    use crate::permission::tool_matcher::Tool;
 
     fn parse(allowed: Option<&[&str]>, denied: &[&str]) -> Restriction {
         let own = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
@@ -167,6 +172,76 @@ mod tests {
             assert_eq!(restriction.is_restricted(), restricted, "{list:?}");
             let last = restriction.notes().last().map(|note| note.code);
             assert_eq!(last, code, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_denial_without_a_tools_name_denies_every_tool() {
+        let calls = ["shell_exec", "write_file", "call_user", "my_tool"];
+        let denied = |entry: &str| {
+            let restriction = parse(None, &[entry]);
+            let is_denied = |name: &&str| {
+                let tool = Tool::new(name, None, &BTreeSet::new());
+                let mut rules = restriction.denied().iter();
+                rules.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any))
+            };
+            let count = calls.iter().filter(|name| is_denied(name)).count();
+            (
+                count,
+                restriction.notes().last().map(|note| note.message.clone()),
+            )
+        };
+        for entry in [
+            "Bash;",
+            "Bash|Write",
+            "Bash)",
+            "`Bash`",
+            "Bash\u{200b}",
+            "Ｂash",
+            "!Bash",
+            "-Bash",
+            "Bash+",
+            "Bash&Write",
+            "run_skill_script;",
+            "Bash.",
+            "Bash:",
+            "B*sh",
+            "ab*",
+            "'Bash'x",
+            "(x)",
+            "[Bash]",
+            "Bash;(rm:*)",
+            "Bash;(",
+            "<<",
+            "{twice}",
+            "?",
+        ] {
+            let (count, note) = denied(entry);
+            assert_eq!(count, calls.len(), "{entry}");
+            assert!(note.unwrap().contains("denies every tool"), "{entry}");
+            assert_eq!(
+                unclear_denial(&["Read".into(), entry.into()]).unwrap(),
+                entry
+            );
+            let granted = parse(Some(&[entry]), &[]);
+            assert!(
+                !granted
+                    .allowed()
+                    .unwrap()
+                    .iter()
+                    .any(Rule::grants_something),
+                "{entry}"
+            );
+        }
+        for (entry, count) in [
+            ("Bash", 1),
+            ("Bash(rm", 1),
+            ("my_tool()", 1),
+            ("mcp__a__b", 0),
+            ("*", 4),
+        ] {
+            assert_eq!(denied(entry).0, count, "{entry}");
+            assert_eq!(unclear_denial(&[entry.to_owned()]), None);
         }
     }
 

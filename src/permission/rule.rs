@@ -47,6 +47,16 @@ pub struct Rule {
     test: ArgMatcher,
 }
 
+/// The first of these denials in which a part names no tool, or all of it names none.
+pub fn unclear_denial(entries: &[String]) -> Option<&String> {
+    let directories = Directories::default();
+    entries.iter().find(|entry| {
+        let (rules, _) = read_list(std::slice::from_ref(entry), Purpose::Deny, &directories);
+        let is_unclear = |rule: &Rule| rule.subject == ToolMatcher::Unclear;
+        rules.is_empty() || rules.iter().any(is_unclear)
+    })
+}
+
 /// Parses a whole list; the grammar splits each of its strings again.
 pub fn read_list(
     entries: &[String],
@@ -77,9 +87,11 @@ impl Rule {
         let mut body = match body {
             Ok(body) => body,
             Err((code, why)) => {
-                notes.push(RuleNote::new(code, &written, &purpose.outcome(why)));
+                let subject = ToolMatcher::parse(&name);
+                let outcome = purpose.outcome(&subject, why);
+                notes.push(RuleNote::new(code, &written, &outcome));
                 return Self {
-                    subject: ToolMatcher::parse(&name),
+                    subject,
                     test: purpose.when_in_doubt(),
                     written,
                 };
@@ -108,7 +120,7 @@ impl Rule {
         }
         let test = ArgMatcher::parse(&subject, body.as_deref(), directories);
         let test = test.unwrap_or_else(|(code, why)| {
-            remark(code, &purpose.outcome(why));
+            remark(code, &purpose.outcome(&subject, why));
             purpose.when_in_doubt()
         });
         Self {
@@ -184,7 +196,7 @@ impl Rule {
         let named = |name: &str| vec![format!("{name}{pattern}")];
         match &self.subject {
             _ if self.test == ArgMatcher::Nothing => Vec::new(),
-            ToolMatcher::Everything => named("every tool"),
+            ToolMatcher::Everything | ToolMatcher::Unclear => named("any tool"),
             ToolMatcher::Capability(Capability::Skill) => named("skill_*"),
             ToolMatcher::Capability(Capability::WebSearch) => named("web_search"),
             ToolMatcher::Capability(_) | ToolMatcher::Programs(_) => {
@@ -219,9 +231,14 @@ impl fmt::Display for Rule {
 }
 
 impl Purpose {
-    fn outcome(self, why: &str) -> String {
+    fn outcome(self, subject: &ToolMatcher, why: &str) -> String {
         match self {
             Self::Allow => format!("{why}; it grants nothing"),
+            Self::Deny if *subject == ToolMatcher::Unclear => {
+                format!(
+                    "{why}, so it denies every tool; write the names alone, separated by commas"
+                )
+            }
             Self::Deny => format!("{why}; it denies the tool as a whole"),
         }
     }

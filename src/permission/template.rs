@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// The values of the placeholders.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Directories {
     /// The skill's own directory.
     pub skill: PathBuf,

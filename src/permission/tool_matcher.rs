@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::call::OurTool;
+use super::list::is_name;
 use crate::host::alias::{self, Capability, fold};
 use crate::host::tools;
 
@@ -26,6 +27,9 @@ pub enum ToolMatcher {
         /// Whether more characters may follow.
         open: bool,
     },
+    /// Text that is no tool's name, as `Bash;`. It may have meant any tool, so it covers all. Its
+    /// arguments are in doubt too: an allow rule grants none.
+    Unclear,
 }
 
 /// A tool, with the facts needed to tell whether a rule covers it.
@@ -59,8 +63,10 @@ impl<'a> Tool<'a> {
 impl ToolMatcher {
     /// Resolves an entry's name.
     pub fn parse(name: &str) -> Self {
-        if name == "*" {
-            return Self::Everything;
+        match name {
+            "*" => return Self::Everything,
+            name if !is_name(name) => return Self::Unclear,
+            _ => {}
         }
         if let Some(capability) = Capability::named(name) {
             return Self::Capability(capability);
@@ -72,6 +78,7 @@ impl ToolMatcher {
             Some(prefix) if prefix.len() >= 3 && !prefix.contains('*') => {
                 Self::Prefix(joined(prefix))
             }
+            _ if name.contains('*') => Self::Unclear,
             _ => Self::Named(fold(name)),
         })
     }
@@ -113,7 +120,7 @@ impl ToolMatcher {
     /// Whether it covers a tool.
     pub fn covers(&self, tool: &Tool<'_>) -> bool {
         match self {
-            Self::Everything => true,
+            Self::Everything | Self::Unclear => true,
             Self::Capability(Capability::WebSearch) => {
                 tool.ours.is_none() && fold(tool.name) == "websearch"
             }

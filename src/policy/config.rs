@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
+use crate::policy::file::denials;
 use crate::policy::{ByContext, BySkill, SkillGlob};
 use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
 
@@ -44,6 +45,7 @@ pub struct Config {
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
     /// What is denied while any skill is active, in the grammar of `allowed-tools`.
+    #[serde(deserialize_with = "denials")]
     pub deny: Vec<String>,
     /// `prompt` (default) or `context`: how long an activation lasts.
     pub scope: Lifetime,

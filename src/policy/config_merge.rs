@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
+use crate::policy::file::denials;
 use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
@@ -21,6 +22,7 @@ pub struct ProjectConfig {
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
     proposals: Enabled,
+    #[serde(deserialize_with = "denials")]
     deny: Vec<String>,
     visibility: BySkill<Visibility>,
 }

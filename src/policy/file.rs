@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 
 use crate::error::{Error, Result};
+use crate::permission::unclear_denial;
 use crate::sys::{files, limits};
 
 /// The file's content; `None` if there is no such file.
@@ -37,6 +38,21 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (us
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
         (line_of(text, error.span()), reason)
     })
+}
+
+/// Denials in the grammar of `allowed-tools`. One in which no tool can be recognised might mean
+/// any, so it is a mistake in the file.
+pub fn denials<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<String>, D::Error> {
+    let written = Vec::deserialize(deserializer)?;
+    match unclear_denial(&written) {
+        None => Ok(written),
+        Some(entry) => Err(D::Error::custom(format!(
+            "`deny` contains `{}`, which is not the name of a tool",
+            entry.escape_debug()
+        ))),
+    }
 }
 
 /// The number of the line in which a mistake begins.

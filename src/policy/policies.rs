@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::enterprise::Enterprise;
-use super::file::read_toml;
+use super::file::{denials, read_toml};
 use super::glob::matches;
 use super::skill_names::SkillGlob;
 use crate::error::{Error, Result};
@@ -59,6 +59,7 @@ struct Approval {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Tools {
+    #[serde(deserialize_with = "denials")]
     deny: Vec<String>,
 }
 

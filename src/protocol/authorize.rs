@@ -86,10 +86,7 @@ pub fn authorize(
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
-    let enforcement = match Enforcement::for_session(ctx, &config, &policies, session) {
-        Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "what is denied cannot be read", &error),
-    };
+    let enforcement = Enforcement::for_session(ctx, &config, &policies, session);
     let scope = enforcement.scope();
     let call = under_denied_name(&scope, call, used);
     let decision = decide(&scope, &call, &OnDisk);

@@ -23,6 +23,16 @@ pub enum ToolList {
     Listed(Vec<String>),
 }
 
+impl ToolList {
+    /// The list that is the value of such a key.
+    pub(super) fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            value => Self::Listed(entries(value)),
+        }
+    }
+}
+
 impl From<Map<String, Value>> for Fields {
     fn from(map: Map<String, Value>) -> Self {
         Self(map)
@@ -78,11 +88,8 @@ impl Fields {
 
     /// The value of `allowed-tools` in any of its spellings.
     pub fn allowed_tools(&self) -> ToolList {
-        match self.allowed_key() {
-            None => ToolList::Absent,
-            Some((_, Value::Null)) => ToolList::Null,
-            Some((_, value)) => ToolList::Listed(entries(value)),
-        }
+        let found = self.allowed_key();
+        found.map_or(ToolList::Absent, |(_, value)| ToolList::of(value))
     }
 
     /// Whether the only tool list is under `tools`, which some authors use for clients.
@@ -93,7 +100,7 @@ impl Fields {
     /// The entries of `disallowed-tools` in all its spellings; empty if there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
         let all = self.0.iter();
-        let spellings = all.filter(|(key, _)| folds_to(key, "disallowedtools"));
+        let spellings = all.filter(|(key, _)| is_disallowed_tools(key));
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
@@ -135,6 +142,21 @@ pub fn folds_to(key: &str, folded: &str) -> bool {
     letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
 }
 
+/// Whether a key is a spelling of `allowed-tools`.
+pub fn is_allowed_tools(key: &str) -> bool {
+    folds_to(key, "allowedtools")
+}
+
+/// Whether a key is a spelling of `disallowed-tools`.
+pub fn is_disallowed_tools(key: &str) -> bool {
+    folds_to(key, "disallowedtools")
+}
+
+/// Whether a key may hold a tool list.
+pub fn is_tool_list(key: &str) -> bool {
+    is_allowed_tools(key) || is_disallowed_tools(key) || folds_to(key, "tools")
+}
+
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -157,22 +179,21 @@ fn entries(value: &Value) -> Vec<String> {
 }
 
 /// The entries of a mapping: `{Bash: [git:*, ls]}` is `Bash(git:*) Bash(ls)`. A name with an open
-/// parenthesis is an entry that YAML has split at `: `, so it is joined again.
+/// parenthesis is an entry that YAML has split at `: `, so it is joined again. A value that names no
+/// arguments makes an entry with a flaw, which grants nothing and denies the whole tool.
 fn map_entry(name: &str, body: &Value) -> Vec<String> {
-    if name.contains('(') {
-        return vec![format!("{name}:{}", scalar(body).unwrap_or_default())];
-    }
     match body {
-        Value::Array(items) => {
+        Value::Array(items) if !items.is_empty() => {
             let entries = items.iter().flat_map(|item| map_entry(name, item));
             entries.collect()
         }
-        Value::Null | Value::Bool(true) => vec![name.to_owned()],
-        Value::Bool(false) => Vec::new(),
-        value => {
-            let body = scalar(value).into_iter();
-            body.map(|body| format!("{name}({body})")).collect()
+        body if name.contains('(') => {
+            vec![format!("{name}:{}", scalar(body).unwrap_or_default())]
         }
+        Value::Null | Value::Bool(true) => vec![name.to_owned()],
+        Value::Bool(false) | Value::Array(_) | Value::Object(_) => vec![format!("{name}()")],
+        Value::String(body) => vec![format!("{name}({body})")],
+        Value::Number(body) => vec![format!("{name}({body})")],
     }
 }
 
@@ -223,15 +244,92 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_key_wins_over_other_spellings() {
+    fn other_spellings_of_the_key_win_over_tools() {
         for both in [
             "tools: [codex]\nallowed-tools: Read",
-            "allowed_tools: Bash\nallowed-tools: Read",
-            "allowed-tools: Read\nallowedTools: Bash",
+            "allowedTools: Read\ntools: Bash",
         ] {
             assert_eq!(
                 fields(both).allowed_tools(),
                 ToolList::Listed(vec!["Read".to_owned()])
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_denial_is_lost() {
+        for (yaml, expected) in [
+            ("{Bash: {rm: true}}", &["Bash()"][..]),
+            (
+                "{Bash: {}, Write: [], Read: false}",
+                &["Bash()", "Write()", "Read()"],
+            ),
+            (
+                "{Bash: [rm, {ls: x}, [cp]]}",
+                &["Bash(rm)", "Bash()", "Bash(cp)"],
+            ),
+            ("[[Bash, [Write]], ~, 3]", &["Bash", "Write", "3"]),
+            ("{Bash: rm, Bash: ls}", &["{twice}"]),
+            ("!foo [Bash]", &["!foo [Bash]"]),
+            ("Bash\ndisallowed-tools: Write", &["Bash", "Write"]),
+            (
+                "[Bash]\ndisallowed-tools:\ndisallowed_tools: Write",
+                &["Bash", "Write"],
+            ),
+            ("\nfoo: [a] [b]\ndisallowed-tools: Bash", &["Bash"]),
+            (
+                "Read\nfoo: [a] [b]\ndisallowed-tools: Bash",
+                &["Read", "Bash"],
+            ),
+            (
+                "Read\nx: &a {disallowed-tools: Bash}\n<<: *a",
+                &["Read", "Bash"],
+            ),
+            (
+                "Read\nx: &a {disallowed-tools: Bash}\n<<: [{<<: *a}]",
+                &["Read", "Bash"],
+            ),
+            (
+                "Read\nx: &a {disallowed-tools: a, disallowed-tools: b}\n<<: *a",
+                &["Read", "<<"],
+            ),
+        ] {
+            let yaml = format!("disallowed-tools: {yaml}");
+            assert_eq!(fields(&yaml).disallowed_tools(), expected, "{yaml}");
+        }
+    }
+
+    #[test]
+    fn different_lists_of_allowed_tools_allow_nothing() {
+        for (yaml, allowed) in [
+            ("allowed-tools: Read\nallowed-tools: [Read]", &["Read"][..]),
+            ("allowed-tools: Read\nx:\n  allowed-tools: Bash", &["Read"]),
+            ("allowed-tools: Read\nx: y\nallowed-tools: Bash", &[]),
+            ("allowed-tools: Read\nallowed-tools:", &[]),
+            ("allowed-tools: Read\nallowed_tools: Bash", &[]),
+            ("Allowed-Tools: Bash\nallowed-tools: Read", &[]),
+            ("tools: Read\ntools: Bash", &[]),
+            ("  allowed-tools: Read\n  allowed-tools:", &[]),
+            ("  allowed-tools: Read\n  allowed-tools: Bash", &[]),
+            ("{allowed-tools: Read, allowed-tools: Bash}", &[]),
+            ("allowed-tools: Read\n\"allowed\\x2dtools\": Bash", &[]),
+            ("allowed-tools: Read\n? allowed-tools\n: Bash", &[]),
+            ("x: [a] [b]\nallowed-tools: Read\nallowed-tools: Bash", &[]),
+            ("b: &b {allowed-tools: Bash}\n<<: *b", &["Bash"]),
+            (
+                "b: &b {allowed-tools: Bash}\n<<: *b\nallowed-tools: Read",
+                &[],
+            ),
+            (
+                "b: &b {allowed-tools: Bash, allowed-tools: Read}\n<<: *b",
+                &[],
+            ),
+        ] {
+            let allowed = allowed.iter().map(|entry| (*entry).to_owned()).collect();
+            assert_eq!(
+                fields(yaml).allowed_tools(),
+                ToolList::Listed(allowed),
+                "{yaml}"
             );
         }
     }

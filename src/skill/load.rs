@@ -88,16 +88,15 @@ impl Skill {
         let read = split.yaml.map(mapping::read).unwrap_or_default();
         let repaired = split.yaml.is_none() || read.diagnostic.is_some();
         diagnostics.extend(read.diagnostic);
+        diagnostics.extend(read.contradiction);
         let mut fields = Fields::from(read.values);
-        let yaml = split.yaml.unwrap_or(&text);
-        // A merge key could bring a list from elsewhere, so it is not followed. With odd fences the
-        // end of the frontmatter is a guess, so the whole file counts.
+        // With odd fences the end of the frontmatter is a guess, so the whole file counts.
         if doubtful_fences {
             diagnostics.extend(salvage::restriction(&text, &mut fields));
-        } else if repaired || fields.value("<<").is_some() {
+        } else if repaired {
+            let yaml = split.yaml.unwrap_or(&text);
             diagnostics.extend(salvage::restriction(yaml, &mut fields));
         }
-        diagnostics.extend(salvage::contradiction(yaml, &mut fields));
         diagnostics.extend(fields.tool_list_diagnostics());
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;

@@ -1,8 +1,12 @@
 //! Parses YAML text into a mapping: as a whole if possible, otherwise key by key, so that one
 //! broken value does not affect the others (docs/spec/skills.md#yaml).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
+use super::fields::is_tool_list;
+use super::pairs::{self, Pairs};
 use super::{Diagnostic, plain};
 use crate::sys::limits;
 
@@ -13,31 +17,32 @@ pub struct Mapping {
     pub values: Map<String, Value>,
     /// What had to be repaired.
     pub diagnostic: Option<Diagnostic>,
+    /// What was contradictory.
+    pub contradiction: Option<Diagnostic>,
 }
 
 /// Reads a frontmatter. Text that is not a mapping gives an empty one.
 pub fn read(yaml: &str) -> Mapping {
-    let (values, diagnostic) = if let Some(reason) = over_limits(yaml) {
+    let (pairs, diagnostic) = if let Some(reason) = over_limits(yaml) {
         let too_large = Diagnostic::FrontmatterTooLarge(reason);
         (by_key(yaml, false), Some(too_large))
-    } else if let Some(values) = plain::read(yaml).or_else(|| parse(yaml)) {
-        (values, None)
+    } else if let Some(pairs) = plain::read(yaml).or_else(|| pairs::parse(yaml)) {
+        (pairs, None)
     } else {
         (by_key(yaml, true), Some(Diagnostic::YamlRepaired))
     };
-    Mapping { values, diagnostic }
-}
-
-/// The mapping, if the text is YAML within the limits. Of a duplicate key, the last value counts.
-pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
-    over_limits(yaml).is_none().then(|| parse(yaml)).flatten()
-}
-
-fn parse(yaml: &str) -> Option<Map<String, Value>> {
-    match serde_yaml::from_str(yaml).ok()? {
-        Value::Object(values) => Some(values),
-        _ => None,
+    let (values, contradiction) = pairs::settled(pairs);
+    Mapping {
+        values,
+        diagnostic,
+        contradiction,
     }
+}
+
+/// The pairs of the mapping, if the text is YAML within the limits.
+pub fn strict(yaml: &str) -> Option<Pairs> {
+    let is_within = over_limits(yaml).is_none();
+    is_within.then(|| pairs::parse(yaml)).flatten()
 }
 
 /// Why the text is too much for the YAML parser, whose time is quadratic in the nesting; `None` if
@@ -81,21 +86,22 @@ pub fn deepest_bracket(yaml: &str) -> usize {
 }
 
 /// Parses each top-level key as a document of its own, or keeps its raw text if that fails too. Of
-/// a duplicate key, the first value counts.
-fn by_key(yaml: &str, parse: bool) -> Map<String, Value> {
-    let mut values = Map::new();
+/// a duplicate key, the first value counts, except that all tool lists do.
+fn by_key(yaml: &str, parse: bool) -> Pairs {
+    let (mut pairs, mut known) = (Pairs::new(), BTreeSet::new());
     for chunk in chunks(yaml) {
         let Some((key, raw)) = chunk.split_once(':') else {
             continue;
         };
         let key = unquoted(key);
-        values.entry(key).or_insert_with(|| {
-            let map = parse.then(|| strict(chunk)).flatten();
-            let value = map.and_then(|mut map| map.remove(key));
-            value.unwrap_or_else(|| raw_value(raw))
-        });
+        if known.insert(key) || is_tool_list(key) {
+            let parsed = parse.then(|| strict(chunk)).flatten();
+            let mut parsed = parsed.into_iter().flatten();
+            let value = parsed.find_map(|(name, value)| (name == key).then_some(value));
+            pairs.push((key.to_owned(), value.unwrap_or_else(|| raw_value(raw))));
+        }
     }
-    values
+    pairs
 }
 
 /// Splits the text before every line that begins with a key.

@@ -19,6 +19,7 @@ mod level;
 mod load;
 mod mapping;
 mod name;
+mod pairs;
 mod plain;
 mod properties;
 mod rank;

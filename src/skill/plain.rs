@@ -2,23 +2,22 @@
 //! skills of five (docs/spec/skills.md#yaml). The YAML parser is many times slower; it gets
 //! whatever YAML might read differently.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// The mapping, if all of `yaml` is plain.
-pub fn read(yaml: &str) -> Option<Map<String, Value>> {
-    let mut values = Map::new();
+use super::pairs::Pairs;
+
+/// The pairs of the mapping, if all of `yaml` is plain.
+pub fn read(yaml: &str) -> Option<Pairs> {
+    let mut pairs = Pairs::new();
     for line in yaml.lines() {
         let (key, value) = line.split_once(": ")?;
         let value = value.trim_matches(' ');
         if !is_key(key) || !is_text(value) {
             return None;
         }
-        let text = Value::String(value.to_owned());
-        if values.insert(key.to_owned(), text).is_some() {
-            return None;
-        }
+        pairs.push((key.to_owned(), Value::String(value.to_owned())));
     }
-    (!values.is_empty()).then_some(values)
+    (!pairs.is_empty()).then_some(pairs)
 }
 
 fn is_key(key: &str) -> bool {
@@ -53,8 +52,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn by_yaml(yaml: &str) -> Option<Map<String, Value>> {
-        serde_yaml::from_str(yaml).ok()
+    fn by_yaml(yaml: &str) -> Option<Pairs> {
+        crate::skill::pairs::parse(yaml)
     }
 
     #[test]
@@ -63,7 +62,7 @@ mod tests {
         assert_eq!(read(yaml), None);
         let yaml = "name: pdf\r\ndescription:  Fills “forms”; a:b, it's {x} [y]#1 \nallowed-tools: Read Bash(git:*)";
         let values = read(yaml).unwrap();
-        assert_eq!(values["description"], "Fills “forms”; a:b, it's {x} [y]#1");
+        assert_eq!(values[1].1, "Fills “forms”; a:b, it's {x} [y]#1");
         assert_eq!(Some(values), by_yaml(yaml));
     }
 

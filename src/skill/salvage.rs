@@ -2,65 +2,63 @@
 //! (docs/spec/restriction.md#absent-null-and-empty). Its line is read as text; in doubt it
 //! restricts more.
 
-use super::fields::{Fields, folds_to};
+use super::fields::{Fields, is_allowed_tools, is_disallowed_tools};
 use super::{Diagnostic, ToolList};
 
 /// Adds the tool lists that `fields` lacks from their lines in `text`, with a diagnostic for each.
+/// Different lists of allowed tools allow nothing, and all denials count.
 pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
-    let has_allowed = fields.allowed_tools() != ToolList::Absent;
-    let has_denied = !fields.disallowed_tools().is_empty();
     let mut diagnostics = Vec::new();
-    for (key, is_there) in [
-        ("allowed-tools", has_allowed),
-        ("disallowed-tools", has_denied),
-    ] {
-        if !is_there && let Some(entries) = entries(text, key) {
-            fields.restrict(key, entries);
-            diagnostics.push(Diagnostic::AllowedToolsSalvaged(key.to_owned()));
+    if fields.allowed_tools() == ToolList::Absent {
+        let mut lists = lists(text, is_allowed_tools);
+        if let Some(list) = lists.pop() {
+            let agree = lists.iter().all(|other| *other == list);
+            fields.restrict("allowed-tools", if agree { list } else { Vec::new() });
+            diagnostics.push(Diagnostic::AllowedToolsSalvaged("allowed-tools".to_owned()));
+            diagnostics.extend((!agree).then_some(Diagnostic::AllowedToolsTwice));
         }
+    }
+    let denied = lists(text, is_disallowed_tools);
+    if fields.disallowed_tools().is_empty() && !denied.is_empty() {
+        // A list that is somewhere else could hold any tool; `?` is the name of none.
+        let any = |list: Vec<String>| match list.is_empty() {
+            true => vec!["?".to_owned()],
+            false => list,
+        };
+        let denied = denied.into_iter().flat_map(any).collect();
+        fields.restrict("disallowed-tools", denied);
+        diagnostics.push(Diagnostic::AllowedToolsSalvaged(
+            "disallowed-tools".to_owned(),
+        ));
     }
     diagnostics
 }
 
-/// Allows nothing if the top level has several different lists of allowed tools, because it depends
-/// on the parser which of them counts.
-pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
-    let mut lists: Vec<Vec<&str>> = Vec::new();
-    let mut inside = false;
-    for line in yaml.lines() {
-        let top = line.split_once(':');
-        let top = top.filter(|_| !line.starts_with([' ', '\t', '-', '#']));
-        if let Some((key, value)) = top {
-            inside = folds_to(key, "allowedtools");
-            lists.extend(inside.then(|| vec![value.trim()]));
-        } else if inside && let Some(list) = lists.last_mut() {
-            list.push(line.trim());
-        }
-    }
-    if lists.windows(2).all(|pair| pair[0] == pair[1]) {
-        return None;
-    }
-    fields.restrict("allowed-tools", Vec::new());
-    Some(Diagnostic::AllowedToolsTwice)
-}
-
-/// The text after a key on its line, else the list items on the lines below it.
-fn entries(text: &str, key: &str) -> Option<Vec<String>> {
+/// Every list under such a key: the text after the key on its line, else the list items on the
+/// lines below it.
+fn lists(text: &str, is_key: fn(&str) -> bool) -> Vec<Vec<String>> {
+    let mut lists = Vec::new();
     let mut lines = text.lines();
-    let value = lines.find_map(|line| {
+    while let Some(line) = lines.next() {
         // With `? key`, the value is on another line, which only a YAML parser can find.
         let complex = line.trim_start().strip_prefix("? ").map(|key| (key, ""));
-        let (written, value) = complex.or_else(|| line.split_once(':'))?;
+        let Some((key, value)) = complex.or_else(|| line.split_once(':')) else {
+            continue;
+        };
         // Indentation, list marks, quotes or invisible characters may surround the key.
-        let written = written.trim_matches(|c: char| !c.is_alphanumeric());
-        folds_to(written, &key.replace('-', ""))
-            .then(|| value.trim().trim_matches(['"', '\'', '[', ']']))
-    })?;
-    if !value.is_empty() {
-        return Some(vec![value.to_owned()]);
+        if !is_key(key.trim_matches(|c: char| !c.is_alphanumeric())) {
+            continue;
+        }
+        let value = value.trim().trim_matches(['"', '\'', '[', ']']);
+        lists.push(if value.is_empty() {
+            let items = lines.clone();
+            let items = items.map_while(|line| line.trim_start().strip_prefix("- "));
+            items.map(|item| item.trim().to_owned()).collect()
+        } else {
+            vec![value.to_owned()]
+        });
     }
-    let items = lines.map_while(|line| line.trim_start().strip_prefix("- "));
-    Some(items.map(|item| item.trim().to_owned()).collect())
+    lists
 }
 
 #[cfg(test)]
@@ -98,34 +96,30 @@ mod tests {
     }
 
     #[test]
-    fn two_lists_allow_nothing() {
-        let contradicted = |yaml: &str| {
-            let mut fields = Fields::default();
-            contradiction(yaml, &mut fields).map(|_| fields.allowed_tools())
-        };
-        let nothing = Some(ToolList::Listed(Vec::new()));
-        assert_eq!(
-            contradicted("allowed-tools: Read\nx: y\nallowed-tools: Bash"),
-            nothing
-        );
-        assert_eq!(
-            contradicted("allowed-tools: Read\nallowed_tools: Bash"),
-            nothing
-        );
-        assert_eq!(
-            contradicted("allowed-tools: Read\nallowed-tools: Read"),
-            None
-        );
-        assert_eq!(
-            contradicted("allowed-tools: Read\nx:\n  allowed-tools: Bash"),
-            None
-        );
+    fn all_denials_are_taken_too() {
+        for (text, denied) in [
+            ("  disallowed-tools: Bash", &["Bash"][..]),
+            ("  disallowedTools:\n  - Bash", &["Bash"]),
+            (
+                "  disallowed-tools: Bash\n  disallowed-tools: Write",
+                &["Bash", "Write"],
+            ),
+            ("? disallowed-tools\n: Bash", &["?"]),
+            ("  disallowed-tools:\n    Bash: yes", &["?"]),
+        ] {
+            assert_eq!(salvaged(text).disallowed_tools(), denied, "{text}");
+        }
     }
 
     #[test]
-    fn denials_are_taken_too() {
-        for text in ["  disallowed-tools: Bash", "  disallowedTools:\n  - Bash"] {
-            assert_eq!(salvaged(text).disallowed_tools(), ["Bash"], "{text}");
+    fn different_lists_allow_nothing() {
+        for (second, codes, allowed) in [("Read", 1, &["Read"][..]), ("Bash", 2, &[]), ("", 2, &[])]
+        {
+            let text = format!("  allowed-tools: Read\n  allowed-tools: {second}");
+            let mut fields = Fields::default();
+            assert_eq!(restriction(&text, &mut fields).len(), codes, "{text}");
+            let allowed = allowed.iter().map(|entry| (*entry).to_owned()).collect();
+            assert_eq!(fields.allowed_tools(), ToolList::Listed(allowed), "{text}");
         }
     }
 

@@ -46,7 +46,7 @@ impl Check {
         };
         let session = session_with(skill);
         let (config, policies) = (ctx.config()?, ctx.policies()?);
-        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session)?;
+        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
         let called = called(ctx, &used.tool, &used.arguments).transpose()?;
         let script_of = script_of(ctx, &used, &session);
         let call = call_of(&used, called.as_ref(), script_of.as_deref());

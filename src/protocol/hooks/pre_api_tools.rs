@@ -53,12 +53,11 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
         let ours = our_tool(&tool.name, &Value::Null, None).or_else(skill);
         (tool.name.as_str(), ours)
     });
-    if let Ok(enforcement) = &enforcement {
-        if one_tool && forbidden_outright(&enforcement.scope(), skills).len() == offered.len() {
-            hidden.push(ours::SKILL);
-        }
-        hidden.extend(forbidden_outright(&enforcement.scope(), known));
+    let scope = enforcement.scope();
+    if one_tool && forbidden_outright(&scope, skills).len() == offered.len() {
+        hidden.push(ours::SKILL);
     }
+    hidden.extend(forbidden_outright(&scope, known));
     hidden.sort_unstable();
     hidden.dedup();
     Response::json(&json!({"exclude": hidden}))
