@@ -167,6 +167,7 @@ fn allows(entries: &str, command: &str) -> bool {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,
+        meant: &[],
     };
     decide(&scope, &call, &NoLinks).allows()
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Layer;
+use super::tool_name::tool_name;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, Skill};
 
@@ -152,6 +153,22 @@ impl Entry {
             }
             Standing::Withheld(..) | Standing::Unusable => None,
         }
+    }
+
+    /// The names by which this skill and certainly no other is found.
+    pub fn names(&self) -> Vec<String> {
+        let Ok(Skill { name, .. }) = &self.skill else {
+            return Vec::new();
+        };
+        let of_all = [
+            name.to_string(),
+            tool_name(name),
+            format!("{}/{name}", self.layer),
+        ];
+        let owner = self.owner.iter();
+        let of_owner =
+            owner.flat_map(|owner| [format!("{owner}/{name}"), format!("{name}@{owner}")]);
+        of_all.into_iter().chain(of_owner).collect()
     }
 
     /// Why the rules withhold it from the model, if they do.

@@ -52,6 +52,7 @@ mod tests {
                 tool,
                 arguments: &arguments,
                 ours: None,
+                meant: &[],
             };
             scene.scoped(|scope| absolute_arguments(scope, &call))
         };
@@ -76,6 +77,7 @@ mod tests {
             tool: "write_file",
             arguments: &arguments,
             ours: None,
+            meant: &[],
         };
         let unrestricted = free.scoped(|scope| absolute_arguments(scope, &call));
         assert_eq!(unrestricted, None, "nothing was judged");

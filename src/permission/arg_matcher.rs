@@ -1,7 +1,7 @@
 //! Which arguments an entry covers: the text in its parentheses, interpreted by the tool's argument
 //! types (docs/spec/restriction.md#argument-patterns).
 
-use super::command::{Canonical, CommandPattern};
+use super::command::CommandPattern;
 use super::domain::DomainPattern;
 use super::list::{Flaw, NOT_A_NAME};
 use super::path_pattern::PathPattern;
@@ -26,8 +26,8 @@ pub enum ArgMatcher {
     /// Sub-agents of these presets.
     Presets(Vec<String>),
     /// Text arguments that match these globs, all of them.
-    Arguments(Vec<(String, CommandPattern)>),
-    /// The skill of this name.
+    Arguments(Vec<(String, String)>),
+    /// The skill of this name. In a denial it may be a glob.
     Skill(String),
     /// No arguments: the entry is malformed or needs something this host lacks.
     Nothing,
@@ -75,8 +75,8 @@ impl ArgMatcher {
                     Ok(Self::Presets(presets.map(str::to_owned).collect()))
                 }
                 Capability::Skill => {
-                    let name = body.strip_suffix('*').unwrap_or(body).trim_end();
-                    Ok(Self::Skill(name.to_owned()))
+                    let name = [" *", ":*"].iter().find_map(|end| body.strip_suffix(end));
+                    Ok(Self::Skill(name.unwrap_or(body).trim_end().to_owned()))
                 }
                 Capability::ReadFile
                 | Capability::SearchContent
@@ -128,18 +128,11 @@ fn arguments(body: &str) -> Result<ArgMatcher, Flaw> {
         let (key, glob) = pair.trim().split_once(':')?;
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let valid = !key.is_empty() && key.chars().all(is_key);
-        valid.then(|| (key.to_owned(), CommandPattern::text(glob.trim())))
+        valid.then(|| (key.to_owned(), glob.trim().to_owned()))
     };
     let pairs: Option<Vec<_>> = body.split(',').map(pair).collect();
     pairs.map(ArgMatcher::Arguments).ok_or((
         "unsupported-pattern",
         "a pattern for this tool is `argument:glob`",
     ))
-}
-
-/// A text argument in the form patterns compare.
-pub fn as_text(value: &str) -> Canonical {
-    let mut canonical = Canonical::default();
-    canonical.literal(value);
-    canonical
 }

@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
-use super::arg_matcher::{ArgMatcher, as_text};
+use super::arg_matcher::ArgMatcher;
 use super::call::{Call, OurTool};
 use super::domain::web_address;
 use super::list::Purpose;
+use super::meant::{Meant, fits};
 use super::path::Located;
 use super::path_context::PathContext;
 use super::path_pattern::PathPattern;
@@ -43,9 +44,14 @@ impl PathContext<'_> {
                 .and_then(web_address)
                 .map_or(doubt, |url| test.covers(&url)),
             ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
-                let fits = |text| glob.matches(&as_text(text));
                 let value = call.arguments.get(key);
-                value.is_some_and(|value| value.as_str().map_or(doubt, fits))
+                let as_written =
+                    || value.is_some_and(|value| value.as_str().map_or(doubt, |it| fits(glob, it)));
+                match (call.ours, purpose) {
+                    (None, _) => as_written(),
+                    (Some(_), Purpose::Allow) => means(call, key, glob, purpose),
+                    (Some(_), Purpose::Deny) => means(call, key, glob, purpose) || as_written(),
+                }
             }),
             ArgMatcher::Any => true,
             ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
@@ -53,9 +59,17 @@ impl PathContext<'_> {
                 let preset = call.text("preset").filter(|_| call.ours.is_none());
                 preset.is_some_and(|preset| presets.iter().any(|one| one == preset))
             }
-            ArgMatcher::Skill(wanted) => {
-                matches!(call.ours, Some(OurTool::Skill { name, .. }) if name == wanted)
-            }
+            ArgMatcher::Skill(wanted) => match call.ours {
+                Some(OurTool::Skill { name, .. }) => {
+                    let is_named = name == wanted.trim_end_matches('*');
+                    let is_meant = || {
+                        Meant::skill("skill", vec![name.to_owned()]).is_covered(wanted, purpose)
+                            || means(call, "skill", wanted, purpose)
+                    };
+                    is_named || doubt && is_meant()
+                }
+                _ => false,
+            },
         }
     }
 
@@ -90,6 +104,20 @@ impl PathContext<'_> {
             places.push(Place::OnDisk(self.locate_for(tool.name, path.to_str()?)));
         }
         Some(places)
+    }
+}
+
+/// Whether a glob covers an argument of our tool: for a grant, each of its values.
+fn means(call: &Call, key: &str, glob: &str, purpose: Purpose) -> bool {
+    let mut values = call
+        .meant
+        .iter()
+        .filter(|value| value.key == key)
+        .peekable();
+    let is_covered = |value: &Meant| value.is_covered(glob, purpose);
+    match purpose {
+        Purpose::Allow => values.peek().is_some() && values.all(is_covered),
+        Purpose::Deny => values.any(is_covered),
     }
 }
 

@@ -145,6 +145,7 @@ mod tests {
             tool,
             arguments,
             ours,
+            meant: &[],
         };
         allows(&call, &InForce::new(&scope).groups[0], &settings)
     }
@@ -233,6 +234,7 @@ mod tests {
                 tool: "x",
                 arguments: &arguments,
                 ours: None,
+                meant: &[],
             })
         };
         for name in [

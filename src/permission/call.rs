@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::meant::Meant;
 use crate::host::tools::{self, HostTool};
 
 /// A tool call as the host is about to make it.
@@ -16,6 +17,8 @@ pub struct Call<'a> {
     /// Which of our own tools it is, by exact name in our schema: any plugin's tool may begin with
     /// `skill_`.
     pub ours: Option<OurTool<'a>>,
+    /// What its arguments mean to our tool.
+    pub meant: &'a [Meant],
 }
 
 /// One of our own tools.

@@ -107,6 +107,15 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
     Decision::without_parts(Outcome::Blocked(Refusal::new(call.tool, reason)))
 }
 
+/// Whether a rule compares the arguments of a call of one of our tools.
+pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
+    let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
+    let sources = scope.restrictions.iter().chain(scope.policy_deny);
+    let mut tests = sources.flat_map(|one| one.rules().filter_map(|rule| rule.test_of(&tool)));
+    let compares = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
+    call.ours.is_some() && tests.any(compares)
+}
+
 /// Tools that no arguments could make allowed; the model need not see them.
 pub fn forbidden_outright<'t>(
     scope: &Scope,

@@ -13,6 +13,7 @@ mod decide;
 mod domain;
 mod evidence;
 mod list;
+mod meant;
 mod path;
 mod path_context;
 mod path_pattern;
@@ -37,8 +38,12 @@ mod work;
 pub use absolute::absolute_arguments;
 pub use baseline::looking;
 pub use call::{Call, OurTool};
-pub use decide::{Decision, Outcome, decide, decide_unreadable_state, denied, forbidden_outright};
+pub use decide::{
+    Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied,
+    forbidden_outright,
+};
 pub use evidence::{CALL, CitedRule, Part};
+pub use meant::Meant;
 pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};

@@ -136,6 +136,7 @@ impl Scene {
             tool,
             arguments,
             ours,
+            meant: &[],
         };
         self.scoped(|scope| decide(scope, &call, &self.links))
     }

@@ -125,6 +125,7 @@ fn no_input_asks_the_file_system_without_end() {
                 tool: "shell_exec",
                 arguments: &arguments,
                 ours: None,
+                meant: &[],
             };
             scene.scoped(|scope| decide(scope, &call, &disk));
             let head: String = command.chars().take(40).collect();
@@ -140,6 +141,7 @@ fn what_would_take_too_long_is_refused_and_says_so() {
             tool,
             arguments: &arguments,
             ours: None,
+            meant: &[],
         };
         let decision = scene.scoped(|scope| decide(scope, &call, &Counting::default()));
         matches!(decision.outcome, Outcome::Blocked(refusal) if *refusal.reason() == Reason::TooMuchWork)

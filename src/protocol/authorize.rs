@@ -10,7 +10,9 @@ use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
 use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
-use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
+use crate::protocol::{
+    Called, ToolUse, call_of, meaning, script_of, script_read, under_denied_name,
+};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
 
@@ -88,6 +90,11 @@ pub fn authorize(
     };
     let enforcement = Enforcement::for_session(ctx, &config, &policies, session);
     let scope = enforcement.scope();
+    let meant = meaning(ctx, &scope, session, (&call, used, called));
+    let call = Call {
+        meant: &meant,
+        ..call
+    };
     let call = under_denied_name(&scope, call, used);
     let decision = decide(&scope, &call, &OnDisk);
     let event = decision_of(&scope, &call, &decision);

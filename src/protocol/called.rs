@@ -130,7 +130,12 @@ pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<
     if used.tool != ours::RUN_SCRIPT {
         return None;
     }
-    match written_skill(&used.arguments) {
+    skill_dir(ctx, written_skill(&used.arguments), session)
+}
+
+/// The directory of the skill that a tool means by this name, or without one.
+pub fn skill_dir(ctx: &RunContext, written: Option<&str>, session: &Session) -> Option<PathBuf> {
+    match written {
         Some(written) => {
             let catalog = ctx.catalog_naming(written);
             ctx.usable_or_active(&catalog, written, session)
@@ -162,17 +167,23 @@ pub fn call_of<'a>(
             Some(called) => Some(activation(&called.skill)),
             None => our_tool(&used.tool, &used.arguments, script_of),
         },
+        meant: &[],
+    }
+}
+
+/// The same call under the name of the tool that is called, which may forward it.
+pub fn handed_on<'a>(call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
+    Call {
+        tool: &used.tool,
+        ..call
     }
 }
 
 /// The same call under the name of the forwarding tool if that name is denied, else unchanged.
 pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
-    let handed_on = Call {
-        tool: &used.tool,
-        ..call
-    };
-    if call.tool != used.tool && denied(scope, &handed_on, &OnDisk) {
-        handed_on
+    let forwarded = handed_on(call, used);
+    if call.tool != used.tool && denied(scope, &forwarded, &OnDisk) {
+        forwarded
     } else {
         call
     }

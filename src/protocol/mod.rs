@@ -7,6 +7,7 @@ mod authorize;
 mod called;
 pub mod closed;
 pub mod hooks;
+mod meaning;
 mod our_tool;
 mod request;
 mod schema;
@@ -16,6 +17,7 @@ pub mod tools;
 pub use answer::{Response, install_panic_hook, live};
 pub use called::{Called, activation, call_of, called, resolve, script_of, under_denied_name};
 pub use hooks::ModelInstall;
+pub use meaning::meaning;
 pub use our_tool::our_tool;
 pub use request::{
     Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt, ProposeSkillUpdate,

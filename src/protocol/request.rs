@@ -21,7 +21,7 @@ use crate::sys::files::read_all_capped;
 use crate::sys::stdin::PatientStdin;
 use crate::sys::{Env, limits, warn};
 
-pub use activate::Activate;
+pub use activate::{Activate, NAME};
 pub use arguments::written_skill;
 pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};

@@ -152,9 +152,14 @@ pub fn is_disallowed_tools(key: &str) -> bool {
     folds_to(key, "disallowedtools")
 }
 
+/// Whether a key is `tools`, which some authors use for `allowed-tools`.
+pub fn is_tools(key: &str) -> bool {
+    folds_to(key, "tools")
+}
+
 /// Whether a key may hold a tool list.
 pub fn is_tool_list(key: &str) -> bool {
-    is_allowed_tools(key) || is_disallowed_tools(key) || folds_to(key, "tools")
+    is_allowed_tools(key) || is_disallowed_tools(key) || is_tools(key)
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -187,7 +192,7 @@ fn map_entry(name: &str, body: &Value) -> Vec<String> {
             let entries = items.iter().flat_map(|item| map_entry(name, item));
             entries.collect()
         }
-        body if name.contains('(') => {
+        _ if name.contains('(') => {
             vec![format!("{name}:{}", scalar(body).unwrap_or_default())]
         }
         Value::Null | Value::Bool(true) => vec![name.to_owned()],
@@ -296,6 +301,9 @@ mod tests {
         ] {
             let yaml = format!("disallowed-tools: {yaml}");
             assert_eq!(fields(&yaml).disallowed_tools(), expected, "{yaml}");
+            let is_merged = expected.contains(&"<<");
+            let allowed = fields(&yaml).allowed_tools();
+            assert_eq!(allowed != ToolList::Absent, is_merged, "{yaml}");
         }
     }
 

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
-use super::fields::{ToolList, is_allowed_tools, is_disallowed_tools, is_tool_list};
+use super::fields::{ToolList, is_allowed_tools, is_disallowed_tools, is_tool_list, is_tools};
 
 /// Pairs of a mapping, in the order written.
 pub type Pairs = Vec<(String, Value)>;
@@ -29,14 +29,14 @@ pub fn settled(pairs: Pairs) -> (Map<String, Value>, Option<Diagnostic>) {
     let merged = pairs.iter().filter(|(key, _)| key == MERGE);
     let merged: Pairs = merged.flat_map(|(_, value)| lists_in(value)).collect();
     for (key, value) in pairs.into_iter().chain(merged) {
-        if is_disallowed_tools(&key) && values.contains_key(&key) {
-            let earlier = values[&key].take();
-            values[&key] = Value::Array(vec![earlier, value]);
-            continue;
-        }
+        let earlier = values.get_mut(&key).map(Value::take);
+        let value = match earlier.filter(|_| is_disallowed_tools(&key)) {
+            Some(earlier) => Value::Array(vec![earlier, value]),
+            None => value,
+        };
         if is_allowed_tools(&key) {
             allowed.push(ToolList::of(&value));
-        } else if is_tool_list(&key) {
+        } else if is_tools(&key) {
             tools.push(ToolList::of(&value));
         }
         values.insert(key, value);

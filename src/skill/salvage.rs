@@ -21,12 +21,11 @@ pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     let denied = lists(text, is_disallowed_tools);
     if fields.disallowed_tools().is_empty() && !denied.is_empty() {
         // A list that is somewhere else could hold any tool; `?` is the name of none.
-        let any = |list: Vec<String>| match list.is_empty() {
-            true => vec!["?".to_owned()],
-            false => list,
-        };
-        let denied = denied.into_iter().flat_map(any).collect();
-        fields.restrict("disallowed-tools", denied);
+        let mut entries = denied.concat();
+        if denied.iter().any(Vec::is_empty) {
+            entries.push("?".to_owned());
+        }
+        fields.restrict("disallowed-tools", entries);
         diagnostics.push(Diagnostic::AllowedToolsSalvaged(
             "disallowed-tools".to_owned(),
         ));

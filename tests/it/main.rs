@@ -101,6 +101,7 @@ mod skill_hook_ends;
 mod skill_hooks;
 mod state_copies;
 mod supervise;
+mod synonyms;
 mod terminal;
 mod text_links;
 mod transcript_world;

@@ -158,6 +158,7 @@ impl Profile {
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,
+            meant: &[],
         };
         decide(&scope, &call, &Disk).allows()
     }

@@ -55,6 +55,7 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,
+        meant: &[],
     };
     match decide(&scope, &call, &NoLinks).outcome {
         Outcome::Blocked(refusal) => Some(refusal.message(false)),

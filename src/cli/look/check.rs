@@ -11,9 +11,9 @@ use crate::cli::named::installed;
 use crate::cli::report::session_with;
 use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
-use crate::permission::{CALL, Decision, Outcome, decide};
+use crate::permission::{CALL, Call, Decision, Outcome, decide};
 use crate::policy::OnDisk;
-use crate::protocol::{ToolUse, call_of, called, script_of, under_denied_name};
+use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied_name};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -50,8 +50,14 @@ impl Check {
         let called = called(ctx, &used.tool, &used.arguments).transpose()?;
         let script_of = script_of(ctx, &used, &session);
         let call = call_of(&used, called.as_ref(), script_of.as_deref());
-        let call = under_denied_name(&enforcement.scope(), call, &used);
-        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        let scope = enforcement.scope();
+        let meant = meaning(ctx, &scope, &session, (&call, &used, called.as_ref()));
+        let call = Call {
+            meant: &meant,
+            ..call
+        };
+        let call = under_denied_name(&scope, call, &used);
+        let decision = decide(&scope, &call, &OnDisk);
         let explained = Explained::new(call.tool, &decision);
         let text = if self.json {
             json::one(&explained)?

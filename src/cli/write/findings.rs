@@ -147,6 +147,7 @@ fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,
+            meant: &[],
         };
         let decision = decide(&enforcement.scope(), &call, &OnDisk);
         let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());

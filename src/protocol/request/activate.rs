@@ -20,7 +20,7 @@ pub struct Activate {
 
 /// Keys under which callers give the skill's name; similar tools of other clients use different
 /// ones.
-const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
+pub const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
 /// Keys under which callers give the arguments.
 const ARGUMENTS: [&str; 2] = ["arguments", "args"];
 /// Values of `action` that mean this call.

@@ -13,5 +13,5 @@ pub use fork::{Place, place};
 pub use long_command::long_command;
 pub use propose::{create_skill, propose_skill_update};
 pub use read_skill_file::read_skill_file;
-pub use run_skill_script::run_skill_script;
+pub use run_skill_script::{run_skill_script, script_path};
 pub use skill_session::skill_session;

@@ -1,6 +1,6 @@
 //! `run_skill_script`: runs a bundled script and returns its output, or the new output of a job.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::activation::with_outcome;
@@ -9,7 +9,7 @@ use crate::policy::Event;
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
-use crate::skill::{Skill, SkillPath};
+use crate::skill::SkillPath;
 use crate::sys::{limits, warn};
 
 /// Starts a script, or waits for or stops a job.
@@ -25,7 +25,7 @@ pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Respo
 
 fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
     let skill = ctx.meant_skill(call.skill.as_deref())?;
-    let script = resolve(&skill, &call.script)?;
+    let script = script_path(&skill.dir, &call.script)?;
     let settings = ctx.script_settings(skill.name.as_str())?;
     let workdir = match &call.workdir {
         WorkDir::Temp => None,
@@ -113,12 +113,15 @@ fn record(ctx: &RunContext, event: Event, outcome: &Outcome) {
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most scripts are.
-fn resolve(skill: &Skill, written: &str) -> Result<PathBuf> {
-    let path = SkillPath::parse(written, &skill.dir)?;
-    path.resolve(&skill.dir).or_else(|error| {
-        let in_scripts = SkillPath::parse(&format!("scripts/{written}"), &skill.dir);
+///
+/// # Errors
+/// If the skill in `dir` has no such file.
+pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
+    let path = SkillPath::parse(written, dir)?;
+    path.resolve(dir).or_else(|error| {
+        let in_scripts = SkillPath::parse(&format!("scripts/{written}"), dir);
         in_scripts
-            .and_then(|path| path.resolve(&skill.dir))
+            .and_then(|path| path.resolve(dir))
             .map_err(|_| error)
     })
 }

@@ -40,6 +40,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
             tool,
             arguments: &arguments,
             ours,
+            meant: &[],
         };
         decide_unreadable_state(&call).allows()
     };
@@ -63,6 +64,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,
+        meant: &[],
     };
     let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");
@@ -76,6 +78,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         tool: "agent-skills",
         arguments: &arguments,
         ours: Some(OurTool::Direct),
+        meant: &[],
     };
     let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");

@@ -35,6 +35,7 @@ fn whether_a_call_is_denied_does_not_depend_on_what_allows_it() {
             tool,
             arguments: &arguments,
             ours: None,
+            meant: &[],
         };
         let scene = scene().skill("a", Some("Read"), denied);
         scene.scoped(|scope| super::denied(scope, &call, &Links::default()))

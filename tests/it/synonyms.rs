@@ -1,0 +1,251 @@
+//! A rule about the arguments of our tools holds however the call writes them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::policy::{own, under};
+
+fn with_skills(host: Host) -> Host {
+    let host = host
+        .skill("my-r", "", "")
+        .skill("q", "", "")
+        .skill("other", "", "");
+    fs::create_dir_all(host.skills_dir().join("q/scripts")).unwrap();
+    for script in ["danger.sh", "scripts/deep.sh", "scripts/other.sh"] {
+        fs::write(host.skills_dir().join("q").join(script), "echo ran").unwrap();
+    }
+    host
+}
+
+/// A denial, the tool, calls that it covers, and calls that it does not cover.
+type Row = (&'static str, &'static str, Vec<Value>, Vec<Value>);
+
+fn rows() -> Vec<Row> {
+    let script = |written: &str| json!({"skill": "q", "script": written});
+    let read = |written: &str| json!({"skill": "q", "path": written});
+    vec![
+        (
+            "run_skill_script(skill:q)",
+            "run_skill_script",
+            ["q", "Q", "plugin/q", "skill_q", " q "]
+                .map(|skill| json!({"skill": skill, "script": "danger.sh"}))
+                .to_vec(),
+            vec![json!({"skill": "other", "script": "danger.sh"})],
+        ),
+        (
+            "run_skill_script(skill:plugin/Q)",
+            "run_skill_script",
+            vec![script("danger.sh")],
+            vec![json!({"skill": "other", "script": "danger.sh"})],
+        ),
+        (
+            "run_skill_script(script:danger.sh)",
+            "run_skill_script",
+            vec![
+                script("danger.sh"),
+                script("./danger.sh"),
+                script("scripts/../danger.sh"),
+                json!({"skill": "q", "path": "danger.sh"}),
+            ],
+            vec![script("other.sh")],
+        ),
+        (
+            "run_skill_script(path:deep.sh)",
+            "run_skill_script",
+            vec![
+                script("deep.sh"),
+                script("scripts/deep.sh"),
+                script("./scripts//deep.sh"),
+            ],
+            vec![script("other.sh")],
+        ),
+        (
+            "run_skill_script(args:--force *)",
+            "run_skill_script",
+            vec![json!({"skill": "q", "script": "danger.sh", "args": " '--force'  x"})],
+            vec![json!({"skill": "q", "script": "danger.sh", "args": "--dry x"})],
+        ),
+        (
+            "read_skill_file(path:danger.sh)",
+            "read_skill_file",
+            vec![
+                read("danger.sh"),
+                read("./danger.sh"),
+                read("scripts/../danger.sh"),
+            ],
+            vec![read("scripts/other.sh")],
+        ),
+        (
+            "skill_marketplace(action:update)",
+            "skill_marketplace",
+            vec![
+                json!({"action": "update"}),
+                json!({"action": "UPDATE"}),
+                json!({"args": ["update"]}),
+                json!({"args": "update q"}),
+                json!({"args": ["--verbose", "update"]}),
+            ],
+            vec![json!({"action": "list"}), json!({"args": ["list"]})],
+        ),
+        (
+            "skill_marketplace(skill_ref:q)",
+            "skill_marketplace",
+            vec![
+                json!({"action": "info", "skill_ref": "q"}),
+                json!({"action": "info", "query": "Q"}),
+                json!({"args": ["info", "--", "plugin/q"]}),
+            ],
+            vec![json!({"action": "info", "skill_ref": "other"})],
+        ),
+        (
+            "skill_marketplace(action:use)",
+            "skill_marketplace",
+            vec![json!({"action": "USE", "skill_ref": "q"})],
+            vec![json!({"action": "info", "skill_ref": "q"})],
+        ),
+        (
+            "skill_session(names:my-r)",
+            "skill_session",
+            vec![
+                json!({"action": "load", "names": "other, My_R"}),
+                json!({"action": "load", "names": ["my-r"]}),
+            ],
+            vec![json!({"action": "load", "names": "other"})],
+        ),
+        (
+            "propose_skill_update(skill:q)",
+            "propose_skill_update",
+            vec![json!({"skill": "plugin/q", "diff": "", "justification": "x"})],
+            vec![json!({"skill": "other", "diff": "", "justification": "x"})],
+        ),
+    ]
+}
+
+#[test]
+fn a_denial_covers_every_way_to_write_a_call() {
+    for (denial, tool, covered, free) in rows() {
+        let host = under(
+            with_skills(Host::stdin()),
+            &format!("[tools]\ndeny = [\"{denial}\"]\n"),
+        );
+        for call in covered {
+            let answer = host.pre_tool(tool, &call);
+            assert_eq!(answer["block"], json!(true), "{denial}: {call}: {answer}");
+        }
+        for call in free {
+            let answer = host.pre_tool(tool, &call);
+            assert_ne!(answer["block"], json!(true), "{denial}: {call}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_denied_script_of_the_latest_skill_is_denied() {
+    for host in Host::both() {
+        let denied = "[tools]\ndeny = [\"run_skill_script(skill:q)\"]\n";
+        let host = under(with_skills(host), denied);
+        let run = json!({"script": "danger.sh"});
+        host.activates("q").blocks("run_skill_script", &run);
+        host.activates("other").allows("run_skill_script", &run);
+    }
+}
+
+#[test]
+fn a_denied_skill_is_denied_under_every_name() {
+    for denied in [
+        "Skill(my-r)",
+        "Skill(My R)",
+        "Skill(my_r)",
+        "Skill(plugin/my-r)",
+        "Skill(my-*)",
+        "Skill(my-r *)",
+    ] {
+        let policy = format!("[tools]\ndeny = [\"{denied}\"]\n");
+        let host = under(with_skills(Host::stdin()), &policy);
+        host.blocks("skill_my-r", &json!({}));
+        for name in ["my-r", "My R", "plugin/my-r"] {
+            host.blocks(
+                "skill_marketplace",
+                &json!({"action": "use", "skill_ref": name}),
+            );
+            host.blocks("skill_session", &json!({"action": "load", "names": [name]}));
+        }
+        host.allows("skill_other", &json!({}));
+    }
+}
+
+#[test]
+fn a_grant_is_compared_with_what_the_call_does() {
+    for host in Host::both() {
+        let allowed = "allowed-tools: run_skill_script(skill:q, script:deep.sh) skill_marketplace(action:update, skill_ref:q)";
+        let host = with_skills(host).skill("strict", allowed, "");
+        host.activates("strict");
+        let script = |skill: &str, script: &str| json!({"skill": skill, "script": script});
+        for call in [
+            script("q", "deep.sh"),
+            script("plugin/q", "scripts/../deep.sh"),
+            script("Q", "./scripts/deep.sh"),
+        ] {
+            host.allows("run_skill_script", &call);
+        }
+        let beside = json!({"skill": "q", "script": "danger.sh", "path": "danger.sh"});
+        for call in [script("q", "danger.sh"), script("other", "deep.sh"), beside] {
+            host.blocks("run_skill_script", &call);
+        }
+        host.allows("skill_marketplace", &json!({"args": ["update", "q"]}));
+        for call in [
+            json!({"action": "update"}),
+            json!({"args": ["update", "q", "other"]}),
+            json!({"args": ["update", "--all", "q"]}),
+            json!({"args": ["install", "q"], "skill_ref": "q"}),
+        ] {
+            host.blocks("skill_marketplace", &call);
+        }
+    }
+}
+
+#[test]
+fn a_denial_that_names_no_tool_is_a_mistake() {
+    for deny in [
+        "Bash;",
+        "Bash|Write",
+        "Bash\\u200b",
+        "!Bash",
+        "Read, `Bash`",
+        "(x)",
+    ] {
+        let deny = format!("deny = [\"{deny}\"]\n");
+        let host = under(with_skills(Host::stdin()), &format!("[tools]\n{deny}"));
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            message.contains("not the name of a tool"),
+            "{deny}: {message}"
+        );
+        host.allows("file_head", &json!({"path": "x"}));
+        let doctor = host.person(&["doctor"]);
+        assert_eq!(doctor.status, 1, "{deny}");
+        assert!(
+            doctor.stdout.contains("not the name of a tool"),
+            "{deny}: {}",
+            doctor.stdout
+        );
+
+        let host = with_skills(Host::stdin());
+        host.activates("q");
+        own(&host, &deny);
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            message.contains("not the name of a tool"),
+            "{deny}: {message}"
+        );
+
+        let host = with_skills(Host::stdin()).skill("broken", "disallowed-tools: Bash;", "");
+        let told = host.succeeds(&["info", "broken"]);
+        assert!(told.contains("denies every tool"), "{told}");
+        host.activates("broken")
+            .blocks("shell_exec", &json!({"command": "ls"}));
+        host.blocks("call_user", &json!({}));
+    }
+}
