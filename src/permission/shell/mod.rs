@@ -15,6 +15,7 @@ mod filters;
 mod find;
 mod held;
 mod heredoc;
+mod links;
 mod name_list;
 mod names;
 mod neutral;

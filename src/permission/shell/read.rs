@@ -9,7 +9,7 @@ use rable::{ListOperator, Node, NodeKind};
 use super::name_list::Names;
 use super::names::{self, Variables};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
+use super::step::{Assignment, Scope, ScopeKind, Simple, Step, moves};
 use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
@@ -367,22 +367,6 @@ impl Reader {
         }
         Ok(word)
     }
-}
-
-/// Whether one of these steps may change the directory of the shell that runs them.
-fn moves(steps: &[Step]) -> bool {
-    let mut inside: Vec<ScopeKind> = Vec::new();
-    steps.iter().any(|step| {
-        match step {
-            Step::Enter(scope) => inside.push(scope.kind),
-            Step::Leave => drop(inside.pop()),
-            Step::Command(simple) => {
-                return !inside.contains(&ScopeKind::Subshell) && simple.may_move();
-            }
-            Step::Redirect(_) | Step::Loop(_) | Step::Join => {}
-        }
-        false
-    })
 }
 
 /// Words that open or close a construct; as a program they show that the parser misread something.

@@ -9,10 +9,10 @@ use super::constants::Text;
 use super::deny::placeholders;
 use super::directories::WorkingDirectories;
 use super::held::Held;
+use super::links::links_made;
 use super::name_list::Names;
 use super::operand::{Known, globs};
-use super::operands::is_option;
-use super::programs::{Program, runs_words_from};
+use super::programs::runs_words_from;
 use super::reach::{GitNames, Guard, Reach};
 use super::runners::{self, base};
 use super::step::{Redirect, Simple, Step};
@@ -100,40 +100,6 @@ fn hands_on_nothing(words: &[Word], output_is_used: bool) -> bool {
         let keeps = KEEPS.has(name) || runners::runs_text(name) || runs_words_from(words).is_some();
         is_silent(name) || !keeps && !output_is_used
     })
-}
-
-/// The names that a command may give to links: those of all its operands, because the last may be a
-/// directory; anything if it is not known.
-fn links_made(words: &[Word]) -> Vec<String> {
-    let links = |word: &Word| match Program::named(word.text().unwrap_or_default()) {
-        Program::Links => true,
-        Program::Copies { links, .. } => {
-            !links.is_empty() && words.iter().any(|word| is_option(word, links))
-        }
-        _ => false,
-    };
-    let Some(at) = words.iter().position(links) else {
-        return Vec::new();
-    };
-    let operands = words[at + 1..].iter();
-    let operands: Vec<&Word> = operands.filter(|word| !word.begins_option()).collect();
-    // In another directory than `.`, the link is below a name that counts anyway.
-    let is_below = operands.len() > 1
-        && operands
-            .last()
-            .is_some_and(|word| last_name(word).is_some());
-    let anything = (!is_below).then(|| ANYTHING.to_string());
-    let names = operands.iter().filter_map(|word| match word.text() {
-        Some(_) => last_name(word).map(str::to_owned),
-        None => anything.clone(),
-    });
-    names.collect()
-}
-
-/// The last name of a path that is known, if it has one.
-fn last_name(word: &Word) -> Option<&str> {
-    let name = word.text()?.trim_end_matches('/').rsplit('/').next()?;
-    (!matches!(name, "" | "." | "..")).then_some(name)
 }
 
 struct Recorder<'a> {

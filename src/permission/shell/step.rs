@@ -100,6 +100,22 @@ pub fn changes_directory(program: &str) -> bool {
     CHANGES_DIRECTORY.contains(&program)
 }
 
+/// Whether one of these steps may change the directory of the shell that runs them.
+pub fn moves(steps: &[Step]) -> bool {
+    let mut inside: Vec<ScopeKind> = Vec::new();
+    steps.iter().any(|step| {
+        match step {
+            Step::Enter(scope) => inside.push(scope.kind),
+            Step::Leave => drop(inside.pop()),
+            Step::Command(simple) => {
+                return !inside.contains(&ScopeKind::Subshell) && simple.may_move();
+            }
+            Step::Redirect(_) | Step::Loop(_) | Step::Join => {}
+        }
+        false
+    })
+}
+
 impl Simple {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_move(&self) -> bool {
