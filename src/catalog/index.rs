@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
-use super::directory_name::{named_by_directory, own_name};
 use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
 use super::tool_name::tool_name;
+use crate::marketplace::{named_by_directory, offered_name};
 use crate::skill::directories::list;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
@@ -265,9 +265,7 @@ fn load_entry(dir: &Path) -> Read {
 
 /// The skill, under the name that its directory gives it, if it does.
 fn named(dir: &Path, mut skill: Skill) -> Skill {
-    if let Some(name) = own_name(dir) {
-        skill.name = name;
-    }
+    skill.name = offered_name(dir, &skill);
     skill
 }
 

@@ -3,7 +3,6 @@
 //! first; `eligibility.rs` says who may see a skill, `precedence.rs` which of one name wins.
 
 mod cached;
-mod directory_name;
 mod disclosure;
 mod discovery;
 mod eligibility;

@@ -6,11 +6,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::directory_name::named_by_directory;
 use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use super::tool_name::tool_name;
+use crate::marketplace::named_by_directory;
 use crate::policy::{Config, approval_digest};
 use crate::skill::{Diagnostic, SkillName};
 

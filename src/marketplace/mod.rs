@@ -21,6 +21,7 @@ pub use fetch::Commit;
 pub use install::{Change, Difference, Edited, Installed, Plan, Planned, Removed, SKILLS, Status};
 pub use install::{UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
+pub use lock::{named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note};
 pub use reference::{Ancestry, As, Kind, Reach};

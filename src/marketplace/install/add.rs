@@ -1,15 +1,16 @@
 //! Installs skills: parses the reference, fetches, chooses, stages, asks and moves into place.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::Staging;
+use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::swap::{self, New};
-use crate::marketplace::lock::{InstalledName, Lockfile};
+use crate::marketplace::lock::{InstalledName, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Picked};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
@@ -106,11 +107,12 @@ impl Market<'_> {
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
+        let offers = names::offers(&swap::skills(self.plugin_dir));
         let mut results = Vec::new();
         let mut free: Vec<(&Found, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
         for found in &picked.chosen {
-            let name = self.seat(found, &picked, options, &lockfile)?;
+            let name = self.seat(found, &picked, options, (&lockfile, &offers))?;
             if self.is_there(&name) {
                 results.push(self.already(&name, &lockfile));
                 continue;
@@ -174,14 +176,14 @@ impl Market<'_> {
         self.dir(name).symlink_metadata().is_ok()
     }
 
-    /// Chooses the directory of a skill: beside a skill of the same name from another source, never
-    /// in its place. If it is there, it is this skill, or one that was put there by hand.
+    /// Chooses the directory of a skill: beside a skill that is offered under its name, never in its
+    /// place. If it is there, it is this skill, or one that was put there by hand.
     fn seat(
         &self,
         found: &Found,
         picked: &Picked,
         options: &InstallOptions,
-        lockfile: &Lockfile,
+        (lockfile, offers): (&Lockfile, &Offers),
     ) -> Result<InstalledName> {
         let source = &picked.origin.source;
         if let Some(entry) = lockfile.by_id(&picked.origin.id(&found.path)) {
@@ -194,24 +196,30 @@ impl Market<'_> {
             }
             name => chosen(name.as_deref(), &found.skill.name)?,
         };
-        let taken = |name: &str| {
+        let offered = |name: &InstalledName| offered_name(Path::new(&**name), &found.skill);
+        let is_others = |name: &InstalledName| {
+            let other = offers.get(&offered(name));
+            other.is_some_and(|other| other != name)
+        };
+        if lockfile.get(&wanted).is_none() && !is_others(&wanted) {
+            return Ok(wanted);
+        }
+        let taken = |name: &InstalledName| {
+            let name = offered(name);
             Error::new(format!("there is a skill `{name}` from somewhere else"))
                 .hint("give this one a name of its own with `--name NAME`")
         };
-        match lockfile.get(&wanted) {
-            Some(_) if options.name.is_none() => {
-                let owner = picked.origin.kind.owner(source);
-                let owner = owner.as_deref().and_then(SkillName::from_written);
-                let owner = owner.as_ref().map_or("local", SkillName::as_str);
-                let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;
-                if self.is_there(&beside) {
-                    return Err(taken(&beside));
-                }
-                Ok(beside)
-            }
-            Some(_) => Err(taken(&wanted)),
-            None => Ok(wanted),
+        if options.name.is_some() {
+            return Err(taken(&wanted));
         }
+        let owner = picked.origin.kind.owner(source);
+        let owner = owner.as_deref().and_then(SkillName::from_written);
+        let owner = owner.as_ref().map_or("local", SkillName::as_str);
+        let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;
+        if self.is_there(&beside) || is_others(&beside) {
+            return Err(taken(&beside));
+        }
+        Ok(beside)
     }
 
     pub(crate) fn dir(&self, name: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_from;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::swap::{self, New};
-use crate::marketplace::install::{Agree, Difference};
+use crate::marketplace::install::{Agree, Difference, check_same_skill};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Pin;
 use crate::marketplace::{Confirm, Market};
@@ -121,20 +121,4 @@ impl Market<'_> {
         }
         Err(Error::new(format!("there is a skill `{name}` already")).hint("reject the proposal"))
     }
-}
-
-/// Checks that an edited skill is still the same one and can be offered.
-///
-/// # Errors
-/// When its name has changed or its description is gone.
-pub fn check_same_skill(before: &Skill, after: &Skill) -> Result<()> {
-    let lost = if before.name != after.name {
-        format!("it would be called `{}`, not `{}`", after.name, before.name)
-    } else if after.description.is_none() && before.description.is_some() {
-        "it would have no description".to_owned()
-    } else {
-        return Ok(());
-    };
-    let text = format!("the skill would not be the same one: {lost}");
-    Err(Error::new(text).hint("leave `name` and `description` in the frontmatter"))
 }

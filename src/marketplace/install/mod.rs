@@ -8,6 +8,7 @@ mod improve;
 mod link;
 pub mod litter;
 mod look;
+mod names;
 mod plan;
 mod remove;
 mod restore;
@@ -17,7 +18,7 @@ mod update;
 
 pub use add::{Installed, Status};
 pub use difference::{Difference, changed, only};
-pub use improve::check_same_skill;
+pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};
 pub use remove::{Removed, nearest};
 pub use staging::{Prepared, Staging};

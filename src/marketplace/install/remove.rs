@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::swap;
+use crate::marketplace::install::{names, swap};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
-use crate::sys::files;
 use crate::sys::text::backticked;
 
 /// A removed skill.
@@ -97,12 +96,7 @@ impl Market<'_> {
 
     /// The valid skill names in `skills/`, sorted.
     pub fn directories(&self) -> Vec<InstalledName> {
-        let entries = files::entries(&swap::skills(self.plugin_dir));
-        let names = entries.into_iter().flatten();
-        let names = names.filter_map(|(name, _)| InstalledName::parse(name.as_str()?).ok());
-        let mut names: Vec<InstalledName> = names.collect();
-        names.sort();
-        names
+        names::directories(&swap::skills(self.plugin_dir))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
+use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
 use crate::marketplace::lock::{LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
@@ -72,6 +73,16 @@ impl Market<'_> {
                 State::Missing => {
                     note(&format!("restoring `{}`", entry.name));
                     let one = stage_again(entry, exact, &staging, &mut fetcher, note);
+                    let one = one.and_then(|one| {
+                        if one.entry.sha256 != entry.sha256 {
+                            check_same_name(
+                                &entry.name,
+                                &self.dir(&entry.name),
+                                &one.place.path(),
+                            )?;
+                        }
+                        Ok(one)
+                    });
                     staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
                 }
                 State::Changed if frozen => {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::marketplace::install::names::{check_same_name, offered_as, offers};
 use crate::marketplace::install::staging::{JOURNAL, Prepared, Staging};
 use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
@@ -127,8 +128,8 @@ impl Changes {
     /// entry, `None` if it came from no source.
     ///
     /// # Errors
-    /// When anything cannot be written; the old state then stays or is restored. Also when the
-    /// change was made but the old skill cannot be kept.
+    /// When the prepared skill has another name, or anything cannot be written; the old state then
+    /// stays or is restored. Also when the change was made but the old skill cannot be kept.
     pub fn replace(
         &mut self,
         staging: &Staging,
@@ -137,6 +138,8 @@ impl Changes {
         entry: Option<&LockEntry>,
     ) -> Result<()> {
         let scratch = staging.dir();
+        let skills = self.dir.path_of(&SKILLS);
+        check_same_name(name, &skills.join(&**name), &staged.path())?;
         let placed = Digest::read(&staged.path())?.sha256;
         begin_journal(scratch, &[Journal::new(name, entry, Some(placed))])?;
         let room = previous::make_room(&self.dir, scratch, name, self.lockfile.get(name));
@@ -178,9 +181,11 @@ impl Changes {
     /// of them. Returns which of them were moved; a name in use is skipped.
     ///
     /// # Errors
-    /// When anything cannot be written. Skills already moved either stay or are all moved back.
+    /// When another skill is offered under the name of one; then nothing is moved. Also when anything
+    /// cannot be written. Skills already moved either stay or are all moved back.
     pub fn place_new(&mut self, staging: &Staging, new: &[New]) -> Result<Vec<bool>> {
         let (skills, scratch) = (self.skills()?, staging.dir());
+        self.check_names_free(new)?;
         let mut placed: Vec<bool> = new.iter().map(|n| !skills.has(n.name.entry())).collect();
         let free = new.iter().zip(&placed).filter(|(_, is_free)| **is_free);
         let journals = free
@@ -208,6 +213,24 @@ impl Changes {
         }
         remove_journal(scratch)?;
         failed.map_or(Ok(placed), Err)
+    }
+
+    fn check_names_free(&self, new: &[New]) -> Result<()> {
+        let mut offers = offers(&self.dir.path_of(&SKILLS));
+        for New { place, name, .. } in new {
+            // A link is read as the directory that it leads to, whose name may be the skill's.
+            let path = place.path();
+            let offered = offered_as(name, &path.canonicalize().unwrap_or(path));
+            let other = offered.and_then(|offered| {
+                let other = offers.insert(offered.clone(), (*name).clone())?;
+                Some((offered, other)).filter(|(_, other)| other != *name)
+            });
+            if let Some((offered, other)) = other {
+                let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
+                return Err(Error::new(text).hint("give it a name of its own with `--name NAME`"));
+            }
+        }
+        Ok(())
     }
 
     /// Changes the entry of a skill whose files stay unchanged.

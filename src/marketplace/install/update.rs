@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Call, Fetcher, Git, copy_from, copy_tree};
+use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::{Ancestry, Kind};
@@ -211,6 +212,9 @@ impl Market<'_> {
             return self.note_unless(noted, staging, &staged.entry);
         }
         let installed = self.dir(&entry.name);
+        if let Err(renamed) = check_same_name(&entry.name, &installed, &staged.place.path()) {
+            return Ok(kept(&renamed));
+        }
         let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
         let mut difference = Difference::between(&installed, &now.files, &staged.planned, new);

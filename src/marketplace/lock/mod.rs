@@ -7,6 +7,7 @@ mod import;
 mod installed_name;
 mod lock_fields;
 mod lockfile;
+mod offered_name;
 pub mod previous;
 mod verify;
 
@@ -15,5 +16,6 @@ pub use history::{Earlier, History, Tag};
 pub use installed_name::InstalledName;
 pub use lock_fields::{License, LockPath, LockRef, TreeId};
 pub use lockfile::{LockEntry, Lockfile};
+pub use offered_name::{named_by_directory, offered_name};
 pub use previous::Previous;
 pub use verify::{State, Verified};

@@ -3,6 +3,7 @@
 mod change;
 mod install;
 mod landing;
+mod names;
 
 use crate::marketplace::testing::{World, skill};
 

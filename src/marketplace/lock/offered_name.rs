@@ -1,13 +1,14 @@
-//! What a directory's name says about the skill in it.
+//! The name under which a skill is offered: its directory's, if it was installed under another name
+//! than its author's, else its own.
 
 use std::path::Path;
 
-use crate::skill::SkillName;
+use crate::skill::{Skill, SkillName};
 
 /// The name of a skill that was installed under another name than its author's: `<owner>--<name>`
 /// or `<chosen>--`, exactly as the marketplace writes them. It stays the same when the skill it
 /// made way for is gone, so the tool never changes its name.
-pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
+fn own_name(dir: &Path) -> Option<SkillName> {
     let name = dir.file_name()?.to_str()?;
     let (first, second) = name.split_once("--")?;
     let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
@@ -15,8 +16,13 @@ pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     is_ours.then(|| SkillName::from_written(name)).flatten()
 }
 
+/// The name under which `skill` is offered if its directory is `dir`.
+pub fn offered_name(dir: &Path, skill: &Skill) -> SkillName {
+    own_name(dir).unwrap_or_else(|| skill.name.clone())
+}
+
 /// The name of an unreadable skill, if its directory's name gives one.
-pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
+pub fn named_by_directory(dir: &Path) -> Option<SkillName> {
     let directory = dir.file_name()?.to_str()?;
     own_name(dir).or_else(|| SkillName::from_written(directory))
 }
