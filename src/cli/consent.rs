@@ -102,7 +102,7 @@ impl Consenting {
         }
         self.unless_suspect(&difference.new_findings, "updated", &command)?;
         if difference.needs_consent() && !self.consent.yes {
-            let text = "it would have new scripts or ask for more tools";
+            let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
         Ok(true)

@@ -73,9 +73,13 @@ fn describe_skill(text: &mut String, skill: &Planned) {
     if !skill.scripts.is_empty() {
         let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
     }
-    let tools = skill.allowed_tools.as_deref().map(list);
+    let tools = skill.powers.allowed_tools.as_deref().map(list);
     let tools = tools.unwrap_or_else(|| "every tool, as it has no allowed-tools".to_owned());
     let _ = writeln!(text, "    may use: {tools}");
+    let remarks = skill.powers.remarks();
+    if !remarks.is_empty() {
+        let _ = writeln!(text, "    says of itself: {}", list(&remarks));
+    }
     for remark in skill.dropped.iter().chain(&skill.warnings) {
         let _ = writeln!(text, "    note: {}", one_line(remark));
     }
@@ -122,6 +126,7 @@ pub fn describe_difference(difference: &Difference) -> String {
         ("gone", some(&difference.removed)),
         ("new scripts", list(&difference.new_scripts)),
         ("newly asks for", list(&difference.new_tools)),
+        ("can do more", list(&difference.new_powers)),
     ] {
         if !items.is_empty() {
             let _ = writeln!(text, "    {label}: {items}");

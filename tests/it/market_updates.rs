@@ -130,6 +130,19 @@ fn new_scripts_and_wider_tools_need_consent() {
     };
     write(&dir, "skills/pdf/SKILL.md", &with("Read"));
     host.succeeds(&["update"]);
+    let limited = with("Read\nexecution: {sandbox: true}\ndisable-model-invocation: true");
+    write(&dir, "skills/pdf/SKILL.md", &limited);
+    host.succeeds(&["update"]);
+    write(&dir, "skills/pdf/SKILL.md", &with("Read"));
+    let ran = host.person(&["update"]);
+    for dropped in [
+        "`execution` is nothing",
+        "`disable-model-invocation` is nothing",
+    ] {
+        assert!(ran.stderr.contains(dropped), "{ran:?}");
+    }
+    assert_eq!(body(&host), limited);
+    host.succeeds(&["update", "--yes"]);
     write(&dir, "skills/pdf/SKILL.md", &with("Read Write"));
     let ran = host.person(&["update"]);
     assert!(ran.stderr.contains("newly asks for"), "{ran:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::marketplace::install::{Planned, plan};
+use crate::marketplace::install::{Planned, Powers, plan};
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
 use crate::marketplace::source::Provenance;
@@ -32,6 +32,8 @@ pub struct Difference {
     pub new_scripts: Vec<String>,
     /// Tools that it newly requests or no longer denies.
     pub new_tools: Vec<String>,
+    /// What else it could do more: limits that it drops or changes, and other requests.
+    pub new_powers: Vec<String>,
     /// Findings that the current version does not have.
     pub new_findings: Vec<Finding>,
     /// Whether it has been changed by hand since it was installed.
@@ -62,13 +64,7 @@ impl Difference {
         // What is read from elsewhere was never agreed to: it counts as a skill that may do nothing.
         let old = Skill::load(installed).ok();
         let old = old.filter(|skill| skill.pointed_to().is_none());
-        let nothing = || Some(Vec::new());
-        let old_tools = old.as_ref().map_or_else(nothing, plan::allowed_tools);
-        let mut new_tools = widened(old_tools, planned.allowed_tools.as_deref());
-        let denied = old.map(|skill| skill.fields.disallowed_tools());
-        let denied_no_more = denied.unwrap_or_default().into_iter();
-        let denied_no_more = denied_no_more.filter(|tool| !planned.disallowed_tools.contains(tool));
-        new_tools.extend(denied_no_more.map(|tool| format!("{tool}, which it denies now")));
+        let old = old.map_or_else(Powers::default, |skill| Powers::of(&skill));
         let findings = planned.findings.iter();
         Self {
             name: planned.name.clone(),
@@ -77,7 +73,8 @@ impl Difference {
             removed: only(now, new),
             changed: changed(new, now),
             new_scripts,
-            new_tools,
+            new_tools: old.new_tools(&planned.powers),
+            new_powers: old.widened(&planned.powers),
             new_findings: findings
                 .filter(|finding| !known(finding))
                 .cloned()
@@ -91,6 +88,7 @@ impl Difference {
         let is_severe = |finding: &Finding| finding.severity >= Severity::High;
         !self.new_scripts.is_empty()
             || !self.new_tools.is_empty()
+            || !self.new_powers.is_empty()
             || self.new_findings.iter().any(is_severe)
     }
 
@@ -118,39 +116,4 @@ pub fn changed(these: &Files, others: &Files) -> Vec<String> {
         .filter(differs)
         .map(|(path, _)| path.clone())
         .collect()
-}
-
-/// What the new list allows and the old one does not. An absent list allows everything.
-fn widened(old: Option<Vec<String>>, new: Option<&[String]>) -> Vec<String> {
-    match (old, new) {
-        (None, _) => Vec::new(),
-        (Some(_), None) => vec!["every tool, as it has no allowed-tools any more".to_owned()],
-        (Some(old), Some(new)) => {
-            let wider = new.iter().filter(|tool| !old.contains(tool));
-            wider.cloned().collect()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tools_are_widened_by_a_new_one_or_by_losing_the_list() {
-        let list = |tools: &[&str]| {
-            tools
-                .iter()
-                .map(|tool| (*tool).to_owned())
-                .collect::<Vec<_>>()
-        };
-        let (read, both) = (list(&["Read"]), list(&["Read", "Bash"]));
-        assert_eq!(widened(Some(read.clone()), Some(&both)), ["Bash"]);
-        assert_eq!(
-            widened(Some(both.clone()), Some(&read)),
-            Vec::<String>::new()
-        );
-        assert_eq!(widened(None, Some(&both)), Vec::<String>::new());
-        assert_eq!(widened(Some(read), None).len(), 1);
-    }
 }

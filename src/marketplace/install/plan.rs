@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
-use crate::marketplace::install::Prepared;
 use crate::marketplace::install::copy::CopyPlan;
+use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::source::{Found, Origin, Provenance};
-use crate::skill::{Level, Skill, ToolList, is_script};
+use crate::skill::{Level, Skill, is_script};
 
 /// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]
@@ -55,10 +55,9 @@ pub struct Planned {
     pub paths: Vec<String>,
     /// The executable files.
     pub scripts: Vec<String>,
-    /// The entries of `allowed-tools`; `None` if it restricts nothing.
-    pub allowed_tools: Option<Vec<String>>,
-    /// The entries of `disallowed-tools`.
-    pub disallowed_tools: Vec<String>,
+    /// What its frontmatter decides.
+    #[serde(flatten)]
+    pub powers: Powers,
     /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
     /// What is unusual about it, one sentence each.
@@ -179,21 +178,12 @@ pub fn look(
         bytes: digest.bytes,
         paths: digest.files.keys().cloned().collect(),
         scripts: scripts(&digest.files),
-        allowed_tools: allowed_tools(&skill),
-        disallowed_tools: skill.fields.disallowed_tools(),
+        powers: Powers::of(&skill),
         dropped,
         warnings: warnings.map(ToString::to_string).collect(),
         findings: scan::scan(dir),
     };
     Ok((skill, digest, planned))
-}
-
-/// The entries of `allowed-tools`; `None` if it restricts nothing.
-pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
-    match skill.fields.allowed_tools() {
-        ToolList::Listed(entries) => Some(entries),
-        ToolList::Absent | ToolList::Null => None,
-    }
 }
 
 /// The executable ones of these files, which are given with their digests.
