@@ -241,3 +241,23 @@ fn a_directory_has_no_commits_to_tell_of() {
     assert!(text.contains("`pdf` was updated\n"), "{text}");
     assert!(body(&host).contains("New body"));
 }
+
+#[test]
+fn a_nul_byte_hides_no_changed_line() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    write(&dir, "skills/pdf/run.sh", "#!/bin/sh\n: '\0'\necho one\n");
+    fs::write(
+        dir.join("skills/pdf/x.png"),
+        b"\x89PNG\r\n\0\x01\x02\xff\xfe\x81one",
+    )
+    .unwrap();
+    commit(&dir);
+    let ran = host.person(&["update", "--dry-run", "--diff"]);
+    for shown in [
+        "+echo one\n",
+        ": '<U+0000>'\n",
+        "+binary, 15 bytes, sha256:",
+    ] {
+        assert!(ran.stdout.contains(shown), "{ran:?}");
+    }
+}

@@ -2,12 +2,12 @@
 //! user decides otherwise, and even then its state is kept.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Call, Fetcher, Git, copy_from, copy_tree};
+use crate::marketplace::fetch::{Fetcher, copy_tree};
+use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
@@ -16,10 +16,9 @@ use crate::marketplace::source::{Seen, ancestry, find_again, is_same_tree, moved
 use crate::marketplace::source::{newer_tags, seen};
 use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
-use crate::sys::{EntryName, limits};
+use crate::sys::EntryName;
 
 const STASH: EntryName = EntryName::from_static("stash");
-const DIFF: EntryName = EntryName::from_static("diff");
 
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
@@ -317,30 +316,6 @@ fn kept(why: &Error) -> Change {
         reason: why.to_string(),
         hint: why.next_step().map(str::to_owned),
     }
-}
-
-fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
-    // The directories have short names here, because git prints the paths that it is given.
-    let scratch = staging.scratch();
-    let failed = |error| scratch.error("make directory", &DIFF, &error);
-    let both = scratch.new_dir(&DIFF).map_err(failed)?;
-    for (from, name) in [
-        (old, EntryName::from_static("a")),
-        (new, EntryName::from_static("b")),
-    ] {
-        copy_from(from, &both.new_dir(&name).map_err(failed)?)?;
-    }
-    let options = "--no-index --no-ext-diff --no-textconv --no-color --no-prefix";
-    let args = format!("diff {options} -- diff/a diff/b");
-    let call = Call {
-        args: &args.split(' ').collect::<Vec<_>>(),
-        may_say_no: true,
-        ..Call::default()
-    };
-    let read = git.read(&call, limits::GIT_LISTING);
-    scratch.remove_ours(&DIFF).map_err(failed)?;
-    let bytes = read?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn edited(name: &str) -> Error {

@@ -86,19 +86,30 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
         found.push(Finding::new(what, path, 0, ""));
     }
-    let extension = Path::new(path).extension().unwrap_or_default();
-    let is_prose = PROSE
-        .iter()
-        .any(|prose| extension.eq_ignore_ascii_case(prose));
     let (text, is_binary) = bytes::text(&bytes);
-    let is_run = is_script(Path::new(path)) || bytes.starts_with(b"#!");
-    if bytes.contains(&0) && (is_prose || is_run || is_executable && !is_binary) {
+    let named = Path::new(path);
+    if bytes.contains(&0) && (is_meant_as_text(named, &bytes) || is_executable && !is_binary) {
         found.push(Finding::new(NUL, path, 0, ""));
     }
-    let mut in_text = text::inspect(path, &text, !is_prose);
+    let mut in_text = text::inspect(path, &text, !is_prose(named));
     // Other bytes look like words by chance, and programs name what they may do.
     in_text.retain(|finding| !is_binary || finding.severity >= High);
     found.extend(in_text);
+}
+
+fn is_prose(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    let mut prose = PROSE.iter();
+    prose.any(|prose| extension.eq_ignore_ascii_case(prose))
+}
+
+fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
+    is_prose(path) || is_script(path) || bytes.starts_with(b"#!")
+}
+
+/// Whether the file `path` with this content is neither a text nor meant to be one.
+pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
+    !is_meant_as_text(path, bytes) && bytes::text(bytes).1
 }
 
 #[cfg(test)]

@@ -10,5 +10,5 @@ mod rules;
 mod text;
 
 pub use crate::skill::Severity;
-pub use directory::scan;
+pub use directory::{is_binary, scan};
 pub use finding::Finding;
