@@ -43,26 +43,38 @@ impl Market<'_> {
         })
     }
 
-    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. The name of a
-    /// directory comes first, then that of its skill.
+    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. `NAME` alone is the
+    /// exact name of a directory, or the one given with `--name`: what is changed or removed is never
+    /// a namesake from elsewhere.
     pub(crate) fn installed(&self, written: &str) -> Result<InstalledName> {
+        let directories = self.directories();
         let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
         let Some((owner, name)) = written.split_once('/').or(of_owner) else {
-            return self.one_of(written, &self.directories());
+            let exact = one_of(&directories, &[written, &format!("{written}--")]);
+            return exact.ok_or_else(|| self.not_installed(written));
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let is_owners = |directory: &InstalledName| {
             let real = lockfile.get(directory).and_then(LockEntry::owner);
             real.is_some_and(|real| real.eq_ignore_ascii_case(owner))
         };
-        let directories = self.directories();
-        let mut of_owner = directories.clone();
-        of_owner.retain(is_owners);
-        if let Ok(directory) = self.one_of(name, &of_owner) {
-            return Ok(directory);
+        let (theirs, others): (Vec<_>, Vec<_>) = directories.into_iter().partition(is_owners);
+        let beside = format!("{}--{name}", owner.to_lowercase());
+        if let Some(exact) = one_of(&theirs, &[name, &beside]) {
+            return Ok(exact);
         }
-        let directory = self.one_of(name, &directories)?;
-        let from = match lockfile.get(&directory) {
+        match self.alike(name, &theirs).as_slice() {
+            [one] => return Ok((*one).clone()),
+            [] => {}
+            several => {
+                let choices = backticked(several.iter().map(|name| &***name), " or ");
+                let text = format!("`{}` could be {choices}", written.escape_debug());
+                return Err(Error::new(text).hint("give the name of the directory"));
+            }
+        }
+        let others = self.alike(name, &others);
+        let directory = others.first().ok_or_else(|| self.not_installed(name))?;
+        let from = match lockfile.get(directory) {
             Some(entry) => format!("came from {}", entry.source),
             None => "was put there by hand".to_owned(),
         };
@@ -71,10 +83,8 @@ impl Market<'_> {
         Err(Error::new(text).hint(format!("`{directory}` alone means it")))
     }
 
-    fn one_of(&self, written: &str, directories: &[InstalledName]) -> Result<InstalledName> {
-        if let Some(exact) = directories.iter().find(|name| ***name == *written) {
-            return Ok(exact.clone());
-        }
+    /// Those directories whose own or skill's name this could be.
+    fn alike<'d>(&self, written: &str, directories: &'d [InstalledName]) -> Vec<&'d InstalledName> {
         let key = SkillName::from_written(written);
         let root = swap::skills(self.plugin_dir);
         let named = |directory: &&InstalledName| {
@@ -82,16 +92,19 @@ impl Market<'_> {
             SkillName::from_written(directory) == key
                 || skill().is_ok_and(|skill| Some(skill.name) == key)
         };
-        let matching: Vec<&InstalledName> = directories.iter().filter(named).collect();
-        match matching.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(not_installed(written, directories)),
-            several => {
-                let choices = backticked(several.iter().map(|name| &***name), " or ");
-                let text = format!("`{}` could be {choices}", written.escape_debug());
-                Err(Error::new(text).hint("give the name of the directory"))
-            }
-        }
+        directories.iter().filter(named).collect()
+    }
+
+    fn not_installed(&self, written: &str) -> Error {
+        let directories = self.directories();
+        let alike = self.alike(written, &directories);
+        let near = || nearest(written, directories.iter().map(|name| &**name));
+        let hint = match alike.first().map(|name| &***name).or_else(near) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "`agent-skills list-installed` shows what is installed".to_owned(),
+        };
+        let text = format!("the skill `{}` is not installed", written.escape_debug());
+        Error::new(text).hint(hint)
     }
 
     /// The valid skill names in `skills/`, sorted.
@@ -100,13 +113,10 @@ impl Market<'_> {
     }
 }
 
-fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
-    let hint = match nearest(written, directories.iter().map(|name| &**name)) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => "`agent-skills list-installed` shows what is installed".to_owned(),
-    };
-    let text = format!("the skill `{}` is not installed", written.escape_debug());
-    Error::new(text).hint(hint)
+/// The first of these names that a directory has.
+fn one_of(directories: &[InstalledName], names: &[&str]) -> Option<InstalledName> {
+    let directory = |name: &&str| directories.iter().find(|directory| ***directory == **name);
+    names.iter().find_map(directory).cloned()
 }
 
 /// The most similar name, to suggest it.

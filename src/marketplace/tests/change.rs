@@ -172,17 +172,23 @@ fn only_the_skill_of_the_name_or_owner_and_name_is_removed() {
         Some("did you mean `pdf`?")
     );
     assert_eq!(remove("O/pdf").unwrap(), "pdf");
-    assert_eq!(remove("PDF OCR").unwrap(), "pdf-ocr");
+    assert_eq!(
+        remove("PDF OCR").unwrap_err().next_step(),
+        Some("did you mean `pdf-ocr`?")
+    );
+    assert_eq!(remove("pdf-ocr").unwrap(), "pdf-ocr");
     assert!(!world.lockfile().contains("\"name\""));
     assert_eq!(everything(&world.path("plugin/skills")).len(), 0);
     assert!(!world.path("plugin/staging").exists());
 }
 
 #[test]
-fn a_skill_put_there_by_hand_is_removed_by_either_of_its_names() {
+fn a_skill_put_there_by_hand_is_removed_by_its_directory() {
     let world = World::new();
     world.write("plugin/skills/folder", &[("SKILL.md", &skill("named"))]);
-    let removed = world.with(|market| market.remove("named")).unwrap();
+    let by_name = world.with(|market| market.remove("named")).unwrap_err();
+    assert_eq!(by_name.next_step(), Some("did you mean `folder`?"));
+    let removed = world.with(|market| market.remove("folder")).unwrap();
     assert_eq!((removed.name.as_str(), removed.source), ("folder", None));
 }
 

@@ -1,5 +1,6 @@
 //! No change takes a skill's name: what is offered under which name after installs and updates.
 
+use crate::error::Error;
 use crate::marketplace::install::{Change, UpdateOptions};
 use crate::marketplace::testing::{World, everything, skill};
 use crate::marketplace::{InstallOptions, InstalledName, offered_name};
@@ -120,4 +121,47 @@ fn a_restored_source_has_not_taken_another_name() {
         assert!(error.contains("not `x`"), "{error}");
         assert!(!world.skill_file("x").exists());
     }
+}
+
+#[test]
+fn a_name_alone_means_exactly_its_directory() {
+    let world = World::new();
+    world.commit("acme/s", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    world.commit("o/s", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    for reference in ["o/s@pdf", "acme/s@pdf"] {
+        world.install(reference).unwrap();
+    }
+    world.write("x", &[("SKILL.md", &skill("x"))]);
+    let named = InstallOptions {
+        name: Some("mine".to_owned()),
+        ..InstallOptions::default()
+    };
+    world.install_with("./x", &named).unwrap();
+    let meant = |written: &str| {
+        let told = |error: Error| format!("{error} | {}", error.next_step().unwrap());
+        let meant = world.with(|market| market.installed(written));
+        meant.map(|name| name.to_string()).map_err(told)
+    };
+    for (written, directory) in [
+        ("pdf", "pdf"),
+        ("o/pdf", "pdf"),
+        ("acme--pdf", "acme--pdf"),
+        ("acme/pdf", "acme--pdf"),
+        ("pdf@Acme", "acme--pdf"),
+        ("mine", "mine--"),
+        ("mine--", "mine--"),
+    ] {
+        assert_eq!(meant(written).unwrap(), directory, "{written}");
+    }
+    std::fs::remove_dir_all(world.skill_file("pdf")).unwrap();
+    for (written, hint) in [
+        ("pdf", "did you mean `acme--pdf`?"),
+        ("acme-pdf", "did you mean `acme--pdf`?"),
+        ("o/pdf", "`acme--pdf` alone means it"),
+    ] {
+        let error = meant(written).unwrap_err();
+        assert!(error.ends_with(hint), "{written}: {error}");
+    }
+    std::fs::write(world.skill_file("acme--pdf/SKILL.md"), skill("other")).unwrap();
+    assert_eq!(meant("acme/pdf").unwrap(), "acme--pdf");
 }
