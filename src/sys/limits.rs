@@ -112,6 +112,11 @@ pub const CONFIG_FILE: u64 = 1024 * 1024;
 pub const GIT_LISTING: u64 = 64 * 1024 * 1024;
 /// Files and directories searched for skills in one repository or local directory.
 pub const TREE_ENTRIES: usize = 500_000;
+/// Directories of a path in a repository, an archive or a local source: what a digest covers. Each
+/// directory is entered from the root, so the work grows with the square of the depth.
+pub const TREE_DEPTH: usize = DIGEST_DEPTH;
+/// Such a path; systems take 4,096 bytes, with the directory that holds it.
+pub const TREE_PATH: usize = 1024;
 /// `SKILL.md` files read in one repository; the largest collection found has 4,000.
 pub const TREE_SKILLS: usize = 10_000;
 /// All `SKILL.md` files and links of one repository together.

@@ -37,19 +37,20 @@ pub enum Node {
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// The number of paths that cannot be written on this system and were left out.
+    /// The number of paths that are unsafe, too deep or too long, and were left out.
     pub unusable: usize,
 }
 
 impl Tree {
-    /// Adds a path if it is safe to write, and else counts it; returns whether it was added.
+    /// Adds a path if it is safe to write and within the limits, and else counts it; returns whether it was added.
     pub fn insert(&mut self, path: String, node: Node) -> bool {
         let unsafe_part = |part: &str| {
             matches!(part, "" | "." | "..")
                 || part.eq_ignore_ascii_case(".git")
                 || part.contains('\0')
         };
-        let safe = !path.split('/').any(unsafe_part);
+        let deep = path.len() > limits::TREE_PATH || path.split('/').count() > limits::TREE_DEPTH;
+        let safe = !deep && !path.split('/').any(unsafe_part);
         if safe {
             self.nodes.insert(path, node);
         } else {
@@ -203,7 +204,11 @@ pub mod tests {
     #[test]
     fn unsafe_paths_are_not_taken_in() {
         let mut tree = Tree::default();
+        let deep = |parts: usize| "d/".repeat(parts - 1) + "x";
+        assert!(tree.insert(deep(limits::TREE_DEPTH), Node::Submodule));
         for path in [
+            &deep(limits::TREE_DEPTH + 1),
+            &"x".repeat(limits::TREE_PATH + 1),
             "../x",
             "a/../b",
             "/x",

@@ -7,6 +7,7 @@ use crate::marketplace::fetch::{Class, Fetcher, Opened, Snapshot};
 use crate::marketplace::reference::{Place, Reading, Reference, Want};
 use crate::marketplace::source::{Found, Miss, Origin, choose};
 use crate::marketplace::{InstallOptions, Market, Note};
+use crate::sys::limits;
 
 /// What a reference means.
 pub struct Picked<'a> {
@@ -34,8 +35,11 @@ impl Market<'_> {
         let picked = pick(fetcher, &readings, requested, options, note)?;
         let unusable = picked.snapshot.tree.unusable;
         if unusable > 0 {
-            let text = "paths of the source cannot be used and were left out";
-            note(&format!("{unusable} {text}"));
+            let (deep, long) = (limits::TREE_DEPTH, limits::TREE_PATH);
+            note(&format!(
+                "{unusable} paths of the source were left out: they are unsafe, deeper than {deep} \
+                 directories, or longer than {long} bytes"
+            ));
         }
         Ok(picked)
     }

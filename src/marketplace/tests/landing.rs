@@ -184,3 +184,27 @@ fn a_repository_that_changes_meanwhile_lands_as_it_was_shown() {
     assert_eq!(world.read("pdf/SKILL.md"), skill("pdf"));
     assert!(!world.skill_file("pdf/x").exists() && world.lockfile().contains(&commit));
 }
+
+#[test]
+fn what_is_too_deep_is_left_out_and_told() {
+    let world = World::new();
+    let deep = format!("{}x.md", "d/".repeat(2000));
+    let mut header = tar::Header::new_gnu();
+    let text = skill("pdf");
+    header.set_size(text.len() as u64);
+    let mut tar = tar::Builder::new(Vec::new());
+    tar.append_data(&mut header.clone(), "SKILL.md", text.as_bytes())
+        .unwrap();
+    tar.append_data(&mut header, &deep, text.as_bytes())
+        .unwrap();
+    std::fs::write(world.path("x.tar"), tar.into_inner().unwrap()).unwrap();
+    let mut notes = String::new();
+    let options = InstallOptions::default();
+    let shown = world.with(|market| market.show("./x.tar", &options, &mut |note| notes += note));
+    assert_eq!(shown.unwrap().skills[0].files, 1);
+    assert!(
+        notes.contains("1 paths of the source were left out"),
+        "{notes}"
+    );
+    assert!(notes.contains("deeper than 24 directories"), "{notes}");
+}
