@@ -26,7 +26,7 @@ impl Remote {
     /// # Errors
     /// When git cannot be run.
     pub fn find(git: &Git, address: &RepoUrl, url: &RepoUrl) -> Result<Self, Failure> {
-        let settings = vec![
+        let mut settings = vec![
             format!("remote.{NAME}.url={}", address.as_str()),
             format!("remote.{NAME}.promisor=true"),
             format!("remote.{NAME}.partialclonefilter=blob:none"),
@@ -39,6 +39,10 @@ impl Remote {
         let answer = git.read(&call, ADDRESS)?;
         let answer = String::from_utf8_lossy(&answer);
         let answer = answer.trim_end_matches('\n');
+        // A server may redirect git, but not to where anybody on the way can answer.
+        let plain = ["http", "ftp", "ftps"].into_iter();
+        let plain = plain.filter(|scheme| !answer.starts_with(&format!("{scheme}://")));
+        settings.extend(plain.map(|scheme| format!("protocol.{scheme}.allow=never")));
         Ok(Self {
             rewritten: answer != url.as_str(),
             address: without_user(answer),
@@ -124,5 +128,25 @@ mod tests {
             config(text);
             assert_eq!(found().elsewhere(), Some(address), "{text}");
         }
+    }
+
+    #[test]
+    fn git_is_not_redirected_to_plain_http() {
+        let world = World::new();
+        let refused = |address: &str| {
+            let url = RepoUrl::parse(address).unwrap();
+            world.with_git(|git| {
+                let remote = Remote::find(&git, &url, &url).unwrap();
+                let call = Call {
+                    settings: &remote.settings,
+                    args: &["ls-remote", "http://127.0.0.1:1/x"],
+                    ..Call::default()
+                };
+                let failure = git.read(&call, ADDRESS).unwrap_err();
+                format!("{failure:?}").contains("transport 'http' not allowed")
+            })
+        };
+        assert!(refused("https://127.0.0.1/o/r.git"));
+        assert!(!refused("http://127.0.0.1:1/o/r.git"));
     }
 }
