@@ -93,8 +93,12 @@ impl Consenting {
             return Ok(agrees("Update?"));
         }
         let command = format!("update {}", one_line(&difference.name));
+        let to = difference.to.as_deref().map(one_line);
+        let to = to.map_or_else(String::new, |commit| format!(" --to {commit}"));
         let next = |flag: &str| {
-            let here = format!("look at it with `update --dry-run --diff`; `{flag}` agrees");
+            let here = format!(
+                "look at it with `{command} --dry-run --diff`; `{command}{to} {flag}` agrees to that"
+            );
             self.next(&command, &here)
         };
         if let Some(doubt) = regress {

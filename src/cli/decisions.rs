@@ -104,6 +104,7 @@ pub fn decision(verb: &Verb) -> Decision {
             allow_downgrade,
             scope,
             names: _,
+            to: _,
             dry_run: _,
             diff: _,
             stash: _,

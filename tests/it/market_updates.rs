@@ -261,3 +261,30 @@ fn a_nul_byte_hides_no_changed_line() {
         assert!(ran.stdout.contains(shown), "{ran:?}");
     }
 }
+
+#[test]
+fn only_the_commit_that_was_looked_at_is_applied() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    let add = |text: &str| {
+        write(&dir, "skills/pdf/scripts/x.sh", text);
+        let head = fs::read_to_string(dir.join(".git/refs/heads/main"));
+        head.unwrap().trim().to_owned()
+    };
+    let seen = add("one");
+    let hint = format!("`update pdf --to {seen} --yes` agrees to that");
+    let ran = host.person(&["update"]);
+    assert!(ran.stderr.contains(&hint), "{ran:?}");
+    let later = add("two");
+    let ran = host.person(&["update", "pdf", "--to", &seen, "--yes"]);
+    let told = format!("its source is now at {later}, not at {seen}");
+    assert!(ran.stderr.contains(&told), "{ran:?}");
+    assert!(!host.skills_dir().join("pdf/scripts").exists());
+    for misused in [
+        &["update", "--to", &later][..],
+        &["update", "pdf", "--to", "abc"],
+    ] {
+        assert_eq!(host.person(misused).status, 2, "{misused:?}");
+    }
+    host.succeeds(&["update", "pdf", "--to", &later[..12], "--yes"]);
+    assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
+}
