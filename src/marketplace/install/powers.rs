@@ -197,9 +197,22 @@ mod tests {
         wider
     }
 
+    fn each_is_named(table: &[(&str, &str, &str)]) {
+        for (narrow, wide, named) in table {
+            let found = more(narrow, wide);
+            assert!(
+                found.iter().any(|one| one.contains(named)),
+                "{narrow} > {wide}: {found:?}"
+            );
+            for same in [narrow, wide] {
+                assert_eq!(more(same, same), [""; 0], "{same}");
+            }
+        }
+    }
+
     #[test]
-    fn what_could_do_more_is_named() {
-        for (narrow, wide, named) in [
+    fn tools_that_were_not_permitted_are_named() {
+        each_is_named(&[
             ("allowed-tools: Read", "", "every tool"),
             ("allowed-tools: Read", "allowed-tools:", "every tool"),
             (
@@ -233,6 +246,12 @@ mod tests {
                 "disallowed-tools: {Bash: false}",
                 "Bash, which",
             ),
+        ]);
+    }
+
+    #[test]
+    fn what_could_do_more_is_named() {
+        each_is_named(&[
             (
                 "execution: {sandbox: true}",
                 "",
@@ -292,16 +311,7 @@ mod tests {
             ("", "requires: other", "`requires` is \"other\""),
             ("", "priority: 10", "`priority` is 10, not 0"),
             ("priority: -2", "", "`priority` is 0, not -2"),
-        ] {
-            let found = more(narrow, wide);
-            assert!(
-                found.iter().any(|one| one.contains(named)),
-                "{narrow} > {wide}: {found:?}"
-            );
-            for same in [narrow, wide] {
-                assert_eq!(more(same, same), [""; 0], "{same}");
-            }
-        }
+        ]);
     }
 
     #[test]

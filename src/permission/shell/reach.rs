@@ -40,10 +40,19 @@ pub struct GitNames {
     pub work_tree: bool,
     /// A subcommand that removes or moves files.
     pub removal: bool,
-    /// A setting by which a subcommand has another name.
-    pub alias: bool,
-    /// Part of the name of one of these settings.
-    pub sets: bool,
+    /// The settings by which a subcommand has another name.
+    pub alias: Named,
+}
+
+/// How much of a name a text names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// Nothing.
+    Not,
+    /// Part of it, to which another command may add the rest.
+    InPart,
+    /// All of it.
+    Wholly,
 }
 
 impl GitNames {
@@ -60,10 +69,14 @@ impl GitNames {
         Self {
             work_tree: names(&GIT_TREE) || work_tree || included,
             removal: ["clean", "rm", "mv"].iter().any(names),
-            alias: alias || included,
-            sets: ["alias", "autocorrect", "include", "worktree"]
+            alias: match ["alias", "autocorrect", "include", "worktree"]
                 .iter()
-                .any(text_has),
+                .any(text_has)
+            {
+                _ if alias || included => Named::Wholly,
+                true => Named::InPart,
+                false => Named::Not,
+            },
         }
     }
 }

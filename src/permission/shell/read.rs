@@ -9,7 +9,7 @@ use rable::{ListOperator, Node, NodeKind};
 use super::name_list::Names;
 use super::names::{self, Variables};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, Scope, ScopeKind, Simple, Step, moves};
+use super::step::{Around, Assignment, Scope, ScopeKind, Simple, Step, moves};
 use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
@@ -313,8 +313,10 @@ impl Reader {
                 words,
                 stage,
                 in_loop: self.loops > 0,
-                is_captured: self.captured > 0,
-                looped: self.looped.clone(),
+                around: Around {
+                    is_captured: self.captured > 0,
+                    looped: self.looped.clone(),
+                },
                 reads_input: of(|kind| matches!(kind, NodeKind::Redirect { op, .. } if op.starts_with('<') && op != "<<<")),
                 has_text_input: of(|kind| match kind {
                     NodeKind::Redirect { op, .. } => op == "<<<",

@@ -224,10 +224,8 @@ impl Recorder<'_> {
         let is_file = |step: &Step| matches!(step, Step::Redirect(redirect) if redirect.writes);
         let writes = steps_of().any(is_file);
         for step in steps_of() {
-            if let Step::Command(Simple {
-                words, is_captured, ..
-            }) = step
-                && hands_on_nothing(words, writes || *is_captured)
+            if let Step::Command(Simple { words, around, .. }) = step
+                && hands_on_nothing(words, writes || around.is_captured)
             {
                 let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
                 kept.extend(plain.flat_map(|word| named(&word.raw)));
@@ -310,7 +308,7 @@ impl Recorder<'_> {
 
 impl Rules for Recorder<'_> {
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
-        self.reaching(directories, &command.looped, |reach| {
+        self.reaching(directories, &command.around.looped, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
                 seen.ours = reach.runs_ours(&command.words);

@@ -51,14 +51,21 @@ pub struct Simple {
     pub stage: usize,
     /// Whether it may run repeatedly.
     pub in_loop: bool,
-    /// Whether a pipe or substitution takes what it prints.
-    pub is_captured: bool,
-    /// The variables of the `for` loops around it.
-    pub looped: Vec<String>,
+    /// What it stands in.
+    pub around: Around,
     /// Whether its input comes from a file or substitution.
     pub reads_input: bool,
     /// Whether its input is text in the command itself.
     pub has_text_input: bool,
+}
+
+/// What a command stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Around {
+    /// Whether a pipe or substitution takes what it prints.
+    pub is_captured: bool,
+    /// The variables of the `for` loops around it.
+    pub looped: Vec<String>,
 }
 
 /// An assignment.

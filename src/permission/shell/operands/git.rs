@@ -4,7 +4,7 @@ use super::refuse_if;
 use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, plain, plain_or_option};
 use crate::permission::protected::{ANY, ANYTHING};
 use crate::permission::shell::programs::{self, GitCommand};
-use crate::permission::shell::reach::GIT_TREE;
+use crate::permission::shell::reach::{GIT_TREE, Named};
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 
@@ -14,12 +14,12 @@ impl Reach<'_> {
     /// A `git` command.
     pub(super) fn git(&self, arguments: &[Word]) -> Checked {
         let git = programs::git(arguments);
-        if self.git.sets && git.verb == Some("config") {
+        if self.git.alias != Named::Not && git.verb == Some("config") {
             return Fault::refuse("config", SETS);
         }
         match git.effect {
             // Any word may be the name of any subcommand.
-            _ if git.verb.is_some() && self.git.alias => {
+            _ if git.verb.is_some() && self.git.alias == Named::Wholly => {
                 self.git_changes(arguments, &GitCommand { verb: None, ..git })
             }
             Program::Changes { .. } if git.verb.is_some() || self.may_remove(arguments, &git) => {
