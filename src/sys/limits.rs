@@ -102,8 +102,8 @@ pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
 pub const UNPACKED: u64 = 25 * 1024 * 1024;
 /// Files in an archive, or of a skill from a site.
 pub const ARCHIVE_FILES: usize = 1000;
-/// What is scanned of one file; the largest script of the corpus is a quarter of that.
-pub const SCANNED_FILE: u64 = 1024 * 1024;
+/// What is scanned of one file: all that may be of a `SKILL.md`.
+pub const SCANNED_FILE: u64 = SKILL_FILE;
 /// The listing of a site or a marketplace.
 pub const INDEX: u64 = 8 * 1024 * 1024;
 /// A configuration or policy file.

@@ -288,3 +288,29 @@ fn only_the_commit_that_was_looked_at_is_applied() {
     host.succeeds(&["update", "pdf", "--to", &later[..12], "--yes"]);
     assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
 }
+
+#[test]
+fn a_repository_with_long_ids_is_updated_and_has_a_history() {
+    let hub = Hub::new();
+    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    fs::remove_dir_all(dir.join(".git")).unwrap();
+    git(
+        &dir,
+        &["init", "-q", "-b", "main", "--object-format=sha256"],
+    );
+    commit(&dir);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/pdf"]);
+    let text = skill("pdf").replace("Body", "New body");
+    write(&dir, "skills/pdf/SKILL.md", &text);
+    // Only if the new commit is known to follow the old one, nobody has to agree.
+    host.succeeds(&["update"]);
+    assert!(body(&host).contains("New body"));
+    assert_eq!(
+        host.json(&["history", "pdf", "--json"])["log"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+}

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Call, Failure, Git};
-use crate::marketplace::reference::RepoUrl;
+use crate::marketplace::reference::{RepoUrl, object_format};
 use crate::skill::SkillName;
 use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
 
@@ -99,11 +99,7 @@ impl Slot {
         // It is created elsewhere and renamed into place, so that it is never incomplete.
         let scratch = git.0.scratch;
         let path = scratch.path_of(&NEW);
-        let format = if long {
-            "--object-format=sha256"
-        } else {
-            "--object-format=sha1"
-        };
+        let format = object_format(commit);
         let call = Call {
             repo: Some(&path),
             args: &["init", "--quiet", "--bare", "--template=", format],

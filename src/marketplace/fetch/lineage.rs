@@ -12,7 +12,7 @@ const COMMITS: &str = "--filter=tree:0";
 /// Whether a branch or tag of a repository leads to `commit`.
 pub fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Reach {
     let found = || {
-        let past = Past::new(git, remote)?;
+        let past = Past::new(git, remote, commit)?;
         for depth in depths {
             // In a separate repository nothing else can lead to the commit.
             let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
@@ -41,7 +41,7 @@ pub fn ancestry(
         return Ancestry::Same;
     }
     let found = || {
-        let past = Past::new(git, remote)?;
+        let past = Past::new(git, remote, new)?;
         for depth in depths {
             past.fetch(*depth, COMMITS, &[new.as_str()])?;
             if past.leads(new, old)? {

@@ -34,14 +34,15 @@ pub struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// An empty repository.
-    pub fn new(git: &'a Git<'a>, remote: &'a Remote) -> Result<Self, Failure> {
+    /// An empty repository whose commits have ids like this one.
+    pub fn new(git: &'a Git<'a>, remote: &'a Remote, like: &CommitId) -> Result<Self, Failure> {
         let past = Self {
             git,
             settings: &remote.settings,
             dir: git.0.scratch.path_of(&HISTORY_DIR),
         };
-        past.read(&["init", "--quiet", "--bare", "--template="])?;
+        let format = like.object_format();
+        past.read(&["init", "--quiet", "--bare", "--template=", format])?;
         Ok(past)
     }
 
@@ -105,7 +106,7 @@ pub fn log(
     old: Option<&CommitId>,
     path: &str,
 ) -> Result<Vec<Commit>, Failure> {
-    let past = Past::new(git, remote)?;
+    let past = Past::new(git, remote, new)?;
     past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
     // Git must not read the path as a pattern.
     let path = format!(":(literal){path}");

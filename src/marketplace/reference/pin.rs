@@ -21,9 +21,22 @@ impl CommitId {
         whole.then(|| Self(text.to_ascii_lowercase()))
     }
 
+    /// The option of `git init` for repositories with ids of this length.
+    pub fn object_format(&self) -> &'static str {
+        object_format(&self.0)
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// The option of `git init` for repositories with ids of the length of `commit`.
+pub fn object_format(commit: &str) -> &'static str {
+    match commit.len() {
+        64 => "--object-format=sha256",
+        _ => "--object-format=sha1",
     }
 }
 

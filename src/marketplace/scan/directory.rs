@@ -21,6 +21,12 @@ const NUL: Kind = (
     "has NUL bytes in a text, at which a reader stops and a program does not",
 );
 
+const LONG: Kind = (
+    High,
+    "long-text",
+    "is longer than what is scanned: read it before you trust it",
+);
+
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
 pub fn scan(dir: &Path) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -73,11 +79,12 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     if kind == EntryKind::Link {
         return say("link", "is a link, which may lead anywhere");
     }
-    let mut bytes = Vec::new();
+    let (mut bytes, mut is_longer) = (Vec::new(), false);
     let open = EntryPath::parse(path).ok_or_else(|| io::ErrorKind::InvalidInput.into());
     let read = open.and_then(|path| root.open_below(&path));
     let read = read.and_then(|(file, metadata)| {
         file.take(limits::SCANNED_FILE).read_to_end(&mut bytes)?;
+        is_longer = metadata.len() > limits::SCANNED_FILE;
         Ok(metadata.permissions().mode() & 0o111 != 0)
     });
     let Ok(is_executable) = read else {
@@ -90,6 +97,9 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     let named = Path::new(path);
     if bytes.contains(&0) && (is_meant_as_text(named, &bytes) || is_executable && !is_binary) {
         found.push(Finding::new(NUL, path, 0, ""));
+    }
+    if is_longer && (is_meant_as_text(named, &bytes) || is_executable && !is_binary) {
+        found.push(Finding::new(LONG, path, 0, ""));
     }
     let mut in_text = text::inspect(path, &text, !is_prose(named));
     // Other bytes look like words by chance, and programs name what they may do.
@@ -133,6 +143,23 @@ mod tests {
                 .any(|f| f.code == "disguised-executable" && f.file == "notes.md")
         );
         assert_eq!(found.last().unwrap().severity, Severity::Note);
+    }
+
+    #[test]
+    fn a_text_is_scanned_whole_or_found_too_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let most = usize::try_from(limits::SCANNED_FILE).unwrap();
+        for (name, size, is_found) in [
+            ("a.sh", most, false),
+            ("b.sh", most + 1, true),
+            ("c.md", most + 1, true),
+            ("d.bin", most + 1, false),
+        ] {
+            fs::write(dir.path().join(name), " ".repeat(size)).unwrap();
+            let found = scan(dir.path());
+            let mut found = found.iter().filter(|found| found.code == "long-text");
+            assert_eq!(found.any(|found| found.file == name), is_found, "{name}");
+        }
     }
 
     #[test]
