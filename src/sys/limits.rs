@@ -96,6 +96,8 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// Seconds for one git command run for a person, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// A file that a program makes which fetches for us, such as a pack of git.
+pub const FETCHED_FILE: u64 = 1024 * 1024 * 1024;
 /// A downloaded archive, or all files of a skill from a site, as transferred.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
 /// An unpacked archive.

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, geteuid, getpid, kill_process, kill_process_group, test_kill_process,
+    Pid, Resource, Rlimit, Signal, geteuid, getpid, kill_process, kill_process_group, setrlimit,
+    test_kill_process,
 };
 use serde::{Deserialize, Serialize};
 
@@ -142,6 +143,19 @@ pub fn in_own_group(command: &mut Command) -> &mut Command {
         Ok(())
     });
     command
+}
+
+/// Keeps `command`, and what it starts, from making a file longer than so many bytes.
+pub fn limit_files(command: &mut Command, bytes: u64) {
+    signals::before_exec(command, move || {
+        let limit = Rlimit {
+            current: Some(bytes),
+            maximum: Some(bytes),
+        };
+        // Where less is permitted already, that stays.
+        let _ = setrlimit(Resource::Fsize, limit);
+        Ok(())
+    });
 }
 
 #[cfg(test)]

@@ -117,6 +117,19 @@ impl Slot {
         moved.map_err(|e| git.0.local(&e))
     }
 
+    /// Removes what a failed fetch has left behind. The caller holds the lock.
+    pub fn tidy(&self) {
+        let found = self.repositories().ok().and_then(|repositories| {
+            repositories
+                .find_dir(&self.stem.with_end(&GIT))
+                .ok()
+                .flatten()
+        });
+        if let Some(repository) = found {
+            let _ = tidy_files(&repository);
+        }
+    }
+
     /// The last known list of refs.
     pub fn refs(&self) -> Option<String> {
         let repositories = self.repositories().ok()?;
@@ -147,11 +160,17 @@ fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
         repositories.remove_ours(name)?;
         return Ok(false);
     }
-    remove_litter(&repository, |name| name.ends_with(b".lock"));
+    tidy_files(&repository)?;
+    Ok(true)
+}
+
+fn tidy_files(repository: &Dir) -> io::Result<()> {
+    remove_litter(repository, |name| name.ends_with(b".lock"));
+    let packs = repository.open_dir(&OBJECTS)?.find_dir(&PACK)?;
     if let Some(packs) = packs {
         remove_litter(&packs, |name| name.starts_with(b"tmp_"));
     }
-    Ok(true)
+    Ok(())
 }
 
 fn size(dir: &Dir) -> io::Result<u64> {

@@ -134,11 +134,12 @@ impl From<Error> for Failure {
 }
 
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 5] = [
+const MEANINGS: [(Class, &str); 6] = [
     (
         Class::DiskFull,
         "no space left on device|disk quota exceeded",
     ),
+    (Class::TooLarge, "file too large"),
     (
         Class::Unreachable,
         "could not resolve host|connection refused|connection timed out|\

@@ -86,6 +86,7 @@ impl<'a> Repository<'a> {
         fetch(&["--depth=1", "--filter=blob:none"])
             .or_else(|failure| again(failure, &["--depth=1"]))
             .or_else(|failure| again(failure, &[]))
+            .inspect_err(|_| self.slot.tidy())
     }
 
     fn turn(&self) -> Result<FileLock> {

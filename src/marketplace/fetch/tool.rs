@@ -74,6 +74,7 @@ impl Tool<'_> {
             Ok((output, errors))
         })();
         let (mut output, mut errors) = files.map_err(|e| self.local(&e))?;
+        process::limit_files(&mut command, limits::FETCHED_FILE);
         let child = process::in_own_group(&mut command).spawn();
         let mut child = child.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
@@ -172,6 +173,29 @@ fn last_line(errors: &File) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn no_file_that_a_program_makes_is_longer_than_permitted() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = Dir::anchor(dir.path()).unwrap();
+        let env = Env::new([("PATH", "/usr/bin:/bin")], Path::new("/"));
+        let tool = Tool {
+            env: &env,
+            deadline: None,
+            scratch: &scratch,
+            progress: None,
+        };
+        for (size, is_made) in [
+            (limits::FETCHED_FILE, true),
+            (limits::FETCHED_FILE + 1, false),
+        ] {
+            let mut command = tool.command("dd");
+            command.args(["if=/dev/null", "of=x", "bs=1", &format!("seek={size}")]);
+            let ran = tool.run(command, "", 0).unwrap();
+            assert_eq!(ran.status.success(), is_made, "{}", ran.errors);
+        }
+    }
 
     #[test]
     fn the_last_progress_is_the_one_told() {
