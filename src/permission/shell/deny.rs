@@ -115,7 +115,7 @@ impl Seeker<'_> {
         for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
             let found = match step {
                 Step::Command(simple) => self.simple(simple, context)?,
-                Step::Redirect(redirect) => context.judge(self.file(&redirect.target))?,
+                Step::Redirect(redirect) => self.file(&redirect.target),
                 Step::Loop(name) => {
                     context.judge(evaluators::sets(name, None))?;
                     None
@@ -149,20 +149,8 @@ impl Seeker<'_> {
     }
 
     /// A denied program that is named as a file, to be copied or linked to another name.
-    fn file(&self, word: &Word) -> Found {
-        let Some(text) = word.text() else {
-            let path = word.raw.rsplit('=').next().unwrap_or_default();
-            let path = path.trim_start_matches(['"', '\'']);
-            let is_glob = path.contains(['*', '?', '[', '{']);
-            if is_glob && path.starts_with('/') && path.contains("bin/") {
-                return Fault::refuse(&word.raw, "it may be a program that is denied");
-            }
-            return Ok(None);
-        };
-        Ok(self.program_file(text))
-    }
-
-    fn program_file(&self, text: &str) -> Option<(String, usize)> {
+    fn file(&self, word: &Word) -> Option<(String, usize)> {
+        let text = word.text()?;
         let path = Path::new(text.rsplit('=').next().unwrap_or(text));
         let name = path.file_name()?.to_str()?;
         let directory = path.parent()?.file_name()?.to_str()?;
@@ -196,7 +184,7 @@ impl Seeker<'_> {
         for (at, word) in simple.words.iter().enumerate() {
             let mut found = None;
             if at > 0 && !inside.looks && !simple.words[0].fits(|program| ONLY_LOOK.has(program)) {
-                found = context.judge(self.file(word))?;
+                found = self.file(word);
             }
             if found.is_none() && at > 0 && places.is_read(at) {
                 found = self.prose(maybe::texts(word), context)?;
@@ -232,16 +220,14 @@ impl Seeker<'_> {
         let base = base(program);
         let looks = at > 0 && inside.looks;
         // A rule for a subcommand means it behind other options, too.
-        let options = if base == "git" {
-            programs::git(&words[1..]).at
-        } else {
-            0
-        };
-        let behind = words.get(1 + options..).unwrap_or_default();
+        let mut begins = vec![1];
+        if base == "git" {
+            begins.extend(programs::git_verbs(&words[1..]).map(|at| at + 1));
+        }
         for name in [program, base].into_iter().filter(|_| !looks) {
-            for arguments in [&words[1..], behind] {
+            for begin in &begins {
                 let renamed = Word::literal(name);
-                let command = std::iter::once(&renamed).chain(arguments);
+                let command = std::iter::once(&renamed).chain(&words[*begin..]);
                 if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
                     return Ok(Some((simple.shown(), rule)));
                 }

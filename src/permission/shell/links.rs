@@ -22,7 +22,9 @@ pub fn links_made(words: &[Word]) -> Vec<String> {
     let operands = words[at + 1..].iter();
     let operands: Vec<&Word> = operands.filter(|word| !word.begins_option()).collect();
     // In another directory than `.`, the link is below a name that counts anyway.
-    let is_below = operands.len() > 1
+    let in_directory = words.iter().any(|word| is_option(word, "t"));
+    let is_below = !in_directory
+        && operands.len() > 1
         && operands
             .last()
             .is_some_and(|word| last_name(word).is_some());

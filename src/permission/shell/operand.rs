@@ -6,7 +6,8 @@ mod expanded;
 
 use std::collections::BTreeSet;
 
-use braces::{MAX_ALTERNATIVES, alternatives};
+use braces::MAX_ALTERNATIVES;
+pub use braces::alternatives;
 use expanded::expanded;
 pub use expanded::globs;
 
@@ -67,6 +68,9 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
 /// What stands behind each part of a word whose value is not known, up to the next such part, which
 /// counts as anything within one name; `None` if it may be too much.
 pub fn behind_unknown(word: &Word, known: Known) -> Option<Vec<String>> {
+    if let Some(found) = word.behind_values() {
+        return Some(found);
+    }
     let nothing = Known {
         mktemp: false,
         is_temporary: &|_| false,
@@ -151,9 +155,16 @@ impl<'a> Reader<'a> {
             // If `mktemp` fails or does not run, what follows is a path of its own.
             Err(End::Temporary) => {
                 let rest = self.rest.trim_start_matches(['"', ')', '}']);
-                let rest = Reader::new(rest, self.known).read().into_iter();
-                let paths = rest
-                    .filter(|operand| matches!(operand, Operand::Path(text) if !text.is_empty()));
+                let rest = Reader::new(rest, self.known).read();
+                let stays_below = |operand: &Operand| match operand {
+                    Operand::Path(text) => text.split('/').all(|name| name != ".."),
+                    _ => false,
+                };
+                if !rest.iter().all(stays_below) {
+                    return vec![Operand::Unknown(String::new())];
+                }
+                let is_path = |operand: &Operand| *operand != Operand::Path(String::new());
+                let paths = rest.into_iter().filter(is_path);
                 std::iter::once(Operand::Temporary).chain(paths).collect()
             }
         }
@@ -297,7 +308,7 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             "PWD" if operator.is_empty() => self.push_each(self.known.current),
-            name if (self.known.is_temporary)(name) && self.stays_below() => Err(End::Temporary),
+            name if (self.known.is_temporary)(name) && self.begins() => Err(End::Temporary),
             name => {
                 let all = (self.known.values)(name);
                 let is_all = all.is_some();
@@ -323,7 +334,7 @@ impl<'a> Reader<'a> {
         let plain = !inside.contains(['$', '`', '(', ';', '&', '|', '<', '>', '\n']);
         let mut words = inside.split_whitespace();
         match words.next() {
-            Some("mktemp") if plain && self.known.mktemp && self.stays_below() => {
+            Some("mktemp") if plain && self.known.mktemp && self.begins() => {
                 (self.rest, self.opened) = (rest, None);
                 Err(End::Temporary)
             }
@@ -377,8 +388,8 @@ impl<'a> Reader<'a> {
         self.push_each(&last)
     }
 
-    /// Whether the path begins here and the rest of it does not lead elsewhere.
-    fn stays_below(&self) -> bool {
-        self.texts.iter().all(String::is_empty) && !self.rest.contains("..")
+    /// Whether the path begins here.
+    fn begins(&self) -> bool {
+        self.texts.iter().all(String::is_empty)
     }
 }

@@ -30,8 +30,9 @@ const DIRECTORY_OPTIONS: Names = Names::new(
 const FED: Names = Names::new("xargs parallel fd fdfind");
 
 /// Wrappers that may look for a program in other directories.
-const WRAPPERS: Names =
-    Names::new("env sudo doas su runuser chroot xargs setsid nice timeout time nohup stdbuf");
+const WRAPPERS: Names = Names::new(
+    "exec command env sudo doas su runuser chroot xargs setsid nice timeout time nohup stdbuf",
+);
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word that may be a directory, beside its length.
@@ -48,22 +49,16 @@ impl Reach<'_> {
         let is_shell = words
             .first()
             .is_some_and(|word| word.fits(runners::runs_text));
-        let runs_words = words
-            .first()
-            .is_some_and(|word| word.fits(|text| WRAPPERS.has(base(text))));
-        let is_prefix = |word: &&Word| word.is_any(&["exec", "command", "builtin"]);
-        let first = words.iter().take_while(is_prefix).count();
+        let wraps = |word: &Word| word.fits(|text| WRAPPERS.has(base(text)));
+        let wraps = words.first().is_some_and(wraps);
         let is_it = |(at, word): &(usize, &Word)| {
-            let by_name = *at == first || runs_words || word.raw.contains('/');
-            self.is_ours(word) || by_name && self.is_named_like_ours(word)
+            let looked_for = *at == 0 && !word.raw.contains('/') || wraps || self.sets_path;
+            self.is_ours(word) || looked_for && self.is_named_like_ours(word)
         };
-        let commands = self
-            .commands_in(words)
-            .map(|inner| (words.len() - inner.len(), &inner[0]));
-        let all = words
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| is_shell || *at == first);
+        let commands = self.commands_in(words);
+        let commands = commands.map(|inner| (words.len() - inner.len(), &inner[0]));
+        let all = words.iter().enumerate();
+        let all = all.filter(|_| is_shell || self.sets_path);
         let found = commands.chain(all).find(is_it);
         found.map(|(_, word)| word.raw.clone())
     }

@@ -1,6 +1,8 @@
 //! Which programs remove, move, replace, link or change their operands, and which only read them
 //! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
 
+use std::collections::BTreeSet;
+
 use super::name_list::Names;
 use super::runners::{self, base};
 use super::word::Word;
@@ -150,12 +152,34 @@ pub struct GitCommand<'w> {
     pub behind: &'w [Word],
 }
 
+/// Options of `git` whose value is the next word.
+const VALUED: Names = Names::new(
+    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
+);
+
+/// The places where the subcommand of `git` may stand, behind options that may not be plain.
+pub fn git_verbs(arguments: &[Word]) -> impl Iterator<Item = usize> {
+    let mut places = BTreeSet::from([0]);
+    for (at, word) in arguments.iter().enumerate() {
+        if !places.contains(&at) {
+            continue;
+        }
+        let (text, is_option) = (word.text(), word.begins_option());
+        let is_flag = text.is_some_and(|text| !VALUED.has(text)) || word.prefix().contains('=');
+        let takes_one = text.is_some_and(|text| VALUED.has(text) && text != "--exec-path");
+        if text.is_none() || is_option && !takes_one {
+            places.insert(at + 1);
+        }
+        if is_option && !is_flag {
+            places.insert(at + 2);
+        }
+    }
+    let most = arguments.len();
+    places.into_iter().filter(move |at| *at < most)
+}
+
 /// Reads the arguments of a `git` command.
 pub fn git(arguments: &[Word]) -> GitCommand<'_> {
-    const VALUED: Names = Names::new(
-        "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env \
-         --attr-source",
-    );
     const FLAGS: Names = Names::new(
         "-p --paginate -P --no-pager --no-replace-objects --bare --literal-pathspecs \
          --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-advice \

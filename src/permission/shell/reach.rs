@@ -1,7 +1,8 @@
 //! Where the words of a command lead: every path that one may name, in every directory where it may
 //! run, and its relation to the protected places.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
@@ -16,6 +17,8 @@ use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
 /// The variable by which `git` works elsewhere.
 pub const GIT_TREE: &str = "GIT_WORK_TREE";
+/// Parts of the settings by which its subcommands have other names or work elsewhere.
+pub const SETTINGS: [&str; 4] = ["alias", "autocorrect", "include", "worktree"];
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
@@ -64,15 +67,12 @@ impl GitNames {
         let included = ["git_config", "include.path", "includeif."]
             .iter()
             .any(text_has);
-        let alias = ["alias.", "autocorrect"].iter().any(text_has);
+        let alias = ["alias.", "help.autocorrect"].iter().any(text_has);
         let work_tree = text.has_folded("core.worktree");
         Self {
             work_tree: names(&GIT_TREE) || work_tree || included,
             removal: ["clean", "rm", "mv"].iter().any(names),
-            alias: match ["alias", "autocorrect", "include", "worktree"]
-                .iter()
-                .any(text_has)
-            {
+            alias: match SETTINGS.iter().any(text_has) {
                 _ if alias || included => Named::Wholly,
                 true => Named::InPart,
                 false => Named::Not,
@@ -92,6 +92,10 @@ pub struct Reach<'a> {
     pub known: Known<'a>,
     /// The names of links that the command line makes.
     pub links: &'a [String],
+    /// The directories in which commands before it may run.
+    pub entered: &'a RefCell<BTreeSet<PathBuf>>,
+    /// Whether the command line says where programs are looked for.
+    pub sets_path: bool,
     /// What the command line names that `git` may be given unseen.
     pub git: GitNames,
     /// Set once an operand that a program may change is not known at all.
@@ -247,19 +251,15 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a word in program position has the name of our own executable, in whatever directory.
+    /// Whether a word has the name of our own executable, in whatever directory.
     pub fn is_named_like_ours(&self, word: &Word) -> bool {
         let ours = self.guard.context.places.executable.as_deref();
-        let name = ours
-            .and_then(Path::file_name)
-            .map(|name| name.to_string_lossy());
-        let is_it = |operand: Operand| match (operand, &name) {
-            (Operand::Path(text), Some(name)) => {
-                may_be(text.rsplit('/').next().unwrap_or(""), name)
-            }
+        let ours = ours.and_then(Path::file_name);
+        let is_it = |operand: Operand| match operand {
+            Operand::Path(text) => Path::new(&text).file_name() == ours,
             _ => false,
         };
-        name.is_some() && operands(word, self.known).into_iter().any(is_it)
+        ours.is_some() && operands(word, self.known).into_iter().any(is_it)
     }
 
     fn names_ours(&self, text: &str) -> bool {
@@ -274,8 +274,24 @@ impl Reach<'_> {
         let PathContext {
             places, resolve, ..
         } = self.guard.context;
-        let ours = places.executable.as_ref();
-        ours.is_some_and(|ours| resolve.is_same_file(path, ours))
+        let Some(ours) = places.executable.as_ref() else {
+            return false;
+        };
+        if !path.to_string_lossy().contains([ANY, ANYTHING]) {
+            return resolve.is_same_file(path, ours);
+        }
+        let names = |path: &Path| -> Vec<String> {
+            let path = normalise(&self.guard.begin.join(path));
+            let name = |name: Component| name.as_os_str().to_string_lossy().into_owned();
+            path.components().map(name).collect()
+        };
+        let glob = names(path);
+        let is_it = |ours: &Path| {
+            let ours = names(ours);
+            let mut both = glob.iter().zip(&ours);
+            glob.len() == ours.len() && both.all(|(glob, name)| may_be(glob, name))
+        };
+        is_it(ours) || resolve.canonical(ours).is_some_and(|ours| is_it(&ours))
     }
 
     /// Whether a path leads to our executable; by its name if the directory is unknown.

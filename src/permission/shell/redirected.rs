@@ -1,7 +1,10 @@
 //! What a command touches besides running programs, whatever the rules: the files its redirections
 //! name, and operands in protected places.
 
+mod named;
+
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::check::{Rules, check};
@@ -10,8 +13,7 @@ use super::deny::placeholders;
 use super::directories::WorkingDirectories;
 use super::held::Held;
 use super::links::links_made;
-use super::name_list::Names;
-use super::operand::{Known, globs};
+use super::operand::Known;
 use super::programs::runs_words_from;
 use super::reach::{GitNames, Guard, Reach};
 use super::runners::{self, base};
@@ -21,19 +23,11 @@ use super::wrappers::{self, Inner};
 use super::{Fault, PLACEHOLDER};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
-use crate::permission::protected::{ANY, ANYTHING, WHY_PROTECTED};
+use crate::permission::path::normalise;
+use crate::permission::protected::WHY_PROTECTED;
 
-/// Programs that set variables to their operands, or run others with them.
-const KEEPS: Names = Names::new(
-    "read set printf print export declare typeset local readonly integer let getopts mapfile \
-     readarray env xargs find fd fdfind pushd",
-);
-/// Programs that print none of their operands, without options.
-const SILENT: Names = Names::new("cat cp cd test [");
-/// How many letters may stand before a path in one word.
-const MAX_LETTERS: usize = 256;
-const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
-
+/// The limit of texts within texts that are searched for links.
+const MAX_DEPTH: usize = 4;
 /// What a command touches.
 #[derive(Debug, Default)]
 pub struct Touched {
@@ -65,6 +59,9 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let text = Text::new(command);
     let (held, links, met_unknown) = (OnceCell::new(), OnceCell::new(), Cell::default());
     let git = GitNames::in_text(&text);
+    let entered = RefCell::default();
+    let climbs = command.replace("cd ..", "").contains("..");
+    let sets_path = text.bindings("PATH") > 0;
     let mktemp = text.bindings("TMPDIR") == 0;
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
@@ -80,6 +77,9 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             home,
             held: &held,
             links: &links,
+            entered: &entered,
+            tracked: climbs.then_some(&entered),
+            sets_path,
             git,
             mktemp,
             met_unknown: &met_unknown,
@@ -89,17 +89,6 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         next = texts.borrow_mut().pop();
     }
     seen.into_inner()
-}
-
-/// Whether a command neither sets variables to its operands nor runs them, and prints none where the
-/// command line uses what is printed.
-fn hands_on_nothing(words: &[Word], output_is_used: bool) -> bool {
-    let name = words.first().and_then(Word::text).map(base);
-    let is_silent = |name| SILENT.has(name) && !words.iter().any(Word::begins_option);
-    name.is_some_and(|name| {
-        let keeps = KEEPS.has(name) || runners::runs_text(name) || runs_words_from(words).is_some();
-        is_silent(name) || !keeps && !output_is_used
-    })
 }
 
 struct Recorder<'a> {
@@ -114,6 +103,10 @@ struct Recorder<'a> {
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
     links: &'a OnceCell<Vec<String>>,
+    entered: &'a RefCell<BTreeSet<PathBuf>>,
+    /// The same, if it matters where they are: if `..` stands elsewhere than behind `cd`.
+    tracked: Option<&'a RefCell<BTreeSet<PathBuf>>>,
+    sets_path: bool,
     git: GitNames,
     /// Whether `mktemp` works where it always does.
     mktemp: bool,
@@ -131,6 +124,11 @@ impl Recorder<'_> {
     ) {
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
         let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
+        if let Some(all) = self.tracked {
+            let entered = current.iter().map(|path| normalise(Path::new(path)));
+            let entered = entered.filter(|path| path != self.guard.begin);
+            all.borrow_mut().extend(entered);
+        }
         if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
             current.clear();
         }
@@ -156,6 +154,8 @@ impl Recorder<'_> {
                 ..outside
             },
             links: self.links(),
+            entered: self.entered,
+            sets_path: self.sets_path,
             git: self.git,
             met_unknown: self.met_unknown,
         });
@@ -163,104 +163,43 @@ impl Recorder<'_> {
 
     /// The names of links that the command line makes; anything if one is not known.
     fn links(&self) -> &[String] {
-        let read = || {
-            let Guard {
-                context, readings, ..
-            } = self.guard;
-            let reading = readings.read(self.command, context.places.shell, true);
-            let steps = reading.iter().flat_map(|reading| &reading.steps);
-            let commands = steps.filter_map(|step| match step {
-                Step::Command(simple) => Some(simple.words.as_slice()),
-                _ => None,
-            });
-            commands.flat_map(links_made).collect()
-        };
-        let may_link = ["ln", "link", "cp"]
-            .iter()
-            .any(|name| self.command.contains(name));
-        self.links
-            .get_or_init(|| if may_link { read() } else { Vec::new() })
+        self.links.get_or_init(|| {
+            let unquoted = self.command.replace(['"', '\'', '\\'], "");
+            let may_link = ["ln", "link", "cp"]
+                .iter()
+                .any(|name| unquoted.contains(name));
+            let mut found = Vec::new();
+            if may_link {
+                self.add_links(self.command, 0, &mut found);
+            }
+            found
+        })
+    }
+
+    /// Adds the links that a text makes, and those texts that its words may be.
+    fn add_links(&self, text: &str, depth: usize, found: &mut Vec<String>) {
+        let Guard {
+            context, readings, ..
+        } = self.guard;
+        let affordable = depth < MAX_DEPTH && context.steps.spend(1 + text.len() / 4);
+        let reading = readings.read(text, context.places.shell, true);
+        for step in reading.iter().flat_map(|reading| &reading.steps) {
+            if let Step::Command(simple) = step
+                && affordable
+            {
+                found.extend(links_made(&simple.words));
+                let texts = simple.words.iter().filter_map(Word::text);
+                for text in texts.filter(|text| text.contains(char::is_whitespace)) {
+                    self.add_links(text, depth + 1, found);
+                }
+            }
+        }
     }
 
     /// Lazy, because most commands name no relevant variable and reading again takes time.
     fn held(&self) -> &Held {
         self.held
             .get_or_init(|| Held::read(self.command, self.guard))
-    }
-
-    /// Refuses a protected place that the command names while an operand is not known at all: it may
-    /// be what `read`, `printf -v` or a substitution makes of that name.
-    fn check_names(&self) {
-        let Guard {
-            context, readings, ..
-        } = self.guard;
-        let mut seen = self.seen.borrow_mut();
-        let affordable = || context.steps.spend(1 + self.command.len());
-        if !self.met_unknown.get() || seen.protected.is_some() || !affordable() {
-            return;
-        }
-        let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:".contains(c);
-        let is_named = |path: &&str| {
-            let mut names = path.split('/');
-            let is_glob = path.contains(['/', '*', '?']);
-            names.any(|name| {
-                let glob = if is_glob {
-                    globs(name)
-                } else {
-                    name.to_owned()
-                };
-                context.protection.has_part(&glob)
-            })
-        };
-        let named = |text: &'_ str| -> Vec<String> {
-            let paths = text.split(is_end).filter(is_named);
-            paths.map(str::to_owned).collect()
-        };
-        // What other programs are given, they do not hand on.
-        let reading = readings.read(self.command, context.places.shell, true);
-        let mut kept: Vec<String> = Vec::new();
-        let steps_of = || reading.iter().flat_map(|reading| &reading.steps);
-        let cuts = self.command.contains("${");
-        let is_file = |step: &Step| matches!(step, Step::Redirect(redirect) if redirect.writes);
-        let writes = steps_of().any(is_file);
-        for step in steps_of() {
-            if let Step::Command(Simple { words, around, .. }) = step
-                && hands_on_nothing(words, writes || around.is_captured)
-            {
-                let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
-                kept.extend(plain.flat_map(|word| named(&word.raw)));
-            }
-        }
-        self.reaching(&WorkingDirectories::default(), &[], |reach| {
-            let nothing = ['/', '.', ANY, ANYTHING];
-            // It may be part of a path below the project or the home directory, and stand behind
-            // the letter of an option: `-o.claude/x`.
-            let leads_in = |path: &str| {
-                let path = globs(path.trim_end_matches('/'));
-                // `${x%…}` may leave only its directory.
-                let above = path
-                    .rsplit_once('/')
-                    .filter(|_| cuts)
-                    .map(|(above, _)| above);
-                let bases = [Some(path.as_str()), above].into_iter().flatten();
-                let bases = bases.filter(|base| !base.trim_matches(nothing).is_empty());
-                let below = bases.map(|base| format!("{base}/{ANYTHING}"));
-                let ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
-                let mut all = below.chain(ends.map(str::to_owned));
-                all.any(|end| {
-                    !context.steps.spend(4 + end.len() / 8)
-                        || reach.is_foreign(&end)
-                        || reach.is_foreign(&format!("~/{end}"))
-                })
-            };
-            let is_found = |path: &String| {
-                let at = kept.iter().position(|one| one == path);
-                at.map(|at| kept.swap_remove(at)).is_none()
-                    && (!context.steps.spend(1 + kept.len()) || leads_in(path))
-            };
-            let found = named(self.command).into_iter().find(is_found);
-            seen.protected = found.map(|name| Fault::new(&name, MAY_BE_OPERAND));
-        });
     }
 
     /// Keeps texts that a shell among the words would run and that are not followed.

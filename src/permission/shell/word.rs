@@ -6,7 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::Fault;
 use crate::permission::command::Canonical;
-use crate::permission::protected::ANYTHING;
+use crate::permission::protected::{ANY, ANYTHING};
 
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Word {
     pub raw: String,
     /// Its parts after expansion; empty for `''`.
     pub pieces: Vec<Piece>,
+    /// Whether the pieces are all of it: no brace or bracket is among them.
+    pub is_whole: bool,
 }
 
 /// A part of a word.
@@ -51,6 +53,7 @@ impl Word {
         Self {
             raw: text.to_owned(),
             pieces: vec![Piece::Text(text.to_owned())],
+            is_whole: true,
         }
     }
 
@@ -65,6 +68,7 @@ impl Word {
         Self {
             raw: raw.to_owned(),
             pieces: vec![piece],
+            is_whole: is_plain,
         }
     }
 
@@ -73,6 +77,7 @@ impl Word {
         Self {
             raw: "…".to_owned(),
             pieces: vec![Piece::Value(Arity::Any)],
+            is_whole: true,
         }
     }
 
@@ -83,6 +88,30 @@ impl Word {
             [Piece::Text(text)] => Some(text),
             _ => None,
         }
+    }
+
+    /// The texts behind each piece whose value is not known, up to the next such piece, which counts
+    /// as anything within one name; `None` if the pieces are not all of it.
+    pub fn behind_values(&self) -> Option<Vec<String>> {
+        let mut found: Vec<String> = Vec::new();
+        for piece in &self.pieces {
+            match (piece, found.last_mut()) {
+                (Piece::Value(_), last) => {
+                    if let Some(last) = last {
+                        last.push(ANYTHING);
+                    }
+                    found.push(String::new());
+                }
+                (Piece::Text(text), Some(last)) => last.push_str(text),
+                (Piece::Names, Some(last)) => last.push(ANY),
+                (Piece::Name, Some(last)) => last.push(ANYTHING),
+                (Piece::Tilde, Some(last)) => last.push('~'),
+                // What `~` means may not be known either.
+                (Piece::Tilde, None) => found.push(String::new()),
+                (_, None) => {}
+            }
+        }
+        self.is_whole.then_some(found)
     }
 
     /// Whether the text is known and accepted.
@@ -173,8 +202,10 @@ impl Word {
         if quoting.in_quotes {
             return Err(Fault::unread(value));
         }
+        let is_brace = |part: &Node| matches!(part.kind, NodeKind::BraceExpansion { .. });
         Ok(Self {
             raw: value.clone(),
+            is_whole: !quoting.open_ended && !parts.iter().any(is_brace),
             pieces: quoting.pieces,
         })
     }

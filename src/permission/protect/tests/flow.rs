@@ -32,6 +32,10 @@ fn a_value_counts_only_where_it_is_certainly_set() {
         "false && for d in a; do :; done; rm -rf \"$d\".claude",
         "false && d=$(mktemp -d); rm -rf \"$d\".claude/skills",
         "rm -rf \"$(mktemp -d -p /nonexistent).claude/skills\"",
+        "rm -rf \"$(mktemp -d -p /x)$(pwd -P)/.claude\"",
+        "rm -rf \"$(mktemp -d)\"/.'.'/.'.'\"$(pwd -P)\"/.claude",
+        "d=$(mktemp -d); rm -rf \"$d\"/.'.'/.'.'/p/.claude",
+        "cp f \"$(mktemp -d -p /x)$(pwd -P)/.claude/skills/p/SKILL.md\"",
     ] {
         refused(command);
     }
@@ -56,10 +60,18 @@ fn a_link_that_the_command_makes_leads_anywhere() {
         "ln -s \"$(pwd -P)\" x; touch x/.claude/skills/y",
         "ln -s \"$(pwd -P)\" .; touch p/.claude/skills/y",
         "cp -s \"$(pwd -P)\" x; touch x/.claude/skills/y",
+        "l\\n -s \"$(pwd -P)\" y; rm -rf y/.claude",
+        "bash -c 'ln -s \"$(pwd -P)\" y'; rm -rf y/.claude",
+        "find . -maxdepth 0 -exec sh -c 'ln -s . y' \\;; touch y/.claude/skills/x",
+        "ln -s -tsrc \"$(pwd -P)\" y; touch src/project/.claude/skills/x",
+        "mkdir -p a/b && cd a/b && env -C .. mv b ../b2 && touch ../.claude/skills/x",
+        "mkdir -p a/b && cd a/b && sh -c 'cd .. && mv b ../b2' && touch ../.claude/skills/x",
     ] {
         refused(command);
     }
     for command in [
+        "ln -s \"$PWD/dist\" bin/app && cp a out/b",
+        "cd build && make && cd .. && mv build out",
         "ln -sf dist/index.js bin/app && chmod +x bin/app && cp a out/b",
         "mkdir -p a && cd a && mv ../x . && cat ../y",
         "ln -s ../sub a/b; cat a/b/x; touch out/x",
@@ -86,6 +98,11 @@ fn any_program_may_print_a_name_that_is_used() {
         "read d <<< .chibi/x; touch ~/$d",
         "y=.claude/skills:b; touch ./${y%:*}/x",
         "y=.claude/skXX; touch ${y%%X*}ills/x",
+        "ls .claude/skills/pdf/SKILL.md; rm -f \"$_\"",
+        "d=$(echo x@.claude/skills@y | cut -d@ -f2); touch \"./$d/x\"",
+        "d=$(printf %s '~.claude/skills~' | tr -d '~'); rm -f \"$d/pdf/SKILL.md\"",
+        "ls -d .{claude,x}/* | while read d; do touch \"$d/y\"; done",
+        "d=$(cat .claude/skills 2>&1 | cut -d: -f2); touch $d/x",
         "while IFS=: read -r a b; do cp f ./$b/x; done <<< a:.claude/skills",
     ] {
         refused(command);
@@ -97,6 +114,11 @@ fn any_program_may_print_a_name_that_is_used() {
         "git status .claude/skills && git commit -m \"$message\"",
         "find .claude -name '*.md' -exec cat {} \\;",
         "find . -name '*.py' -exec touch {} \\;",
+        "sed -i \"s/version = .*/version = \\\"$v\\\"/\" Cargo.toml",
+        "v=$(grep -oP '(?<=v = \").*(?=\")' Cargo.toml); mkdir -p \"dist/$v\"",
+        "git branch | grep 'feature/.*' | xargs git branch -D",
+        "find . -name '*.md' -not -path '*/.*' | xargs sed -i s/a/b/",
+        "cat .claude/skills/p/SKILL.md 2>/dev/null | head -5; touch \"$out\"",
     ] {
         runs(command);
     }
@@ -134,7 +156,11 @@ fn our_program_is_known_in_each_directory_and_by_its_name() {
     for command in [
         "exec env -C /x \"$(printf CHI)BI_HOOK=on_start\" ./agent-skills",
         "env PATH=/x:/usr/bin \"$(printf CHI)BI_HOOK=on_start\" agent-skills",
-        "/tm?/agent-skills list",
+        "PATH=/x:$PATH; ionice agent-skills list",
+        "PATH=/x:$PATH; find . -maxdepth 0 -exec agent-skills \\;",
+        "PATH=/x:$PATH; command -- agent-skills list",
+        "for f in /h/.chibi/plugins/*/a*s; do \"$f\" list; done",
+        "cp ~/.chibi/plugins/agent-skills/agent-skill? q",
         "PATH=/x agent-skills list",
         "PATH=/x:$PATH; agent-skills list",
         "sudo -D /x ./agent-skills",
@@ -143,5 +169,12 @@ fn our_program_is_known_in_each_directory_and_by_its_name() {
     ] {
         refused(command);
     }
-    runs("cat agent-skills; cargo build --bin agent-skills");
+    for command in [
+        "cat agent-skills; cargo build --bin agent-skills",
+        "./target/debug/agent-skills --version",
+        "for f in scripts/*; do bash \"$f\"; done; scripts/* --help",
+        "sudo cp a* /usr/local/bin; cat list | xargs -I{} cp {} src/*",
+    ] {
+        runs(command);
+    }
 }

@@ -3,8 +3,9 @@
 use super::refuse_if;
 use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, plain, plain_or_option};
 use crate::permission::protected::{ANY, ANYTHING};
+use crate::permission::shell::name_list::Names;
 use crate::permission::shell::programs::{self, GitCommand};
-use crate::permission::shell::reach::{GIT_TREE, Named};
+use crate::permission::shell::reach::{GIT_TREE, Named, SETTINGS};
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 
@@ -14,7 +15,7 @@ impl Reach<'_> {
     /// A `git` command.
     pub(super) fn git(&self, arguments: &[Word]) -> Checked {
         let git = programs::git(arguments);
-        if self.git.alias != Named::Not && git.verb == Some("config") {
+        if git.verb == Some("config") && self.sets(git.behind) {
             return Fault::refuse("config", SETS);
         }
         match git.effect {
@@ -34,6 +35,22 @@ impl Reach<'_> {
             }
             _ => self.others(arguments),
         }
+    }
+
+    /// Whether `git config` with these arguments may set what changes other subcommands.
+    fn sets(&self, arguments: &[Word]) -> bool {
+        const READS: Names = Names::new(
+            "get list -l --list --get --get-all --get-regexp --get-urlmatch --get-color",
+        );
+        let may_name = |word: &Word| {
+            let name = word.raw.replace(['"', '\'', '\\'], "").to_ascii_lowercase();
+            let unknown = word.text().is_none() && self.git.alias != Named::Not;
+            unknown || SETTINGS.iter().any(|part| name.contains(part))
+        };
+        !arguments
+            .iter()
+            .any(|word| word.fits(|text| READS.has(text)))
+            && arguments.iter().any(may_name)
     }
 
     /// Whether a subcommand of `git` that is not known may remove or move files.

@@ -112,15 +112,14 @@ impl Reach<'_> {
 
     /// A directory in which the command runs must not move: what `..` means then would change.
     fn moves_elsewhere(&self, word: &Word) -> Checked {
-        let here = self.paths("").unwrap_or_default();
+        let here = self.entered.borrow();
         self.each(word, |operand| {
             let paths = match operand {
                 Operand::Path(text) => self.paths(text).unwrap_or_default(),
                 _ => Vec::new(),
             };
             let mut paths = paths.iter().map(|path| normalise(path));
-            let moves =
-                paths.any(|path| here.iter().any(|here| normalise(here).starts_with(&path)));
+            let moves = paths.any(|path| here.iter().any(|here| here.starts_with(&path)));
             if moves {
                 return Fault::refuse(&word.raw, MOVES_HERE);
             }
@@ -258,11 +257,12 @@ fn option_value(word: &Word, letter: &str) -> Option<Word> {
     let raw = word.text().unwrap_or(&word.raw);
     let long = raw.trim_start_matches(['"', '\'']).starts_with("--");
     let (_, value) = raw.split_once(if long { "=" } else { letter })?;
-    (!value.is_empty()).then(|| Word {
-        raw: value.to_owned(),
-        pieces: match word.text() {
-            Some(_) => vec![Piece::Text(value.to_owned())],
-            None => vec![Piece::Value(Arity::Any)],
+    (!value.is_empty()).then(|| match word.text() {
+        Some(_) => Word::literal(value),
+        None => Word {
+            raw: value.to_owned(),
+            pieces: vec![Piece::Value(Arity::Any)],
+            is_whole: false,
         },
     })
 }

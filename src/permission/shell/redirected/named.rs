@@ -1,0 +1,130 @@
+//! Protected places that a command line names where an operand is not known: it may be that place.
+
+use super::Recorder;
+use crate::permission::protected::{ANY, ANYTHING};
+use crate::permission::shell::Fault;
+use crate::permission::shell::directories::WorkingDirectories;
+use crate::permission::shell::name_list::Names;
+use crate::permission::shell::operand::{alternatives, globs};
+use crate::permission::shell::programs::runs_words_from;
+use crate::permission::shell::reach::Guard;
+use crate::permission::shell::runners::{self, base};
+use crate::permission::shell::step::{Simple, Step};
+use crate::permission::shell::word::Word;
+
+/// Programs that set variables to their operands, or run others with them.
+const KEEPS: Names = Names::new(
+    "read set printf print export declare typeset local readonly integer let getopts mapfile \
+     readarray env xargs find fd fdfind pushd",
+);
+/// Programs that print none of their operands, without options.
+const SILENT: Names = Names::new("cat cp cd test [");
+/// How many letters may stand before a path in one word.
+const MAX_LETTERS: usize = 256;
+const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
+
+/// Whether a command neither sets variables to its operands nor runs them, and prints none where the
+/// command line uses what is printed, or what it says of errors.
+fn hands_on_nothing(words: &[Word], output_is_used: bool, errors_are_used: bool) -> bool {
+    let name = words.first().and_then(Word::text).map(base);
+    let is_silent =
+        |name| SILENT.has(name) && !errors_are_used && !words.iter().any(Word::begins_option);
+    name.is_some_and(|name| {
+        let keeps = KEEPS.has(name) || runners::runs_text(name) || runs_words_from(words).is_some();
+        is_silent(name) || !keeps && !output_is_used
+    })
+}
+
+impl Recorder<'_> {
+    /// Refuses a protected place that the command names while an operand is not known at all: it may
+    /// be what `read`, `printf -v` or a substitution makes of that name.
+    pub(super) fn check_names(&self) {
+        let Guard {
+            context, readings, ..
+        } = self.guard;
+        let mut seen = self.seen.borrow_mut();
+        let affordable = || context.steps.spend(1 + self.command.len());
+        if !self.met_unknown.get() || seen.protected.is_some() || !affordable() {
+            return;
+        }
+        let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:@+%!~#^".contains(c);
+        let is_named = |path: &&str| {
+            let names = path.split('/');
+            let is_glob = path.contains(['/', '*', '?']);
+            // A wildcard without any letter would be every name.
+            let mut names = names.filter(|name| name.contains(char::is_alphanumeric));
+            names.any(|name| {
+                let glob = if is_glob {
+                    globs(name)
+                } else {
+                    name.to_owned()
+                };
+                context.protection.has_part(&glob)
+            })
+        };
+        let named = |text: &'_ str| -> Vec<String> {
+            let paths = text.split(is_end).filter(is_named);
+            paths.map(str::to_owned).collect()
+        };
+        // What other programs are given, they do not hand on.
+        let reading = readings.read(self.command, context.places.shell, true);
+        let mut kept: Vec<String> = Vec::new();
+        let steps_of = || reading.iter().flat_map(|reading| &reading.steps);
+        let cuts = self.command.contains("${");
+        let is_file = |step: &Step| matches!(step, Step::Redirect(redirect) if redirect.writes);
+        let writes = steps_of().any(is_file);
+        // Each command leaves its last operand in `$_`, and what it says of errors names operands.
+        let leaves = ["$_", "${_", "BASH_"]
+            .iter()
+            .any(|name| self.command.contains(name));
+        let errors = self.command.replace("2>/dev/null", "");
+        let errors = ["2>", "&>", "|&"].iter().any(|sign| errors.contains(sign));
+        for step in steps_of() {
+            if let Step::Command(Simple { words, around, .. }) = step
+                && !leaves
+                && hands_on_nothing(words, writes || around.is_captured, errors)
+            {
+                let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
+                kept.extend(plain.flat_map(|word| named(&word.raw)));
+            }
+        }
+        self.reaching(&WorkingDirectories::default(), &[], |reach| {
+            let nothing = ['/', '.', ANY, ANYTHING];
+            // It may be part of a path below the project or the home directory, and stand behind
+            // the letter of an option: `-o.claude/x`.
+            let leads_in = |path: &str| {
+                let path = globs(path.trim_end_matches('/'));
+                // `${x%…}` may leave only its directory.
+                let above = path
+                    .rsplit_once('/')
+                    .filter(|_| cuts)
+                    .map(|(above, _)| above);
+                let bases = [Some(path.as_str()), above].into_iter().flatten();
+                let bases = bases.filter(|base| !base.trim_matches(nothing).is_empty());
+                let below = bases.map(|base| format!("{base}/{ANYTHING}"));
+                let ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
+                let mut all = below.chain(ends.map(str::to_owned));
+                all.any(|end| {
+                    !context.steps.spend(4 + end.len() / 8)
+                        || reach.is_foreign(&end)
+                        || reach.is_foreign(&format!("~/{end}"))
+                })
+            };
+            let is_found = |path: &String| {
+                let at = kept.iter().position(|one| one == path);
+                at.map(|at| kept.swap_remove(at)).is_none()
+                    && (!context.steps.spend(1 + kept.len()) || leads_in(path))
+            };
+            // Braces hide names from a search of the text.
+            let braced = steps_of().filter_map(|step| match step {
+                Step::Command(simple) => Some(&simple.words),
+                _ => None,
+            });
+            let braced = braced.flatten().filter(|word| word.raw.contains('{'));
+            let braced = braced.filter_map(|word| alternatives(&word.raw)).flatten();
+            let braced: Vec<String> = braced.flat_map(|text| named(&text)).collect();
+            let found = named(self.command).into_iter().chain(braced).find(is_found);
+            seen.protected = found.map(|name| Fault::new(&name, MAY_BE_OPERAND));
+        });
+    }
+}
