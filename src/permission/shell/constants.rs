@@ -165,12 +165,9 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Whether this stands in it in letters of any case, with or without the quotes.
-    pub fn has_folded(&self, part: &str) -> bool {
-        let texts = [self.written, &self.unquoted];
-        texts
-            .iter()
-            .any(|text| text.to_ascii_lowercase().contains(part))
+    /// The text in small letters, with and without its quotes.
+    pub fn folded(&self) -> [String; 2] {
+        [self.written, &self.unquoted].map(str::to_ascii_lowercase)
     }
 
     /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.

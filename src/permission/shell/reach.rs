@@ -63,12 +63,13 @@ impl GitNames {
     pub fn in_text(text: &Text) -> Self {
         let names = |name: &&str| text.bindings(name) > 0;
         // Settings have no case. A file that is included may hold any.
-        let text_has = |part: &&str| text.has_folded(part);
+        let folded = text.folded();
+        let text_has = |part: &&str| folded.iter().any(|text| text.contains(part));
         let included = ["git_config", "include.path", "includeif."]
             .iter()
             .any(text_has);
         let alias = ["alias.", "help.autocorrect"].iter().any(text_has);
-        let work_tree = text.has_folded("core.worktree");
+        let work_tree = text_has(&"core.worktree");
         Self {
             work_tree: names(&GIT_TREE) || work_tree || included,
             removal: ["clean", "rm", "mv"].iter().any(names),
