@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
 use crate::marketplace::install::swap::recover;
-use crate::sys::{Base, Dir, FileLock};
+use crate::sys::{Base, Dir, EntryName, FileLock};
 
 /// The number of our directories that no running command has locked.
 pub fn count(base: &Base) -> usize {
@@ -17,6 +17,11 @@ pub fn clean(base: &Base) {
     let Some((dir, root, making)) = open(base) else {
         return;
     };
+    if !base.is_shared() {
+        for (name, _) in root.entries().unwrap_or_default() {
+            adopt(&root, &name);
+        }
+    }
     let left = abandoned(&root);
     // A kill while a mark is created or removed leaves a directory that is empty or contains only
     // an empty mark.
@@ -28,6 +33,22 @@ pub fn clean(base: &Base) {
         if recover(base, &staging).is_ok() {
             remove(&dir, &root, &name);
         }
+    }
+}
+
+/// Marks a directory that a dying git has made anew after we had removed it: it makes all directories
+/// above the file that it writes. Only where nobody else supplies directories with such names.
+fn adopt(root: &Dir, name: &EntryName) {
+    let text = name.as_os_str().to_string_lossy();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_named_by_us = text
+        .split_once('-')
+        .is_some_and(|(pid, count)| is_number(pid) && is_number(count));
+    if is_named_by_us
+        && let Ok(dir) = root.open_dir(name)
+        && !dir.is_ours()
+    {
+        let _ = dir.mark();
     }
 }
 

@@ -231,6 +231,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_dying_git_makes_anew_is_removed_among_our_own_files() {
+        let place = tempfile::tempdir().unwrap();
+        let own = Base::own(place.path().join("own"));
+        let shared = Base::shared(place.path().to_owned(), EntryName::from_static(".chibi"));
+        for base in [own, shared] {
+            let at = |path: &str| base.path().join("staging").join(path);
+            for name in ["11-0", "theirs", "11-x"] {
+                fs::create_dir_all(at(name).join("history.git/objects/pack")).unwrap();
+                fs::write(at(name).join("history.git/objects/pack/tmp_rev_x"), "x").unwrap();
+            }
+            litter::clean(&base);
+            assert_eq!(at("11-0").exists(), base.is_shared());
+            assert!(at("theirs").exists() && at("11-x").exists());
+        }
+    }
+
+    #[test]
     fn what_a_repository_brings_as_staging_is_not_ours() {
         let project = tempfile::tempdir().unwrap();
         let at = |path: &str| project.path().join(path);
