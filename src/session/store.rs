@@ -88,8 +88,8 @@ impl Store {
     }
 
     /// Begins a session: forgets what was active in it if it is a named one, whose name a later host
-    /// may have again, and sessions that have ended. An unreadable
-    /// file is discarded; the calls of other sessions that may have been in it are then refused.
+    /// may have again, and sessions that have ended. An unreadable file is discarded; the calls of
+    /// other sessions that may have been in it are then refused.
     /// Returns the activations that ended.
     ///
     /// # Errors

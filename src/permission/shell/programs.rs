@@ -170,7 +170,8 @@ pub fn git_verbs(arguments: &[Word]) -> impl Iterator<Item = usize> {
         if text.is_none() || is_option && !takes_one {
             places.insert(at + 1);
         }
-        if is_option && !is_flag {
+        let may_be_any = text.is_none() && word.prefix().is_empty();
+        if is_option && !is_flag || may_be_any {
             places.insert(at + 2);
         }
     }

@@ -93,8 +93,8 @@ pub struct Reach<'a> {
     pub known: Known<'a>,
     /// The names of links that the command line makes.
     pub links: &'a [String],
-    /// The directories in which commands before it may run.
-    pub entered: &'a RefCell<BTreeSet<PathBuf>>,
+    /// The directories in which commands before it may run, if `..` may lead out of them.
+    pub entered: Option<&'a RefCell<BTreeSet<PathBuf>>>,
     /// Whether the command line says where programs are looked for.
     pub sets_path: bool,
     /// What the command line names that `git` may be given unseen.

@@ -60,6 +60,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let (held, links, met_unknown) = (OnceCell::new(), OnceCell::new(), Cell::default());
     let git = GitNames::in_text(&text);
     let entered = RefCell::default();
+    // Where it was matters if `..` stands elsewhere than behind `cd`.
     let climbs = command.replace("cd ..", "").contains("..");
     let sets_path = text.bindings("PATH") > 0;
     let mktemp = text.bindings("TMPDIR") == 0;
@@ -77,8 +78,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             home,
             held: &held,
             links: &links,
-            entered: &entered,
-            tracked: climbs.then_some(&entered),
+            entered: climbs.then_some(&entered),
             sets_path,
             git,
             mktemp,
@@ -103,9 +103,7 @@ struct Recorder<'a> {
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
     links: &'a OnceCell<Vec<String>>,
-    entered: &'a RefCell<BTreeSet<PathBuf>>,
-    /// The same, if it matters where they are: if `..` stands elsewhere than behind `cd`.
-    tracked: Option<&'a RefCell<BTreeSet<PathBuf>>>,
+    entered: Option<&'a RefCell<BTreeSet<PathBuf>>>,
     sets_path: bool,
     git: GitNames,
     /// Whether `mktemp` works where it always does.
@@ -124,7 +122,7 @@ impl Recorder<'_> {
     ) {
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
         let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
-        if let Some(all) = self.tracked {
+        if let Some(all) = self.entered {
             let entered = current.iter().map(|path| normalise(Path::new(path)));
             let entered = entered.filter(|path| path != self.guard.begin);
             all.borrow_mut().extend(entered);

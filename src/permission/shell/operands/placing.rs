@@ -1,5 +1,6 @@
 //! What `mv`, `cp`, `ln` and the like would put where.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use super::{
@@ -112,7 +113,9 @@ impl Reach<'_> {
 
     /// A directory in which the command runs must not move: what `..` means then would change.
     fn moves_elsewhere(&self, word: &Word) -> Checked {
-        let here = self.entered.borrow();
+        let Some(here) = self.entered.map(RefCell::borrow) else {
+            return Ok(());
+        };
         self.each(word, |operand| {
             let paths = match operand {
                 Operand::Path(text) => self.paths(text).unwrap_or_default(),

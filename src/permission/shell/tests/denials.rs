@@ -251,7 +251,7 @@ fn a_denied_subcommand_is_found_behind_other_options() {
         &[
             "git push", "git -C . push", "git --no-pager push origin main", "git -c a.b=c push", "sudo git -C x push",
             "git --git-dir=\"$PWD/.git\" push origin x", "git --git-dir=$PWD/.git push", "git --no-pager --git-dir=\"$d\" push", "git -$x push",
-            "git \"--no-pager\"$y push", "git -{P,p} push", "git \"$x\" push", "just --command curl x",
+            "git \"--no-pager\"$y push", "git -{P,p} push", "git \"$x\" push", "git \"$x\" . push", "just --command curl x",
         ],
     );
     all_run(&scene, &["git -C . pull", "git stash push", "git -c a.b=c log", "ls /usr/bin/cur*", "cp bin/*.sh x", "cp /usr/local/bin/node* out", "git commit -m push", "git log --format=\"$f\" -- push"]);
