@@ -4,6 +4,7 @@
 mod flow;
 mod indirect;
 mod options;
+mod shells;
 mod unrelated;
 
 use serde_json::json;

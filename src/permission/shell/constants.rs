@@ -362,6 +362,12 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     let prints = program.as_deref() == Some("printf")
         && format.is_some_and(|format| !format.starts_with('-'));
     let binds_unknown = !prints && !words.iter().skip(1).all(is_known);
+    // `trap 'rm -rf "$tmp"' EXIT` removes files and no more.
+    let removes =
+        |text: &str| text.starts_with("rm ") && !text.contains([';', '|', '&', '`', '\n', '(']);
+    if program.as_deref() == Some("trap") && format.is_some_and(removes) {
+        return false;
+    }
     let may_bind = |text| is(text, EVALUATES) || is(text, BINDS) && binds_unknown;
     program.is_none()
         || may_bind(program)

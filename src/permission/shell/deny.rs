@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Fault;
 use super::name_list::Names;
+use super::operand::alternatives;
 use super::programs;
 use super::readings::Readings;
 use super::runners::{self, SHELLS, UNKNOWN_TEXT, base, runs_text};
@@ -22,6 +23,8 @@ mod input;
 mod maybe;
 mod place;
 
+pub use evaluators::makes_assignments;
+pub use input::runs_input;
 pub use place::placeholders;
 
 /// The cost of a text in an argument, beyond its length.
@@ -30,6 +33,11 @@ const TEXT_COST: usize = 32;
 const EXPORTS: Names = Names::new("export declare typeset local readonly");
 /// Programs that may name a denied one, as they neither run nor copy it.
 const ONLY_LOOK: Names = Names::new("which type test [ [[ ls file stat readlink realpath dpkg");
+/// Whether a program may export variables to those that run later.
+pub fn exports(program: &str) -> bool {
+    EXPORTS.has(program)
+}
+
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
@@ -150,15 +158,20 @@ impl Seeker<'_> {
 
     /// A denied program that is named as a file, to be copied or linked to another name.
     fn file(&self, word: &Word) -> Option<(String, usize)> {
-        let text = word.text()?;
-        let path = Path::new(text.rsplit('=').next().unwrap_or(text));
-        let name = path.file_name()?.to_str()?;
-        let directory = path.parent()?.file_name()?.to_str()?;
-        let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin" | "X11");
-        let names = [path.to_str()?, name].into_iter().filter(|_| is_program);
-        let mut words = names.map(Word::literal);
-        let rule = |word| (self.denies)(&word::canonical(&[], std::iter::once(&word)));
-        Some((text.to_owned(), words.find_map(rule)?))
+        let raw = word.text().unwrap_or(&word.raw);
+        let all = alternatives(&raw.replace(['"', '\''], "")).unwrap_or_default();
+        all.into_iter().find_map(|text| {
+            let value = text.rsplit('=').next().unwrap_or(&text);
+            let path = Path::new(value.strip_prefix("file://").unwrap_or(value));
+            let name = path.file_name()?.to_str()?;
+            let directory = path.parent()?.file_name()?.to_str()?;
+            let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin" | "X11");
+            let names = [path.to_str()?, name].into_iter().filter(|_| is_program);
+            let mut words = names.map(Word::literal);
+            let rule = |word| (self.denies)(&word::canonical(&[], std::iter::once(&word)));
+            let rule = words.find_map(rule)?;
+            Some((value.to_owned(), rule))
+        })
     }
 
     fn simple(&mut self, simple: &Simple, context: Context) -> Found {
@@ -246,7 +259,7 @@ impl Seeker<'_> {
         if !looks && let Some(found) = self.arguments(base, &words[1..], inside)? {
             return Ok(Some(found));
         }
-        if self.feeds && !looks && input::runs_input(base, &words[1..]) {
+        if self.feeds && !looks && runs_input(base, &words[1..]) {
             return Fault::refuse(base, UNKNOWN_TEXT);
         }
         Ok(None)
@@ -287,7 +300,7 @@ impl Seeker<'_> {
                 None => Ok(None),
             };
         }
-        if EXPORTS.has(program) {
+        if exports(program) {
             let values = arguments
                 .iter()
                 .filter_map(|word| maybe::value(word.text(), &word.raw));

@@ -11,6 +11,7 @@ use super::operand::{Known, Operand, operands};
 use super::reach::Guard;
 use super::read::Reading;
 use super::runners;
+use super::special::is_special;
 use super::step::Step;
 use super::word::{Arity, Word};
 
@@ -49,7 +50,9 @@ impl Held {
                 let name = name.trim_end_matches('+').to_owned();
                 set.entry(name).or_default().push(value.to_owned());
             }
-            let is_shell = |word: &Word| word.fits(runners::runs_text);
+            // What `trap` runs, this shell runs.
+            let is_shell =
+                |word: &Word| word.fits(|text| runners::runs_text(text) && text != "trap");
             if simple.words.iter().any(is_shell) {
                 given_on.extend(simple.words.iter().map(|word| word.raw.clone()));
             }
@@ -63,7 +66,14 @@ impl Held {
         }
     }
 
-    /// Whether nothing but so many assignments or loops that are read here binds a variable.
+    /// Whether nothing but so many assignments or loops that are read here binds a variable, also not
+    /// the shell itself.
+    fn is_held(&self, name: &str, times: usize) -> bool {
+        !is_special(name) && self.is_bound(name, times)
+    }
+
+    /// Whether nothing in the command but so many assignments or loops that are read here binds a
+    /// variable.
     pub fn is_bound(&self, name: &str, times: usize) -> bool {
         self.is_mentioned(name, times)
             && !self.given_on.iter().any(|word| word.contains(name))
@@ -121,7 +131,7 @@ impl Held {
         let inside = value.trim_matches('"').strip_prefix("$(mktemp");
         let inside = inside.and_then(|inside| inside.strip_suffix(')'));
         self.loops_over(name).next().is_none()
-            && self.is_bound(name, 1)
+            && self.is_held(name, 1)
             && inside.is_some_and(|inside| {
                 (inside.is_empty() || inside.starts_with(' '))
                     && !inside.contains(['$', '`', '(', ')', ';', '&', '|', '<', '>', '\n'])
@@ -131,7 +141,7 @@ impl Held {
     /// The paths that a loop variable takes; `None` if one of them is unknown.
     pub fn values(&self, name: &str, known: Known) -> Option<Vec<String>> {
         let loops = self.loops_over(name).count();
-        if loops == 0 || !self.is_bound(name, loops) {
+        if loops == 0 || !self.is_held(name, loops) {
             return None;
         }
         let words = self.loops_over(name).flatten();

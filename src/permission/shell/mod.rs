@@ -13,6 +13,7 @@ mod directories;
 mod expansion;
 mod filters;
 mod find;
+mod git_names;
 mod held;
 mod heredoc;
 mod links;

@@ -1,11 +1,11 @@
 //! The paths that a word may name; quotes, `~`, `$HOME`, globs and braces are read as shells read
 //! them. Does not know what a program does with a path.
 
+mod behind;
 mod braces;
 mod expanded;
 
-use std::collections::BTreeSet;
-
+pub use behind::behind_unknown;
 use braces::MAX_ALTERNATIVES;
 pub use braces::alternatives;
 use expanded::expanded;
@@ -63,26 +63,6 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
     all.iter()
         .flat_map(|raw| Reader::new(raw, known).read())
         .collect()
-}
-
-/// What stands behind each part of a word whose value is not known, up to the next such part, which
-/// counts as anything within one name; `None` if it may be too much.
-pub fn behind_unknown(word: &Word, known: Known) -> Option<Vec<String>> {
-    if let Some(found) = word.behind_values() {
-        return Some(found);
-    }
-    let nothing = Known {
-        mktemp: false,
-        is_temporary: &|_| false,
-        values: &|_| None,
-        assigned: &|_| Vec::new(),
-        ..known
-    };
-    let mut found = Vec::new();
-    for raw in alternatives(&word.raw)? {
-        found.extend(Reader::new(&raw, nothing).behind()?);
-    }
-    Some(found)
 }
 
 /// The parts of a word that may each be a path.
@@ -179,49 +159,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The texts behind each unknown part; `None` if it may end in too many places.
-    fn behind(mut self) -> Option<Vec<String>> {
-        let (mut found, mut known) = (Vec::new(), BTreeSet::new());
-        let end = self.tilde().and_then(|()| self.steps());
-        let mut begins = self.ends(end);
-        let mut branches = begins.len();
-        while let Some((rest, quoted)) = begins.pop() {
-            if !known.insert((rest.len(), quoted)) {
-                continue;
-            }
-            let mut reader = Reader {
-                quoted,
-                ..Reader::new(rest, self.known)
-            };
-            let end = reader.steps();
-            let goes_on = end.is_err().then_some(ANYTHING);
-            let texts = reader.texts.iter();
-            found.extend(texts.map(|text| text.chars().chain(goes_on).collect::<String>()));
-            let ends = reader.ends(end);
-            branches += ends.len().saturating_sub(1);
-            if branches > MAX_ALTERNATIVES {
-                return None;
-            }
-            begins.extend(ends);
-        }
-        Some(found)
-    }
-
-    /// What may follow the unknown part at which reading ended. Where a substitution ends is not
-    /// looked for: each place that may be its end counts.
-    fn ends(&self, end: Result<(), End>) -> Vec<(&'a str, bool)> {
-        match (end, self.opened) {
-            (Ok(()), _) => Vec::new(),
-            (Err(_), None) => vec![(self.rest, self.quoted)],
-            (Err(_), Some(closes)) => {
-                let ends = self.rest.match_indices(closes);
-                let ends = ends.take(MAX_ALTERNATIVES + 1);
-                ends.map(|(at, _)| (&self.rest[at + 1..], self.quoted))
-                    .collect()
-            }
-        }
-    }
-
     fn push(&mut self, text: &str) {
         for one in &mut self.texts {
             one.push_str(text);
@@ -296,6 +233,14 @@ impl<'a> Reader<'a> {
             let end = self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len());
             self.rest.split_at(end)
         });
+        // `$1a` is `$1` and `a`.
+        let is_parameter = |c: &char| c.is_ascii_digit() || "@*#?-!$".contains(*c);
+        if inside.is_none()
+            && let Some(parameter) = self.rest.chars().next().filter(is_parameter)
+        {
+            self.rest = &self.rest[parameter.len_utf8()..];
+            return Err(End::Unknown);
+        }
         if name.is_empty() && inside.is_none() {
             self.push("$");
             return Ok(());
@@ -364,7 +309,10 @@ impl<'a> Reader<'a> {
     fn push_words(&mut self, values: &[String]) -> Result<(), End> {
         let blank = |c: char| c.is_ascii_whitespace();
         let mut last = Vec::new();
-        for value in values {
+        // In a pattern a backslash quotes; elsewhere it stays.
+        let quoting = values.iter().filter(|value| value.contains('\\'));
+        let patterns: Vec<String> = quoting.map(|value| value.replace('\\', "")).collect();
+        for value in values.iter().chain(&patterns) {
             if value.contains([ANY, ANYTHING]) {
                 self.unknown.push(String::new());
             }

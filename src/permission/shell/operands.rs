@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use super::Fault;
+use super::deny::runs_input;
 use super::directories::WorkingDirectories;
 use super::name_list::Names;
 use super::operand::{Operand, operands, parts};
@@ -61,6 +62,15 @@ impl Reach<'_> {
         let all = all.filter(|_| is_shell || self.sets_path);
         let found = commands.chain(all).find(is_it);
         found.map(|(_, word)| word.raw.clone())
+    }
+
+    /// Whether one of the words may begin a program that runs its standard input.
+    pub fn reads_commands(words: &[Word]) -> bool {
+        let from = runs_words_from(words).unwrap_or(words.len());
+        words.iter().enumerate().any(|(at, word)| {
+            let runs = |program: &str| runs_input(base(program), &words[at + 1..]);
+            (at == 0 || at >= from) && word.fits(runs)
+        })
     }
 
     /// Refuses a command that would change a protected place.

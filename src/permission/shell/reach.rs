@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
-use super::constants::Text;
 use super::directories::WorkingDirectories;
+use super::git_names::GitNames;
 use super::operand::{Known, Operand, operands};
 use super::readings::Readings;
 use super::word::Word;
@@ -15,10 +15,8 @@ use crate::permission::path::normalise;
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
-/// The variable by which `git` works elsewhere.
-pub const GIT_TREE: &str = "GIT_WORK_TREE";
-/// Parts of the settings by which its subcommands have other names or work elsewhere.
-pub const SETTINGS: [&str; 4] = ["alias", "autocorrect", "include", "worktree"];
+/// Why a directory must not be moved.
+pub const MOVES_HERE: &str = "it moves the directory in which a command runs";
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
@@ -36,49 +34,20 @@ pub struct Guard<'a> {
     pub readings: &'a Readings<'a>,
 }
 
-/// What a command line names, anywhere in it.
-#[derive(Debug, Clone, Copy)]
-pub struct GitNames {
-    /// A variable or setting by which `git` works elsewhere.
-    pub work_tree: bool,
-    /// A subcommand that removes or moves files.
-    pub removal: bool,
-    /// The settings by which a subcommand has another name.
-    pub alias: Named,
+/// Directories that the commands read so far run in, and what they move.
+#[derive(Debug, Default)]
+pub struct Passed {
+    /// Directories in which they may run.
+    pub entered: BTreeSet<PathBuf>,
+    /// What they move.
+    pub moved: BTreeSet<PathBuf>,
 }
 
-/// How much of a name a text names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// Nothing.
-    Not,
-    /// Part of it, to which another command may add the rest.
-    InPart,
-    /// All of it.
-    Wholly,
-}
-
-impl GitNames {
-    /// What this command line names.
-    pub fn in_text(text: &Text) -> Self {
-        let names = |name: &&str| text.bindings(name) > 0;
-        // Settings have no case. A file that is included may hold any.
-        let folded = text.folded();
-        let text_has = |part: &&str| folded.iter().any(|text| text.contains(part));
-        let included = ["git_config", "include.path", "includeif."]
-            .iter()
-            .any(text_has);
-        let alias = ["alias.", "help.autocorrect"].iter().any(text_has);
-        let work_tree = text_has(&"core.worktree");
-        Self {
-            work_tree: names(&GIT_TREE) || work_tree || included,
-            removal: ["clean", "rm", "mv"].iter().any(names),
-            alias: match SETTINGS.iter().any(text_has) {
-                _ if alias || included => Named::Wholly,
-                true => Named::InPart,
-                false => Named::Not,
-            },
-        }
+impl Passed {
+    /// Whether one of the directories is moved.
+    pub fn is_moved(&self) -> bool {
+        let mut entered = self.entered.iter();
+        entered.any(|here| self.moved.iter().any(|path| here.starts_with(path)))
     }
 }
 
@@ -93,8 +62,8 @@ pub struct Reach<'a> {
     pub known: Known<'a>,
     /// The names of links that the command line makes.
     pub links: &'a [String],
-    /// The directories in which commands before it may run, if `..` may lead out of them.
-    pub entered: Option<&'a RefCell<BTreeSet<PathBuf>>>,
+    /// Where the commands before it may run and what they move, if `..` may lead out of it.
+    pub passed: Option<&'a RefCell<Passed>>,
     /// Whether the command line says where programs are looked for.
     pub sets_path: bool,
     /// What the command line names that `git` may be given unseen.

@@ -2,25 +2,23 @@
 //! name, and operands in protected places.
 
 mod named;
+mod texts;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::Fault;
 use super::check::{Rules, check};
 use super::constants::Text;
-use super::deny::placeholders;
+use super::deny::makes_assignments;
 use super::directories::WorkingDirectories;
+use super::git_names::GitNames;
 use super::held::Held;
 use super::links::links_made;
 use super::operand::Known;
-use super::programs::runs_words_from;
-use super::reach::{GitNames, Guard, Reach};
-use super::runners::{self, base};
+use super::reach::{Guard, MOVES_HERE, Passed, Reach};
 use super::step::{Redirect, Simple, Step};
 use super::word::{Arity, Word};
-use super::wrappers::{self, Inner};
-use super::{Fault, PLACEHOLDER};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 use crate::permission::path::normalise;
@@ -59,11 +57,11 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let text = Text::new(command);
     let (held, links, met_unknown) = (OnceCell::new(), OnceCell::new(), Cell::default());
     let git = GitNames::in_text(&text);
-    let entered = RefCell::default();
+    let passed = RefCell::default();
     // Where it was matters if `..` stands elsewhere than behind `cd`.
     let climbs = command.replace("cd ..", "").contains("..");
     let sets_path = text.bindings("PATH") > 0;
-    let mktemp = text.bindings("TMPDIR") == 0;
+    let mktemp = text.bindings("TMPDIR") == 0 && !sets_path;
     let mut next = Some((command.to_owned(), guard.begin.to_owned()));
     while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
         let recorder = Recorder {
@@ -78,7 +76,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
             home,
             held: &held,
             links: &links,
-            entered: climbs.then_some(&entered),
+            passed: climbs.then_some(&passed),
             sets_path,
             git,
             mktemp,
@@ -88,7 +86,13 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         recorder.check_names();
         next = texts.borrow_mut().pop();
     }
-    seen.into_inner()
+    let mut seen = seen.into_inner();
+    // Commands that run at the same time may run in any order.
+    let concurrent = command.replace("&&", "").contains('&');
+    if concurrent && passed.into_inner().is_moved() {
+        seen.protected.get_or_insert(Fault::new("&", MOVES_HERE));
+    }
+    seen
 }
 
 struct Recorder<'a> {
@@ -103,7 +107,7 @@ struct Recorder<'a> {
     home: Option<&'a str>,
     held: &'a OnceCell<Held>,
     links: &'a OnceCell<Vec<String>>,
-    entered: Option<&'a RefCell<BTreeSet<PathBuf>>>,
+    passed: Option<&'a RefCell<Passed>>,
     sets_path: bool,
     git: GitNames,
     /// Whether `mktemp` works where it always does.
@@ -122,10 +126,10 @@ impl Recorder<'_> {
     ) {
         let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
         let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
-        if let Some(all) = self.entered {
+        if let Some(all) = self.passed {
             let entered = current.iter().map(|path| normalise(Path::new(path)));
             let entered = entered.filter(|path| path != self.guard.begin);
-            all.borrow_mut().extend(entered);
+            all.borrow_mut().entered.extend(entered);
         }
         if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
             current.clear();
@@ -152,7 +156,7 @@ impl Recorder<'_> {
                 ..outside
             },
             links: self.links(),
-            entered: self.entered,
+            passed: self.passed,
             sets_path: self.sets_path,
             git: self.git,
             met_unknown: self.met_unknown,
@@ -199,48 +203,6 @@ impl Recorder<'_> {
         self.held
             .get_or_init(|| Held::read(self.command, self.guard))
     }
-
-    /// Keeps texts that a shell among the words would run and that are not followed.
-    fn keep_texts(&self, words: &[Word], reach: &Reach) {
-        let shell = |word: &Word| word.fits(|text| runners::runs_text(text) || base(text) == "env");
-        if matches!(wrappers::unwrap(words), Some(Inner::Text(_))) {
-            return;
-        }
-        let steps = self.guard.context.steps;
-        steps.spend(runners::LOOK_UP * words.len());
-        let any = words.iter().any(shell);
-        // Other programs may run those of several words where a program may stand.
-        let from = if any { Some(0) } else { runs_words_from(words) };
-        let words_read = &words[from.unwrap_or(words.len()).min(words.len())..];
-        let has_blank = |word: &&Word| any || word.raw.contains(char::is_whitespace);
-        let mut words_read = words_read.iter().filter(has_blank).peekable();
-        if words_read.peek().is_none() {
-            return;
-        }
-        let mut begins = reach.directories_named(words);
-        begins.extend(
-            reach
-                .paths("")
-                .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
-        );
-        let placeholders = placeholders(words);
-        for word in words_read {
-            // What is not known of a text stays in it as it is written.
-            let text = word.text().unwrap_or_else(|| word.raw.trim_matches('"'));
-            let mut text = text.to_owned();
-            for name in &placeholders {
-                text = text.replace(name, PLACEHOLDER);
-            }
-            for text in runners::texts(&text) {
-                if text.contains(|c: char| c.is_whitespace() || "<>;|&$`{".contains(c)) {
-                    let affordable = |_: &&PathBuf| steps.spend(1 + text.len() / 16);
-                    let all = begins.iter().take_while(affordable);
-                    let all = all.map(|begin| (text.to_owned(), begin.clone()));
-                    self.texts.borrow_mut().extend(all);
-                }
-            }
-        }
-    }
 }
 
 impl Rules for Recorder<'_> {
@@ -261,18 +223,25 @@ impl Rules for Recorder<'_> {
                 let assigned = reach.others(&values.collect::<Vec<_>>());
                 let checked = assigned.and_then(|()| reach.check(&command.words));
                 let checked = checked.and_then(|()| reach.entered(command));
+                let checked = checked.and_then(|()| makes_assignments(command));
                 seen.protected = checked.err();
             }
             drop(seen);
-            self.keep_texts(&command.words, reach);
+            if Reach::reads_commands(&command.words) {
+                self.met_unknown.set(true);
+            }
+            self.keep_texts(command, reach);
         });
     }
 
     fn redirect(&self, redirect: &Redirect, directories: &WorkingDirectories) {
-        let is_plain = redirect.target.text().is_some();
-        if redirect.writes && !is_plain && self.seen.borrow().protected.is_none() {
+        if redirect.writes && self.seen.borrow().protected.is_none() {
             self.reaching(directories, &[], |reach| {
-                self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
+                // A plain file in a directory that is known is told by its path.
+                let is_told = |path: &str| reach.paths(path).is_some();
+                if !redirect.target.fits(is_told) {
+                    self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
+                }
             });
         }
     }

@@ -214,6 +214,17 @@ pub fn wrapper(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.names.has(name))
 }
 
+/// Whether one of the words of a command is a text that `git` may run, such as the value of a setting.
+pub fn is_text_of_git(words: &[Word], at: usize) -> bool {
+    const OPTIONS: Names = Names::new("-c -x -u --exec --extcmd --upload-pack --receive-pack");
+    const ATTACHED: [&str; 6] = ["-x", "-u", "--exec", "--extcmd", "--upload", "--receive"];
+    let is_option =
+        |word: &Word| word.fits(|text| OPTIONS.has(text)) || word.prefix().ends_with("-filter");
+    let is_value = at.checked_sub(1).is_some_and(|at| is_option(&words[at]));
+    let begins = |option: &&str| words[at].prefix().starts_with(option);
+    words[0].fits(|program| base(program) == "git") && (is_value || ATTACHED.iter().any(begins))
+}
+
 /// Whether a program runs text from an argument.
 pub fn runs_text(program: &str) -> bool {
     RUN_TEXT.has(base(program)) || SHELLS.has(base(program))

@@ -94,7 +94,17 @@ impl Word {
     /// as anything within one name; `None` if the pieces are not all of it.
     pub fn behind_values(&self) -> Option<Vec<String>> {
         let mut found: Vec<String> = Vec::new();
+        // All that stands behind the first.
+        let mut whole = String::new();
         for piece in &self.pieces {
+            if !found.is_empty() {
+                match piece {
+                    Piece::Text(text) => whole.push_str(text),
+                    Piece::Names => whole.push(ANY),
+                    Piece::Tilde => whole.push('~'),
+                    Piece::Name | Piece::Value(_) => whole.push(ANYTHING),
+                }
+            }
             match (piece, found.last_mut()) {
                 (Piece::Value(_), last) => {
                     if let Some(last) = last {
@@ -111,6 +121,7 @@ impl Word {
                 (_, None) => {}
             }
         }
+        found.extend((found.len() > 1).then_some(whole));
         self.is_whole.then_some(found)
     }
 

@@ -7,8 +7,12 @@ use crate::permission::shell::Fault;
 use crate::permission::shell::builtins::{self, Builtin};
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::names::{self, Variables};
+use crate::permission::shell::runners::{SHELLS, base};
 use crate::permission::shell::special::is_special;
+use crate::permission::shell::step::Simple;
 use crate::permission::shell::word::{Piece, Word, all, is_digits};
+
+const AS_ASSIGNMENTS: &str = "it turns arguments into assignments";
 
 /// Variables whose value, or the file it names, a shell runs.
 const RUN: Names = Names::new("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
@@ -59,7 +63,9 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
             all(arguments, |text| is_plain(text) && !has_letter(text, 'C'))
                 && sets_each(arguments, None)?
         }
-        "shopt" | "setopt" | "unsetopt" => all(arguments, is_plain) && !sets_keyword(arguments),
+        "shopt" | "setopt" | "unsetopt" => {
+            all(arguments, is_plain) && !sets_keyword(program, arguments)
+        }
         "read" | "getopts" | "unset" => all(arguments, is_plain) && sets_each(arguments, None)?,
         "declare" | "typeset" | "local" => {
             let known = |text: &str| text.chars().all(|c| "-+aArxglpfFut".contains(c));
@@ -80,9 +86,8 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
             is_neutral(program, arguments, zsh) || !zsh && all(arguments, is_plain)
         }
         "set" => {
-            let ends = |word: &&Word| !word.is_any(&["--"]);
-            let options: Vec<Word> = arguments.iter().take_while(ends).cloned().collect();
-            !sets_keyword(&options) && (!zsh || options.is_empty() || all(arguments, is_plain))
+            let plain = || all(arguments, is_plain) || arguments[0].is_any(&["--"]);
+            !sets_keyword(program, arguments) && (!zsh || plain())
         }
         name => !zsh || !ZSH.has(name) && !arguments.iter().any(|word| word.fits(is_subscript)),
     };
@@ -92,9 +97,34 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
     Fault::refuse(program, "it may evaluate text that is not plain")
 }
 
-/// Whether an option may make each `NAME=VALUE` behind a program an assignment, as `set -k` does.
-fn sets_keyword(options: &[Word]) -> bool {
-    !options.iter().all(|word| {
+/// Refuses what makes each `NAME=VALUE` behind a program an assignment, as `set -k` does: it would
+/// vanish from the program's words.
+///
+/// # Errors
+/// The program that is told to.
+pub fn makes_assignments(command: &Simple) -> Result<(), Fault> {
+    let words = &command.words;
+    let is_it = |(at, word): (usize, &Word)| {
+        let behind = &words[at + 1..];
+        let is_option = |word: &&Word| word.begins_option();
+        let options: Vec<Word> = behind.iter().take_while(is_option).cloned().collect();
+        word.fits(|program| match base(program) {
+            "set" | "shopt" | "setopt" => sets_keyword(program, behind),
+            shell => SHELLS.has(shell) && sets_keyword("shopt", &options),
+        }) || word.prefix().starts_with("SHELLOPTS=")
+    };
+    if command.assigns("SHELLOPTS") {
+        return Fault::refuse("SHELLOPTS", AS_ASSIGNMENTS);
+    }
+    let found = words.iter().enumerate().find(|one| is_it(*one));
+    found.map_or(Ok(()), |(_, word)| Fault::refuse(&word.raw, AS_ASSIGNMENTS))
+}
+
+/// Whether a program may be told by its arguments to make each `NAME=VALUE` an assignment.
+fn sets_keyword(program: &str, arguments: &[Word]) -> bool {
+    let ends = |word: &&Word| program == "set" && word.is_any(&["--"]);
+    let mut options = arguments.iter().take_while(|word| !ends(word));
+    !options.all(|word| {
         word.is_never_option() && word.text().is_none()
             || word.fits(|text| !has_letter(text, 'k') && !text.ends_with("keyword"))
     })

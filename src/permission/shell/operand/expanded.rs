@@ -34,12 +34,17 @@ pub fn expanded(values: Vec<String>, operator: &str) -> (Vec<String>, Option<Str
     }
 }
 
-/// `${x%.md}`, `${x##*/}` and the like.
+/// `${x%.md}`, `${x##*/}` and the like. A shell takes at most two signs; a pattern that it may not
+/// take as it is written is not known.
 fn stripped(value: &str, operator: &str) -> Option<String> {
-    let (pattern, at_end) = match operator.strip_prefix('%') {
-        Some(pattern) => (pattern.trim_start_matches('%'), true),
-        None => (operator.strip_prefix('#')?.trim_start_matches('#'), false),
+    let (sign, at_end) = match operator.strip_prefix('%') {
+        Some(_) => ('%', true),
+        None => ('#', false),
     };
+    let pattern = operator.strip_prefix(sign)?;
+    let pattern = pattern.strip_prefix(sign).unwrap_or(pattern);
+    let is_plain = |c: char| c.is_alphanumeric() || "_./:@+,-".contains(c);
+    let is_literal = pattern.chars().all(is_plain);
     let is_wild = |text: &str| text.contains([ANY, ANYTHING]);
     let rest = match operator {
         "##*/" => Some(value.rsplit('/').next().unwrap_or(value)),
@@ -50,11 +55,10 @@ fn stripped(value: &str, operator: &str) -> Option<String> {
             _ => value,
         }),
         "%%.*" => value.split('.').next(),
-        _ if pattern.contains(['*', '?', '[', '\\', '"', '\'']) => None,
+        _ if !is_literal => None,
         _ if at_end => value.strip_suffix(pattern),
         _ => value.strip_prefix(pattern),
     };
-    let is_literal = !pattern.contains(['*', '?', '[', '\\', '"', '\'']) && !is_wild(value);
-    let rest = rest.or(is_literal.then_some(value))?;
+    let rest = rest.or((is_literal && !is_wild(value)).then_some(value))?;
     Some(rest.to_owned())
 }

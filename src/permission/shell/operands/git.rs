@@ -3,9 +3,9 @@
 use super::refuse_if;
 use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, plain, plain_or_option};
 use crate::permission::protected::{ANY, ANYTHING};
+use crate::permission::shell::git_names::{GIT_TREE, Named, SETTINGS};
 use crate::permission::shell::name_list::Names;
 use crate::permission::shell::programs::{self, GitCommand};
-use crate::permission::shell::reach::{GIT_TREE, Named, SETTINGS};
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 
@@ -76,7 +76,12 @@ impl Reach<'_> {
         if let Some(word) = git.behind.iter().find(is_pathspec) {
             return Fault::refuse(&word.raw, NOT_KNOWN);
         }
-        plain(git.behind).try_for_each(|word| self.pathspec(word))
+        plain(git.behind).try_for_each(|word| {
+            if !matches!(git.verb, Some("clean" | "rm")) {
+                self.moves_elsewhere(word)?;
+            }
+            self.pathspec(word)
+        })
     }
 
     /// Whether one of the arguments of `git clean` is surely a path: no option, nor the value of `-e`.

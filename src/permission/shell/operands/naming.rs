@@ -56,10 +56,29 @@ impl Reach<'_> {
         let Some(behind) = behind_unknown(word, self.known) else {
             return Fault::refuse(&word.raw, TOO_MANY);
         };
-        let says_nothing = |tail: &&str| tail.trim_matches(['/', ANY, ANYTHING]).is_empty();
+        for tail in &behind {
+            Self::joined(word, text, tail, &lies_within)?;
+        }
+        // Any name in any directory would be every place.
+        let says_nothing = |tail: &&str| {
+            let mut names = tail.split('/');
+            let name = names.find(|name| !matches!(*name, "" | "." | ".."));
+            name.is_none_or(|name| name.trim_matches([ANY, ANYTHING]).is_empty())
+        };
         let tails = behind.iter().filter_map(|text| text.get(text.find('/')?..));
         let mut tails = tails.filter(|tail| !says_nothing(tail));
         tails.try_for_each(|tail| self.behind_unknown(word, text, tail, except, &lies_within))
+    }
+
+    /// What stands on both sides of the unknown part of a name, which may be empty.
+    fn joined(word: &Word, text: &str, tail: &str, lies_within: impl Fn(&str) -> bool) -> Checked {
+        let name = [text.rsplit('/').next(), tail.split('/').next()];
+        let mut letters = name.into_iter().flatten();
+        if !letters.any(|part| part.contains(char::is_alphanumeric)) {
+            return Ok(());
+        }
+        let joined = format!("{text}{ANYTHING}{tail}");
+        refuse_if(word, parts(&joined).any(lies_within))
     }
 
     fn behind_unknown(

@@ -9,10 +9,9 @@ use super::{
 };
 use crate::permission::path::normalise;
 use crate::permission::shell::name_list::Names;
+use crate::permission::shell::reach::MOVES_HERE;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::{Arity, Piece, Word};
-
-const MOVES_HERE: &str = "it moves the directory in which the command runs";
 
 impl Reach<'_> {
     /// `mv`, `cp`, `ln` and the like.
@@ -42,6 +41,9 @@ impl Reach<'_> {
                 word,
                 &["--delete", "--remove-source-files", "--no-target-directory"],
             ) || short && word.prefix().contains('T')
+                || program == Program::Links
+                    && (short && word.prefix().contains(['n', 'h'])
+                        || is_long(word, &["--no-dereference"]))
         };
         let open = arguments.iter().any(is_open);
         let removes = open || arguments.iter().any(removing);
@@ -112,8 +114,8 @@ impl Reach<'_> {
     }
 
     /// A directory in which the command runs must not move: what `..` means then would change.
-    fn moves_elsewhere(&self, word: &Word) -> Checked {
-        let Some(here) = self.entered.map(RefCell::borrow) else {
+    pub(super) fn moves_elsewhere(&self, word: &Word) -> Checked {
+        let Some(mut passed) = self.passed.map(RefCell::borrow_mut) else {
             return Ok(());
         };
         self.each(word, |operand| {
@@ -121,9 +123,10 @@ impl Reach<'_> {
                 Operand::Path(text) => self.paths(text).unwrap_or_default(),
                 _ => Vec::new(),
             };
-            let mut paths = paths.iter().map(|path| normalise(path));
-            let moves = paths.any(|path| here.iter().any(|here| here.starts_with(&path)));
-            if moves {
+            passed
+                .moved
+                .extend(paths.iter().map(|path| normalise(path)));
+            if passed.is_moved() {
                 return Fault::refuse(&word.raw, MOVES_HERE);
             }
             Ok(())

@@ -62,9 +62,11 @@ impl Recorder<'_> {
                 context.protection.has_part(&glob)
             })
         };
+        // Whoever reads the text again may take away its quotes.
         let named = |text: &'_ str| -> Vec<String> {
-            let paths = text.split(is_end).filter(is_named);
-            paths.map(str::to_owned).collect()
+            let plain = text.replace(['"', '\'', '\\'], "");
+            let paths = text.split(is_end).chain(plain.split(is_end));
+            paths.filter(is_named).map(str::to_owned).collect()
         };
         // What other programs are given, they do not hand on.
         let reading = readings.read(self.command, context.places.shell, true);
@@ -77,8 +79,15 @@ impl Recorder<'_> {
         let leaves = ["$_", "${_", "BASH_"]
             .iter()
             .any(|name| self.command.contains(name));
-        let errors = self.command.replace("2>/dev/null", "");
-        let errors = ["2>", "&>", "|&"].iter().any(|sign| errors.contains(sign));
+        let errors = ["2>/dev/null", ">&2"];
+        let errors = errors
+            .iter()
+            .fold(self.command.to_owned(), |text, harmless| {
+                text.replace(harmless, "")
+            });
+        let errors = ["2>", "2<>", "&>", ">&", "|&"]
+            .iter()
+            .any(|sign| errors.contains(sign));
         for step in steps_of() {
             if let Step::Command(Simple { words, around, .. }) = step
                 && !leaves

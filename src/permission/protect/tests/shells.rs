@@ -1,0 +1,196 @@
+//! What shells and `git` make of words: empty parameters, values that they set themselves, patterns,
+//! texts and modes.
+
+use super::indirect::{refused, refused_for_its_place, runs};
+
+#[test]
+fn an_unknown_part_of_a_name_may_be_empty() {
+    for command in [
+        "touch ~/.ch$@ibi/x/state",
+        "cp sub/x ~/.ch$@ibi/x/state",
+        "echo x > ~/.ch$@ibi/x/state",
+        "rm .cl$@aude/skills/pdf/SKILL.md",
+        "rm .cl$*aude/skills/pdf/SKILL.md",
+        "rm .claude/sk$@ills/pdf/SKILL.md",
+        "sed -i s/a/b/ .cl$1aude/skills/pdf/SKILL.md",
+        "git clean -fdx .cl$@aude",
+        "git show HEAD:f --output=.cl$@aude/skills/n",
+        "find .cl$@aude -delete",
+        "touch .cl$(true)aude/skills/n",
+        "rm -f .cla\"${x}\"ude/skills/pdf/SKILL.md",
+        "touch \"$(git rev-parse --show-toplevel)\"/.cl$@aude/skills/n",
+        "touch $a/.cl$b/$c/../.cl${d}aude/skills/n",
+    ] {
+        refused(command);
+    }
+    for command in [
+        "touch src/$name.md",
+        "touch a$@b",
+        "rm \"out/$1.txt\"",
+        "cp x ~/.config/$app/$file",
+        "echo x > log-$$.txt",
+    ] {
+        runs(command);
+    }
+}
+
+#[test]
+fn a_pattern_is_cut_off_as_shells_do() {
+    refused("for x in '#a.claude'; do rm -r ${x###a}; done");
+    refused("for x in '.claude%%'; do rm -r ${x%%%%}; done");
+    refused("for x in ~/Z/.claude; do rm -r ${x#~/Z/}; done");
+    refused_for_its_place(&[
+        "for x in q.claude; do rm -r ${x#q}; done",
+        "for x in .claudeq; do rm -r ${x%q}; done",
+    ]);
+    runs("for x in a.md b.md; do rm -r \"out/${x%.md}\"; done");
+}
+
+#[test]
+fn what_the_shell_sets_itself_is_not_known() {
+    for command in [
+        "for OPTARG in src; do getopts a: o -a .claude; rm -r \"$OPTARG\"; done",
+        "OPTARG=$(mktemp -d); getopts a: o -a .claude; rm -rf \"$OPTARG\"",
+        "for OLDPWD in /tmp/zz; do cd src; rm -r \"$OLDPWD\"; done",
+        "for REPLY in src; do read; rm -r \"$REPLY\"; done <<< .claude",
+        "_=$(mktemp -d); : .claude; rm -rf \"$_\"",
+        "for MAPFILE in src; do mapfile -t <<< .claude; rm -r \"$MAPFILE\"; done",
+        "printf '#!/bin/sh\\necho .claude' > mktemp; PATH=$PWD:$PATH; d=$(mktemp -d); rm -rf \"$d\"",
+    ] {
+        refused(command);
+    }
+    runs("for f in out/a; do rm -r \"$f\"; done");
+    runs("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; ls > \"$tmp/x\"");
+    refused("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; read tmp <<< .claude");
+}
+
+#[test]
+fn a_backslash_in_a_value_quotes_in_its_pattern() {
+    for command in [
+        "for f in '.cl\\aud*'; do rm -r $f; done",
+        "for f in '.clau\\d[e]'; do rm -r $f; done",
+        "for f in '.cl\\aud*/skills/pdf/*'; do sed -i s/a/b/ $f; done",
+        "f='.cl\\aude/skill\\s/pdf/*'; truncate -s 0 $f",
+        "read f <<< '.cl\\aude/skills'; rm $f",
+    ] {
+        refused(command);
+    }
+    runs("for f in 'ou\\t*'; do rm -r $f; done");
+}
+
+#[test]
+fn texts_that_git_runs_are_read() {
+    refused_for_its_place(&[
+        "git rebase -x 'rm -r .claude' --root",
+        "git rebase --exec='rm -r .claude' --root",
+        "git -c core.fsmonitor='rm -r .claude;:' status",
+        "git -c core.editor=\"touch .claude/skills/n;:\" commit --allow-empty",
+        "GIT_EDITOR=\"rm -r .claude\" git commit --allow-empty",
+        "export GIT_EDITOR='rm -r .claude'; git commit",
+        "git -c sequence.editor='rm -r .claude; true' rebase -i --root",
+        "git filter-branch --tree-filter 'rm -r .claude' HEAD",
+        "git difftool -y -x 'rm -r .claude'",
+    ]);
+    for command in [
+        "git commit -m 'rm -r .claude'",
+        "git -c user.name='A B' commit -m x",
+        "git rebase -x 'npm test' main",
+        "export MESSAGE='a b'",
+    ] {
+        runs(command);
+    }
+}
+
+#[test]
+fn a_setting_of_git_is_named_where_one_is_given() {
+    for command in [
+        "git add src/alias.ts",
+        "git log -- src/alias.ts",
+        "git rm src/alias.ts",
+        "git commit -m \"Document alias.co\"",
+        "git grep -n 'alias\\.' -- src",
+        "git commit -m \"fix: respect core.worktree\" && git rm f",
+    ] {
+        runs(command);
+    }
+    refused("o=-c; git $o alias.z='clean -fdx' z");
+}
+
+#[test]
+fn what_moves_while_others_run_counts() {
+    for command in [
+        "mkdir -p a/b; { sleep 1; mv a/b b; } & sleep 0.3; cd a/b && touch ../.claude/skills/n",
+        "mkdir -p a/b; cd a/b && git -C ../.. mv a/b b && touch ../.claude/skills/n",
+    ] {
+        refused(command);
+    }
+    runs("mkdir a; mv a b && cd b && ls ../x");
+    runs("mv a b; cd a && touch ../x");
+}
+
+#[test]
+fn a_link_is_replaced_and_not_entered() {
+    refused_for_its_place(&[
+        "ln -sfn out2 .claude",
+        "ln -snf \"$PWD/e\" .claude",
+        "ln -s --no-dereference -f e .claude",
+        "ln -sfh e .claude",
+    ]);
+    runs("ln -sfn v2 current");
+}
+
+#[test]
+fn a_file_in_an_unknown_directory_may_be_within() {
+    for command in [
+        "if true; then cd .claude; fi; echo x > skills/n",
+        "for i in 1; do cd .claude; echo x > skills/n; done",
+        "true | cd .claude; echo x > skills/n",
+    ] {
+        refused(command);
+    }
+    runs("if true; then cd out; fi; echo x > n");
+}
+
+#[test]
+fn arguments_stay_arguments() {
+    for command in [
+        "set -k; git clean -fdx a=b",
+        "set -o keyword; cp x .claude/skills/pdf/SKILL.md a=b",
+        "bash -kc 'git clean -fdx a=b'",
+        "SHELLOPTS=keyword bash -c 'git clean -fdx a=b'",
+        "env SHELLOPTS=keyword bash -c 'git clean -fdx a=b'",
+    ] {
+        refused(command);
+    }
+    for command in [
+        "set -euo pipefail; ls",
+        "set -- \"$x\"; ls",
+        "bash -c ls -k",
+    ] {
+        runs(command);
+    }
+}
+
+#[test]
+fn what_a_shell_reads_is_a_text_too() {
+    refused_for_its_place(&[
+        "echo 'rm -r .claude' | sh",
+        "sh <<E\nrm -r .claude\nE",
+        "bash <<< 'rm -r .claude'",
+        "source /dev/stdin <<< 'rm -r .claude'",
+    ]);
+    refused("cat <<E | sudo bash\nrm -r .cl''aude\nE");
+    runs("curl -s https://x.org/install | sh");
+    runs("bash x.sh < .claude/y");
+}
+
+#[test]
+fn what_a_program_says_of_errors_is_kept_in_any_file() {
+    for command in [
+        "cat .claude/skills/nope 2<>e; IFS=': ' read -r _ d _ <e; touch \"$d\"",
+        "cat .claude/skills/nope >&e; IFS=': ' read -r _ d _ <e; touch \"$d\"",
+    ] {
+        refused(command);
+    }
+    runs("cat .claude/skills/x >&2; touch \"$d\"");
+}
