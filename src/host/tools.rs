@@ -98,7 +98,7 @@ pub fn path_meaning(name: &str) -> PathMeaning {
     find(name).map_or(ELSEWHERE, |tool| tool.paths)
 }
 
-/// Whether a tool requires its own exact name, never another client's name or a prefix
+/// Whether a grant of a tool requires its own exact name, never another client's name or a prefix
 /// (docs/spec/restriction.md#tool-names): its effects go beyond hooks, files or this conversation.
 pub fn only_by_own_name(name: &str) -> bool {
     [

@@ -28,7 +28,7 @@ const UNBALANCED: Flaw = ("unbalanced", "a parenthesis or quote is not closed");
 const EMPTY: Flaw = ("empty-pattern", "the parentheses are empty");
 const CONTROL: Flaw = ("control-character", "it has control characters");
 /// The flaw of an entry whose name is none.
-pub const NOT_A_NAME: Flaw = ("not-a-name", "it does not begin with a tool name");
+pub const NOT_A_NAME: Flaw = ("not-a-name", "it is neither `NAME` nor `NAME(pattern)`");
 const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis");
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.

@@ -215,6 +215,19 @@ mod tests {
             "<<",
             "{twice}",
             "?",
+            "Bash:*",
+            "Bash:rm",
+            "Bash:git:*",
+            "bash*:rm",
+            "Bash/rm",
+            "x/Bash:rm",
+            "WebFetch:evil.com",
+            "Write:*",
+            "shell_exec:rm",
+            "curl:*",
+            "FileHead/x",
+            "run_skill_script:x.sh",
+            "MCP(:x)",
         ] {
             let (count, note) = denied(entry);
             assert_eq!(count, calls.len(), "{entry}");
@@ -238,6 +251,11 @@ mod tests {
             ("Bash(rm", 1),
             ("my_tool()", 1),
             ("mcp__a__b", 0),
+            ("github:x", 0),
+            ("mcp__fetch__fetch", 0),
+            ("MCP(fetch:*)", 0),
+            ("mcp/fetch:fetch", 0),
+            ("search/codebase", 0),
             ("*", 4),
         ] {
             assert_eq!(denied(entry).0, count, "{entry}");
@@ -280,6 +298,8 @@ mod tests {
                 "mcp__plugin_c7_context7__* → context7_*",
             ),
             ("MCP(slack:*)", "MCP(slack:*) → slack_*"),
+            ("MCP(fetch:get)", "MCP(fetch:get) → fetch_get"),
+            ("fetch:get", "fetch:get → nothing on this host"),
             ("vfs_*", "vfs_* → vfs_*"),
         ];
         for (entry, understood) in table {

@@ -4,9 +4,9 @@
 use std::fmt;
 
 use super::arg_matcher::ArgMatcher;
-use super::list::{self, Entry, Purpose};
+use super::list::{self, Entry, Purpose, is_name};
 use super::template::Directories;
-use super::tool_matcher::{Tool, ToolMatcher, joined};
+use super::tool_matcher::{MARKED, Tool, ToolMatcher, is_known};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 
@@ -43,6 +43,7 @@ impl RuleNote {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     written: String,
+    purpose: Purpose,
     subject: ToolMatcher,
     test: ArgMatcher,
 }
@@ -93,12 +94,16 @@ impl Rule {
                 return Self {
                     subject,
                     test: purpose.when_in_doubt(),
+                    purpose,
                     written,
                 };
             }
         };
         if name.eq_ignore_ascii_case("mcp") && body.is_some() {
             name = body.take().unwrap_or_default();
+            if is_name(&name) && name.contains([':', '/']) {
+                name.insert_str(0, MARKED);
+            }
         }
         let mut remark = |code, text: &str| notes.push(RuleNote::new(code, &written, text));
         let subject = ToolMatcher::parse(&name);
@@ -125,6 +130,7 @@ impl Rule {
         });
         Self {
             written,
+            purpose,
             subject,
             test,
         }
@@ -165,17 +171,26 @@ impl Rule {
             && matches!(self.test, ArgMatcher::Path(_))
             && tool.ours.is_none()
             && tool.name == "write_file";
-        (writes || self.subject.covers(tool) || self.is_named_as(tool)).then_some(&self.test)
+        if self.is_named_as(tool) {
+            // Its arguments are unknown, so a pattern grants none of its calls and denies all.
+            match self.purpose {
+                Purpose::Allow if self.test == ArgMatcher::Any => return Some(&self.test),
+                Purpose::Allow => {}
+                Purpose::Deny => return Some(&ArgMatcher::Any),
+            }
+        }
+        (writes || self.subject.covers(tool, self.purpose)).then_some(&self.test)
     }
 
-    /// Whether a plugin's tool has exactly the entry's name. Only an entry without a pattern covers
-    /// it, because its arguments are unknown.
+    /// Whether a plugin's tool has exactly the entry's name, which means something else here.
     fn is_named_as(&self, tool: &Tool<'_>) -> bool {
-        let is_plugins = tool.ours.is_none() && !tool.is_mcp && tools::find(tool.name).is_none();
-        self.test == ArgMatcher::Any
-            && matches!(self.subject, ToolMatcher::Capability(_))
-            && is_plugins
-            && alias::fold(tool.name) == alias::fold(self.written.trim_end_matches("(*)"))
+        let name = self.written.split('(').next().unwrap_or_default();
+        let means_else = match self.subject {
+            ToolMatcher::Capability(_) => true,
+            ToolMatcher::Programs(_) => self.purpose == Purpose::Deny,
+            _ => false,
+        };
+        means_else && tool.is_plugins() && alias::fold(tool.name) == alias::fold(name)
     }
 
     /// The tools this grants, in the newer host's names.
@@ -249,12 +264,4 @@ impl Purpose {
             Self::Deny => ArgMatcher::Any,
         }
     }
-}
-
-/// Whether a name is a host tool or, by its form, one of ours.
-fn is_known(name: &str) -> bool {
-    let name = joined(name);
-    tools::find(&name).is_some()
-        || name.starts_with("skill_")
-        || ["read_skill_file", "run_skill_script"].contains(&name.as_str())
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::call::OurTool;
-use super::list::is_name;
+use super::list::{Purpose, is_name};
 use crate::host::alias::{self, Capability, fold};
-use crate::host::tools;
+use crate::host::{ours, tools};
+
+/// What marks the tool of an MCP server whatever the server's name.
+pub const MARKED: &str = "mcp/";
 
 /// Which tools a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub enum ToolMatcher {
     Programs(&'static [&'static str]),
     /// A tool of this name, folded, including the host's own.
     Named(String),
-    /// Tools whose names begin with this; never one that requires its exact name.
+    /// Tools whose names begin with this; a grant, never one that requires its exact name.
     Prefix(String),
     /// A tool of an MCP server, by the host's name for it, or a prefix of such names.
     Mcp {
@@ -27,8 +30,8 @@ pub enum ToolMatcher {
         /// Whether more characters may follow.
         open: bool,
     },
-    /// Text that is no tool's name, as `Bash;`. It may have meant any tool, so it covers all. Its
-    /// arguments are in doubt too: an allow rule grants none.
+    /// Text that is no tool's name, as `Bash;` or `Bash:rm`. It may have meant any tool, so a denial
+    /// covers all and a grant none.
     Unclear,
 }
 
@@ -46,8 +49,20 @@ pub struct Tool<'a> {
 impl<'a> Tool<'a> {
     /// A tool by name.
     pub fn new(name: &'a str, ours: Option<OurTool<'a>>, mcp_tools: &BTreeSet<String>) -> Self {
-        let is_mcp = ours.is_none() && tools::find(name).is_none() && mcp_tools.contains(name);
-        Self { name, ours, is_mcp }
+        let is_mcp = mcp_tools.contains(name);
+        let tool = Self { name, ours, is_mcp };
+        let is_mcp = is_mcp && !tool.is_the_hosts_or_ours();
+        Self { is_mcp, ..tool }
+    }
+
+    /// Whether no plugin and no MCP server provides it.
+    fn is_the_hosts_or_ours(&self) -> bool {
+        self.ours.is_some() || tools::find(self.name).is_some()
+    }
+
+    /// Whether a plugin provides it, as far as the host said.
+    pub fn is_plugins(&self) -> bool {
+        !self.is_mcp && !self.is_the_hosts_or_ours()
     }
 
     /// A tool of the host, by exact name.
@@ -83,7 +98,8 @@ impl ToolMatcher {
         })
     }
 
-    /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `S:T`, `S/T` and `mcp_S*`; either part may end in `*`.
+    /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `mcp/S:T`, `S:T`, `S/T` and `mcp_S*`; either part may end
+    /// in `*`.
     fn mcp(name: &str) -> Option<Self> {
         let name = &joined(name);
         let (server, tool) = if let Some(rest) = name.strip_prefix("mcp__") {
@@ -92,7 +108,13 @@ impl ToolMatcher {
             (rest, "*")
         } else {
             let (path, tool) = name.rsplit_once([':', '/'])?;
-            (path.rsplit('/').next().unwrap_or(path), tool)
+            let server = path.rsplit('/').next().unwrap_or(path);
+            // `Bash:rm` means a pattern, not a tool of a server `Bash`.
+            let mut parts = server.split(':').map(|part| part.trim_end_matches('*'));
+            if !path.starts_with(MARKED) && parts.any(is_known) {
+                return Some(Self::Unclear);
+            }
+            (server, tool)
         };
         // A plugin's server is `plugin_<plugin>_<server>`; the host uses the server's own name.
         let bundled = server
@@ -117,10 +139,13 @@ impl ToolMatcher {
         }
     }
 
-    /// Whether it covers a tool.
-    pub fn covers(&self, tool: &Tool<'_>) -> bool {
+    /// Whether it covers a tool. What narrows a grant, because it could reach too far, does not
+    /// narrow a denial.
+    pub fn covers(&self, tool: &Tool<'_>, purpose: Purpose) -> bool {
+        let denies = purpose == Purpose::Deny;
         match self {
-            Self::Everything | Self::Unclear => true,
+            Self::Everything => true,
+            Self::Unclear => denies,
             Self::Capability(Capability::WebSearch) => {
                 tool.ours.is_none() && fold(tool.name) == "websearch"
             }
@@ -133,12 +158,19 @@ impl ToolMatcher {
             Self::Named(name) => fold(tool.name) == *name,
             Self::Prefix(prefix) => {
                 let reachable = match tool.ours {
+                    _ if denies => true,
                     Some(ours) => matches!(ours, OurTool::Skill { .. }),
                     None => !tools::only_by_own_name(tool.name),
                 };
+                // `Bash*` begins with another client's name, `read_*` with a part of a host's.
+                let alias = || Capability::named(prefix).filter(|_| !prefix.ends_with('_'));
                 reachable && joined(tool.name).starts_with(prefix)
+                    || denies
+                        && alias().is_some_and(|it| Self::Capability(it).covers(tool, purpose))
             }
-            Self::Mcp { .. } if !tool.is_mcp => false,
+            // A server may not have been reported yet.
+            Self::Mcp { .. } if denies && tool.is_the_hosts_or_ours() => false,
+            Self::Mcp { .. } if !denies && !tool.is_mcp => false,
             Self::Mcp { name, open: true } => joined(tool.name).starts_with(name),
             Self::Mcp { name, open: false } => joined(tool.name) == *name,
         }
@@ -148,4 +180,14 @@ impl ToolMatcher {
 /// A name in the form prefixes are compared in: the `_` between server and tool stays.
 pub fn joined(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Whether a name is a host's tool in any client's words, a program or, by its form, one of ours.
+pub fn is_known(name: &str) -> bool {
+    let is_it = |known: &str| fold(known) == fold(name);
+    Capability::named(name).is_some()
+        || alias::programs(name).is_some()
+        || tools::HOST_TOOLS.iter().any(|tool| is_it(tool.name))
+        || ours::FIXED.into_iter().any(is_it)
+        || joined(name).starts_with("skill_")
 }

@@ -59,7 +59,7 @@ const RULES: &[Rule] = &[
     ("empty-pattern", Warning, "write what the tool may be used for, or leave the parentheses out"),
     ("control-character", Warning, "retype the entry"),
     ("unbalanced", Warning, "close the parenthesis or the quotation mark"),
-    ("not-a-name", Warning, "begin each entry with a tool's name"),
+    ("not-a-name", Warning, "write each entry as `NAME` or `NAME(pattern)`"),
     ("trailing-text", Warning, "put a space or a comma between entries"),
     ("unsupported-pattern", Warning, "leave the parentheses out, or use a form of docs/restrictions.md"),
     ("invalid-path-pattern", Warning, "use a path or a glob"),

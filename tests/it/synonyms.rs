@@ -215,6 +215,8 @@ fn a_denial_that_names_no_tool_is_a_mistake() {
         "!Bash",
         "Read, `Bash`",
         "(x)",
+        "Bash:*",
+        "WebFetch/evil.com",
     ] {
         let deny = format!("deny = [\"{deny}\"]\n");
         let host = under(with_skills(Host::stdin()), &format!("[tools]\n{deny}"));
@@ -247,5 +249,30 @@ fn a_denial_that_names_no_tool_is_a_mistake() {
         host.activates("broken")
             .blocks("shell_exec", &json!({"command": "ls"}));
         host.blocks("call_user", &json!({}));
+    }
+}
+
+#[test]
+fn a_denied_prefix_covers_what_a_granted_one_may_not() {
+    let deny = "[\"vfs_*\", \"sche*\", \"read_skill_*\", \"run_skill_*\", \"mcp__github__*\"]";
+    let calls = [
+        ("vfs_delete", json!({"path": "vfs:///shared/x"})),
+        ("scheme_eval", json!({"code": "1"})),
+        ("read_skill_file", json!({"skill": "q", "path": "x"})),
+        ("run_skill_script", json!({"skill": "q", "script": "x.sh"})),
+        ("github_delete_repo", json!({})),
+    ];
+    let by_policy = under(
+        with_skills(Host::stdin()),
+        &format!("[tools]\ndeny = {deny}\n"),
+    );
+    let denying = format!("disallowed-tools: {deny}");
+    let by_skill = with_skills(Host::stdin()).skill("careful", &denying, "");
+    by_skill.activates("careful");
+    for host in [by_policy, by_skill] {
+        for (tool, arguments) in &calls {
+            host.blocks(tool, arguments);
+        }
+        host.allows("file_head", &json!({"path": "x"}));
     }
 }

@@ -74,6 +74,55 @@ fn names_of_other_clients_reach_this_hosts_tools() {
 }
 
 #[test]
+fn a_denial_reaches_what_a_grant_may_not() {
+    let nothing = json!({});
+    let market = OurTool::Marketplace {
+        action: Some("list"),
+    };
+    let file = OurTool::ReadSkillFile { skill: None };
+    let script = OurTool::RunSkillScript { skill: None };
+    let table: &[(&str, &str, Option<OurTool>)] = &[
+        ("vfs_*", "vfs_copy", None),
+        ("vfs_*", "vfs_move", None),
+        ("vfs_*", "vfs_delete", None),
+        ("vfs-*", "vfs_delete", None),
+        ("send_*", "send_message", None),
+        ("update_*", "update_goals", None),
+        ("update_*", "update_reflection", None),
+        ("sche*", "scheme_eval", None),
+        ("read_*", "read_context", None),
+        ("read_*", "read_skill_file", Some(file)),
+        ("run_skill_*", "run_skill_script", Some(script)),
+        ("skill_*", "skill_session", Some(OurTool::Session)),
+        ("skill_*", "skill_marketplace", Some(market)),
+        ("Bash*", "shell_exec", None),
+        ("Web*", "fetch_url", None),
+        ("mcp__github__*", "github_delete_repo", None),
+        ("mcp__github__delete_repo", "github_delete_repo", None),
+        ("mcp_git*", "github_delete_repo", None),
+        ("github:delete_repo", "github_delete_repo", None),
+        ("Bash(rm:*)", "bash", None),
+        ("curl", "curl", None),
+        ("LSP", "lsp", None),
+    ];
+    for (entry, tool, ours) in table {
+        let denies = |scene: Scene| !scene.decide(tool, *ours, &nothing).allows();
+        assert!(denies(scene().policy(&[entry])), "policy: {entry}: {tool}");
+        let skill = scene().skill("s", None, &[entry]);
+        assert!(denies(skill), "skill: {entry}: {tool}");
+    }
+    for (entry, tool) in [
+        ("vfs_*", "file_head"),
+        ("read_*", "file_head"),
+        ("mcp__file__head", "file_head"),
+        ("mcp__vfs", "vfs_list"),
+        ("mcp__github__x", "github_y"),
+    ] {
+        assert!(scene().policy(&[entry]).allows(tool, &nothing), "{entry}");
+    }
+}
+
+#[test]
 fn mcp_names_reach_only_what_the_host_reports_as_mcp() {
     let nothing = json!({});
     for list in [
@@ -145,7 +194,7 @@ fn a_bare_shell_grants_every_command_but_not_a_missing_one() {
 
 #[test]
 fn an_empty_or_broken_list_leaves_the_baseline() {
-    for list in ["", "Bash()", "| -", "Bash(git", "Bash(cmd:*)"] {
+    for list in ["", "Bash()", "| -", "Bash(git", "Bash(cmd:*)", "Bash:*"] {
         let scene = scene().active(list);
         assert!(!scene.runs("git log") && !scene.runs("cmd x"), "{list}");
         assert!(!scene.allows("file_head", &json!({"path": "x"})), "{list}");
