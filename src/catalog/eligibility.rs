@@ -118,7 +118,7 @@ impl<'a> Rules<'a> {
 
     /// Whether root put it into the system directory: then it needs no approval.
     fn is_roots(&self, entry: &Entry) -> bool {
-        entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots()
+        entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
     }
 
     fn out_of_scope(&self, skill: &Skill) -> Option<Standing> {

@@ -2,15 +2,19 @@
 //! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
+use std::iter;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::sys::owner::{Owner, others_may_write};
-use crate::sys::{Env, files};
+use crate::skill::find_skill_file;
+use crate::sys::owner::{Change, Owner, others_may_write};
+use crate::sys::{EntryKind, Env, files};
 
 /// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
+/// How many links the kernel follows.
+const LINKS: usize = 40;
 
 /// The administrator's places.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,23 +56,65 @@ impl PolicyFile {
     /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
     /// directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
-        let refused = |path: &Path, why: &str| {
-            let path = path.display();
-            Error::new(format!("the policy `{path}` cannot be relied on: {why}"))
+        let file = look(&self.path).map_err(|why| unreliable(&self.path, &why))?;
+        // Whoever can change the directory can remove the policy, and add what the administrator's
+        // directory does not have yet.
+        let change = if self.must_exist {
+            Change::Replace
+        } else {
+            Change::Add
         };
-        let file = look(&self.path).map_err(|why| refused(&self.path, &why))?;
-        let dir = self.path.parent().unwrap_or(&self.path);
-        // Whoever can change the directory can remove the policy.
-        let dir_metadata = fs::metadata(dir).ok();
-        for (path, metadata) in [(dir, &dir_metadata), (&self.path, &file)] {
-            if let Some(why) = metadata.as_ref().and_then(others_may_write) {
-                let shown = path.display();
-                let hint = format!("look at `{shown}`, then make it yours or root's alone");
-                return Err(refused(path, why).hint(hint));
-            }
-        }
+        kept(self.path.parent().unwrap_or(&self.path), change)?;
+        kept(&self.path, Change::Replace)?;
         Ok(file.is_some())
     }
+}
+
+fn unreliable(path: &Path, why: &str) -> Error {
+    let path = path.display();
+    Error::new(format!("the policy's `{path}` cannot be relied on: {why}"))
+}
+
+/// Checks that no other user can write `path`, make this change to it if it is a directory, or turn
+/// a link there to something else.
+fn kept(path: &Path, change: Change) -> Result<()> {
+    for (place, metadata) in decisive(path) {
+        let change = if place == path {
+            change
+        } else {
+            Change::Replace
+        };
+        if let Some(why) = others_may_write(&metadata, change) {
+            let shown = place.display();
+            let hint = format!("look at `{shown}`, then make it yours or root's alone");
+            return Err(unreliable(&place, why).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// What exists of what decides about the content of `path`: it, and the directory of each link's
+/// target.
+fn decisive(path: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
+    let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
+    let target = move |link: &PathBuf| Some(parent(link).join(fs::read_link(link).ok()?));
+    let targets = iter::successors(target(&path.to_owned()), target).take(LINKS);
+    let places = targets.map(move |target| parent(&target));
+    let places = iter::once(path.to_owned()).chain(places);
+    places.filter_map(|place| {
+        let metadata = fs::metadata(&place).ok()?;
+        Some((place, metadata))
+    })
+}
+
+/// The directory of a skill, and its file if it has one.
+fn places_of_skill(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    iter::once(dir.to_owned()).chain(find_skill_file(dir))
+}
+
+/// Whether only root can change a file or directory.
+fn is_roots_alone(metadata: &Metadata) -> bool {
+    Owner::from_metadata(metadata) == Owner::Root && metadata.mode() & 0o022 == 0
 }
 
 /// The metadata of `path`; `None` if nothing exists there. A dangling link is an error, because it
@@ -88,7 +134,7 @@ impl Enterprise {
         let holder = match fs::metadata(system) {
             Ok(metadata) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
                 Owner::Unknown => Holder::Unknown,
-                Owner::Root if metadata.mode() & 0o022 == 0 => Holder::Root,
+                _ if is_roots_alone(&metadata) => Holder::Root,
                 Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,
             },
             _ => Holder::Nobody,
@@ -101,10 +147,15 @@ impl Enterprise {
         }
     }
 
-    /// Whether root certainly controls the system directory, so that its content needs no further
-    /// trust.
-    pub fn is_roots(&self) -> bool {
+    /// Whether root alone put the skill in `dir` into the system directory, so that it needs no
+    /// further trust.
+    pub fn is_roots(&self, dir: &Path) -> bool {
+        let skills = self.system.join("skills");
+        let is_roots = |place: &Path| decisive(place).all(|(_, found)| is_roots_alone(&found));
         self.holder == Holder::Root
+            && dir.parent() == Some(&skills)
+            && is_roots(&skills)
+            && places_of_skill(dir).all(|place| is_roots(&place))
     }
 
     /// Whether root may control the system directory. Then no variable replaces it, and only root's
@@ -122,24 +173,28 @@ impl Enterprise {
         }
     }
 
-    /// Checks that the enterprise layer can be read if it exists: otherwise it is unknown which
-    /// names it reserves.
+    /// Checks that the enterprise layer can be read if it exists, since otherwise it is unknown
+    /// which names it reserves, and that nobody else can put a skill there.
     ///
     /// # Errors
-    /// The directory that cannot be read, and why.
+    /// The directory or file that cannot be relied on, and why.
     pub fn readable(&self) -> Result<()> {
         for dir in self.dirs() {
             let skills = dir.join("skills");
-            let read =
-                look(&skills).and_then(|there| match there.map(|_| files::entries(&skills)) {
-                    Some(Err(error)) => Err(error.to_string()),
-                    Some(Ok(_)) | None => Ok(()),
-                });
-            read.map_err(|why| {
+            let entries = files::unless_missing(&skills, files::entries).map_err(|why| {
                 let shown = skills.display();
                 let text = format!("the enterprise skills in `{shown}` cannot be read: {why}");
                 Error::new(text).hint("make them readable, or remove that directory")
             })?;
+            kept(&skills, Change::Add)?;
+            let entries = entries.into_iter().flatten();
+            let may_be_skills =
+                entries.filter(|(_, kind)| matches!(kind, EntryKind::Dir | EntryKind::Link));
+            for (name, _) in may_be_skills {
+                for place in places_of_skill(&skills.join(name.as_os_str())) {
+                    kept(&place, Change::Add)?;
+                }
+            }
         }
         Ok(())
     }
@@ -176,12 +231,23 @@ mod tests {
             ("AGENT_SKILLS_POLICY", "/p.toml"),
         ];
         let at = || Enterprise::at(system.path(), &Env::new(vars, Path::new("/w")));
+        let is_roots = || at().is_roots(&system.path().join("skills/pdf"));
+        fs::create_dir_all(system.path().join("skills/pdf")).unwrap();
         set(0o777);
         assert_eq!(at().dirs(), [Path::new("/w/mine"), system.path()]);
         set(0o755);
         let mine = crate::sys::process::effective_user() == 0;
-        assert_eq!(at().is_roots(), mine);
+        assert_eq!(is_roots(), mine);
         assert_eq!(at().dirs().len(), if mine { 1 } else { 2 });
+        assert!(!at().is_roots(&system.path().join("other/pdf")));
+        for below in ["skills", "skills/pdf"] {
+            let below = system.path().join(below);
+            let set = |mode| fs::set_permissions(&below, fs::Permissions::from_mode(mode)).unwrap();
+            set(0o775);
+            assert!(!is_roots(), "{}", below.display());
+            set(0o755);
+        }
+        assert_eq!(is_roots(), mine);
         let files: Vec<_> = at()
             .policy_files()
             .into_iter()

@@ -21,8 +21,14 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let value = parse_toml(&text).map_err(|(line, reason)| {
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let before = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n');
+        (
+            before.count(),
+            "it is not UTF-8, as TOML must be".to_owned(),
+        )
+    });
+    let value = text.and_then(parse_toml).map_err(|(line, reason)| {
         Error::new(format!("`{}`, line {line}: {reason}", path.display()))
             .hint("correct that line, or remove the file to have the defaults")
     });
@@ -49,7 +55,8 @@ pub fn denials<'de, D: Deserializer<'de>>(
     match unclear_denial(&written) {
         None => Ok(written),
         Some(entry) => Err(D::Error::custom(format!(
-            "`deny` contains `{}`, which is not the name of a tool",
+            "`deny` contains `{}`, which is not the name of a tool: write `NAME`, `NAME(pattern)` or \
+             `mcp__SERVER__TOOL`",
             entry.escape_debug()
         ))),
     }
@@ -70,7 +77,7 @@ mod tests {
         size: u32,
     }
 
-    fn read(text: &str) -> Result<Option<Example>> {
+    fn read(text: impl AsRef<[u8]>) -> Result<Option<Example>> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.toml");
         std::fs::write(&path, text).unwrap();
@@ -91,6 +98,18 @@ mod tests {
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(line) && error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_a_mistake() {
+        for (bytes, line) in [
+            (&b"\xff"[..], "line 1"),
+            (b"size = 3\n# \xe9", "line 2"),
+            (b"\xff\xfes\0i\0z\0e\0", "line 1"),
+        ] {
+            let error = read(bytes).unwrap_err().to_string();
+            assert!(error.contains(line) && error.contains("UTF-8"), "{error}");
         }
     }
 }

@@ -39,16 +39,25 @@ impl Owner {
     }
 }
 
-/// Why another user could have written this file; `None` if nobody could. Root's group and the
-/// user's private group, which many systems create, do not count as other users.
-pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
+/// A change to a directory that another user must not be able to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// To replace or remove what is in it. In a sticky directory only the owner can.
+    Replace,
+    /// Also to add something to it.
+    Add,
+}
+
+/// Why another user could have written this file or made this change to a directory; `None` if
+/// nobody could. Root's group and the user's private group, which many systems create, do not count
+/// as other users.
+pub fn others_may_write(metadata: &Metadata, change: Change) -> Option<&'static str> {
     match Owner::from_metadata(metadata) {
         Owner::Root | Owner::Us => {}
         Owner::Other => return Some("it belongs to another user"),
         Owner::Unknown => return Some(Owner::UNKNOWN),
     }
-    // In a sticky directory, only their owner can remove or rename files.
-    let sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
+    let sticky = change == Change::Replace && metadata.is_dir() && metadata.mode() & 0o1000 != 0;
     let group = ![0, rustix::process::getegid().as_raw()].contains(&metadata.gid());
     if metadata.mode() & 0o002 != 0 && !sticky {
         return Some("every user may write it");

@@ -25,6 +25,17 @@ fn is_root() -> bool {
     chown(home.path(), Some(65_533), None).is_ok()
 }
 
+/// A skill `s` in this directory below the home directory.
+fn skills(host: &Host, dir: &str) {
+    let skill = host.home().join(dir).join("s");
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(
+        skill.join("SKILL.md"),
+        "---\nname: s\ndescription: D.\n---\n",
+    )
+    .unwrap();
+}
+
 type Way = (&'static str, fn(&Host), &'static str);
 
 /// In each, something of a policy is there, and the reason why it cannot be relied on.
@@ -92,6 +103,65 @@ fn spoiled() -> Vec<Way> {
             "every user may write it",
         ),
         (
+            "a directory to which everybody may add",
+            |host| {
+                mode(&host.home().join("enterprise"), 0o1777);
+            },
+            "every user may write it",
+        ),
+        (
+            "skills to which everybody may add",
+            |host| {
+                skills(host, "enterprise/skills");
+                mode(&host.home().join("enterprise/skills"), 0o1777);
+            },
+            "every user may write it",
+        ),
+        (
+            "a skill that everybody may write",
+            |host| {
+                skills(host, "enterprise/skills");
+                mode(&host.home().join("enterprise/skills/s"), 0o777);
+            },
+            "every user may write it",
+        ),
+        (
+            "a skill's file that everybody may write",
+            |host| {
+                skills(host, "enterprise/skills");
+                mode(&host.home().join("enterprise/skills/s/SKILL.md"), 0o666);
+            },
+            "every user may write it",
+        ),
+        (
+            "a link to skills that everybody may exchange",
+            |host| {
+                skills(host, "open/skills");
+                mode(&host.home().join("open"), 0o777);
+                symlink("../open/skills", host.home().join("enterprise/skills")).unwrap();
+            },
+            "every user may write it",
+        ),
+        (
+            "a link to a policy that everybody may exchange",
+            |host| {
+                let open = host.home().join("open");
+                fs::create_dir(&open).unwrap();
+                fs::write(open.join("policy.toml"), "").unwrap();
+                mode(&open, 0o777);
+                symlink("open/policy.toml", host.home().join("link.toml")).unwrap();
+                symlink("../link.toml", policy(host)).unwrap();
+            },
+            "every user may write it",
+        ),
+        (
+            "a policy that is not UTF-8",
+            |host| {
+                fs::write(policy(host), b"[tools]\ndeny = [\"Bash\"] # \xe9").unwrap();
+            },
+            "line 2: it is not UTF-8",
+        ),
+        (
             "a link to a policy that everybody may write",
             |host| {
                 let other = host.home().join("other.toml");
@@ -105,8 +175,16 @@ fn spoiled() -> Vec<Way> {
 }
 
 /// The same, which only root can make.
-fn anothers() -> [Way; 3] {
+fn anothers() -> [Way; 4] {
     [
+        (
+            "another user's skill",
+            |host| {
+                skills(host, "enterprise/skills");
+                chown(host.home().join("enterprise/skills/s"), Some(65_533), None).unwrap();
+            },
+            "belongs to another user",
+        ),
         (
             "another user's policy",
             |host| {
@@ -179,12 +257,7 @@ fn an_unreadable_enterprise_layer_keeps_every_name() {
 #[test]
 fn what_is_well_kept_counts() {
     let host = with_layers(Host::stdin()).skill("free", "", "");
-    for (file, directory) in [
-        (0o600, 0o700),
-        (0o644, 0o755),
-        (0o444, 0o555),
-        (0o644, 0o1777),
-    ] {
+    for (file, directory) in [(0o600, 0o700), (0o644, 0o755), (0o444, 0o555)] {
         let _ = fs::remove_file(policy(&host));
         fs::write(policy(&host), "[tools]\ndeny = [\"WebFetch\"]\n").unwrap();
         mode(&policy(&host), file);
@@ -197,6 +270,10 @@ fn what_is_well_kept_counts() {
     fs::rename(policy(&host), host.home().join("kept.toml")).unwrap();
     symlink("../kept.toml", policy(&host)).unwrap();
     host.blocks("fetch_url", &json!({"url": "https://example.com"}));
+    // In a sticky directory, nobody else can exchange the file that a link leads to.
+    mode(&host.home().to_path_buf(), 0o1777);
+    let message = host.blocks("fetch_url", &json!({"url": "https://example.com"}));
+    assert!(message.contains("denies"), "{message}");
 }
 
 /// In a user namespace of one's own, root's files look like nobody's: no word of root's may be taken
