@@ -3,6 +3,7 @@
 
 use super::command::{Canonical, CommandPattern};
 use super::list::Purpose;
+use crate::skill::SkillName;
 
 /// One value of an argument. Each value of an argument that takes several is one of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Meant {
     pub maybe: Option<String>,
     /// Whether it is a skill, whose name rules may spell as freely as calls.
     pub is_skill: bool,
+    /// Whether it is not known, or is more than can be named: every denial covers it, and no grant.
+    pub is_doubtful: bool,
 }
 
 impl Meant {
@@ -30,6 +33,15 @@ impl Meant {
             forms,
             maybe: None,
             is_skill: false,
+            is_doubtful: false,
+        }
+    }
+
+    /// What may be any value.
+    pub fn doubtful(key: &'static str) -> Self {
+        Self {
+            is_doubtful: true,
+            ..Self::any(key, Vec::new())
         }
     }
 
@@ -44,9 +56,20 @@ impl Meant {
     /// Whether `glob` covers this value.
     pub fn is_covered(&self, glob: &str, purpose: Purpose) -> bool {
         let exact = self.forms.iter().any(|form| fits(glob, form));
-        let folds = |form: &String| fits(&folded(glob), &folded(form));
-        let loosely = || self.is_skill && self.forms.iter().chain(&self.maybe).any(folds);
+        let loosely = || self.is_doubtful || self.is_skill && self.is_named(glob);
         exact || purpose == Purpose::Deny && loosely()
+    }
+
+    /// Whether a glob of skills in a denial covers this skill. One that can match no name may have
+    /// meant any.
+    fn is_named(&self, glob: &str) -> bool {
+        let Some(glob) = folded(glob) else {
+            return true;
+        };
+        let names = self.forms.iter().chain(&self.maybe);
+        names
+            .filter_map(|name| folded(name))
+            .any(|name| fits(&glob, &name))
     }
 }
 
@@ -57,11 +80,57 @@ pub fn fits(glob: &str, text: &str) -> bool {
     CommandPattern::text(glob).matches(&canonical)
 }
 
-/// A skill's name or a glob of names, in the form in which they are compared: words of letters and
-/// digits, joined by hyphens (docs/spec/skills.md#names).
-fn folded(written: &str) -> String {
-    let lower = written.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '*');
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join("-")
+/// A skill's name or a glob of names, with its layer or owner, in the form in which they are
+/// compared (docs/spec/skills.md#names). `None` if no skill has such a name.
+fn folded(written: &str) -> Option<String> {
+    let parts = written.split(['/', '@']).filter(|part| !part.is_empty());
+    let parts: Result<Vec<_>, _> = parts.map(|part| SkillName::glob(part, "*")).collect();
+    parts
+        .ok()
+        .filter(|parts| !parts.is_empty())
+        .map(|parts| parts.join("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_skill_is_named_as_its_name_is_made() {
+        let long = "a".repeat(64);
+        for (glob, name, expected) in [
+            ("deploy", "deploy", true),
+            ("DEPLOY!", "deploy", true),
+            ("ｄeploy", "deploy", true),
+            ("cafe\u{301}", "caf\u{e9}", true),
+            ("ﬁle", "file", true),
+            ("plugin/ｄe*", "plugin/deploy", true),
+            ("deploy@acme", "deploy@acme", true),
+            ("obra/superpowers", "obra-superpowers", true),
+            (&"a".repeat(70), &long, true),
+            (
+                &format!("plugin/{}", "a".repeat(70)),
+                &format!("plugin/{long}"),
+                true,
+            ),
+            (&format!("{}*", "a".repeat(70)), &long, true),
+            ("!?", "deploy", true),
+            ("dep", "deploy", false),
+            ("deploy-*", "deploy", false),
+        ] {
+            let skill = Meant::skill("skill", vec![name.to_owned()]);
+            assert_eq!(skill.is_covered(glob, Purpose::Deny), expected, "{glob}");
+            let is_exact = glob == name;
+            assert_eq!(skill.is_covered(glob, Purpose::Allow), is_exact, "{glob}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_denied_and_not_granted() {
+        for glob in ["*", "dep"] {
+            let any = Meant::doubtful("skill_ref");
+            assert!(any.is_covered(glob, Purpose::Deny), "{glob}");
+            assert!(!any.is_covered(glob, Purpose::Allow), "{glob}");
+        }
+    }
 }

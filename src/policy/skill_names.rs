@@ -14,7 +14,7 @@ use crate::skill::SkillName;
 
 /// The tables of the configuration whose keys are names of skills.
 const TABLES: [&str; 3] = ["enforce_for", "skills", "visibility"];
-const WILDCARDS: [char; 2] = ['*', '?'];
+const WILDCARDS: &str = "*?";
 
 /// A table with settings by the name of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,7 +47,7 @@ pub fn folded_key(key: &str) -> String {
 
 /// The name that a key means, or why it means none.
 fn parse(written: &str) -> Result<SkillName, String> {
-    if written.contains(['/', '@']) || written.contains(WILDCARDS) {
+    if written.contains(['/', '@']) || written.contains(|c| WILDCARDS.contains(c)) {
         return Err(format!(
             "`{written}` is no skill's name: write it without layer, owner or wildcard"
         ));
@@ -65,15 +65,10 @@ impl TryFrom<String> for SkillGlob {
                 "`{written}` matches no skill's name: names have neither layer nor owner"
             ));
         }
-        let mut folded: String = SkillName::folded(&written, "*?").collect();
-        if !folded.contains(WILDCARDS) {
-            folded = parse(&written)?.to_string();
-        } else if folded.starts_with('-') || folded.ends_with('-') {
-            return Err(format!(
-                "`{written}` matches no skill's name: names begin and end with a letter or digit"
-            ));
+        match SkillName::glob(&written, WILDCARDS) {
+            Ok(folded) => Ok(Self { written, folded }),
+            Err(why) => Err(format!("`{written}` matches no skill's name: {why}")),
         }
-        Ok(Self { written, folded })
     }
 }
 
@@ -189,6 +184,7 @@ mod tests {
             ("globs = ['plugin/pdf']", "neither layer nor owner"),
             ("globs = ['_*']", "begin and end"),
             ("globs = ['']", "no letter or digit"),
+            (&format!("globs = ['{}*']", "a".repeat(65)), "at most 64"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
@@ -208,6 +204,9 @@ mod tests {
             ("my_dir", "my_dir", true),
             ("a__*", "a__b", true),
             ("evil-*", "good", false),
+            (&"a".repeat(70), &"a".repeat(64), true),
+            (&format!("{}*", "a".repeat(64)), &"a".repeat(64), true),
+            (&format!("{}*", "a".repeat(64)), &"a".repeat(70), true),
         ] {
             let file = read(&format!("globs = ['{glob}']")).unwrap();
             assert_eq!(file.globs[0].matches(name), expected, "{glob} {name}");

@@ -3,19 +3,22 @@
 
 use std::path::Path;
 
+use crate::activation::LoadMode;
 use crate::catalog::Entry;
-use crate::permission::{Call, Meant, Scope, compares_arguments};
+use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
 use crate::protocol::called::{handed_on, skill_dir};
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
 use crate::protocol::{
-    Activate, Called, Format, RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, WorkDir,
+    Activate, Called, CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
+    SkillSession, StartScript, ToolCall, ToolUse, UseJob, WorkDir,
 };
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{SkillName, SkillPath};
 
-/// What the arguments of `call` mean; nothing if no rule asks.
+/// What the arguments of `call` mean; nothing if no rule asks. Each typed call is taken apart
+/// completely, so that no argument of it is forgotten.
 pub fn meaning(
     ctx: &RunContext,
     scope: &Scope,
@@ -27,61 +30,59 @@ pub fn meaning(
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(ctx, session, key, written);
-    let text = |key, text: String| Meant::text(key, text);
+    let dir = |written: &Option<String>| skill_dir(ctx, written.as_deref(), session);
     match ToolCall::parse(&used.tool, Ok(used.arguments.clone())) {
         Ok(ToolCall::Command(words)) => command(ctx, &words),
-        Ok(ToolCall::Activate(wanted)) => activation(ctx, &wanted, called),
+        Ok(ToolCall::Activate(wanted)) => activation(ctx, wanted, called),
         Ok(ToolCall::ReadSkillFile(read)) => {
-            let dir = skill_dir(ctx, read.skill.as_deref(), session);
-            let file = dir.and_then(|dir| {
-                let path = SkillPath::parse(&read.path, &dir).ok()?;
-                Some(forms(&dir, &path.resolve(&dir).ok()?))
-            });
-            let number = |key, number: Option<u64>| Some(text(key, number?.to_string()));
-            let path = Meant::any("path", file.unwrap_or_default());
-            let numbers = [number("offset", read.offset), number("limit", read.limit)];
-            let named = [skill("skill", read.skill.as_deref()), path];
-            named
-                .into_iter()
-                .chain(numbers.into_iter().flatten())
-                .collect()
+            let named = skill("skill", read.skill.as_deref());
+            reading(&read, dir(&read.skill).as_deref(), named)
         }
         Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start))) => {
-            let dir = skill_dir(ctx, start.skill.as_deref(), session);
-            script(
-                &start,
-                dir.as_deref(),
-                skill("skill", start.skill.as_deref()),
-            )
+            let named = skill("skill", start.skill.as_deref());
+            script(&start, dir(&start.skill).as_deref(), named)
         }
-        Ok(ToolCall::RunSkillScript(RunSkillScript::Job(job))) => vec![text("job", job.job)],
+        Ok(ToolCall::RunSkillScript(RunSkillScript::Job(UseJob { job, stop, format }))) => vec![
+            Meant::text("job", job),
+            Meant::text("stop", stop.to_string()),
+            output(format),
+        ],
         Ok(ToolCall::SkillSession(call)) => {
-            let (action, names) = match call {
-                SkillSession::Load { names, .. } => ("load", names),
-                SkillSession::Unload(names) => ("unload", names.unwrap_or_default()),
-                SkillSession::Status => ("status", Vec::new()),
+            let skills = |written: Vec<String>| -> Vec<Meant> {
+                let written = written.iter();
+                written.map(|name| skill("names", Some(name))).collect()
             };
-            let names = names.iter().map(|name| skill("names", Some(name)));
-            names.chain([text("action", action.to_owned())]).collect()
-        }
-        Ok(ToolCall::ProposeSkillUpdate(call)) => {
-            let mut meant = vec![
-                skill("skill", Some(&call.skill)),
-                text("diff", call.diff),
-                text("justification", call.justification),
-            ];
-            meant.extend(call.evidence.map(|evidence| text("evidence", evidence)));
+            let (action, all, mut meant) = match call {
+                SkillSession::Load { names, mode } => {
+                    let mode = match mode {
+                        LoadMode::Replace => "replace",
+                        LoadMode::Add => "add",
+                    };
+                    let mode = vec![Meant::text("mode", mode)];
+                    ("load", "false", [skills(names), mode].concat())
+                }
+                SkillSession::Unload(Some(names)) => ("unload", "false", skills(names)),
+                SkillSession::Unload(None) => ("unload", "true", vec![Meant::doubtful("names")]),
+                SkillSession::Status => ("status", "false", Vec::new()),
+            };
+            meant.extend([Meant::text("action", action), Meant::text("all", all)]);
             meant
         }
-        Ok(ToolCall::CreateSkill(call)) => {
-            let name = SkillName::from_written(&call.name);
-            let name = name.map_or(call.name, |name| name.to_string());
-            vec![
-                text("name", name),
-                text("description", call.description),
-                text("body", call.body),
-            ]
+        Ok(ToolCall::ProposeSkillUpdate(ProposeSkillUpdate {
+            skill: named,
+            diff,
+            justification,
+            evidence,
+        })) => {
+            let mut meant = vec![
+                skill("skill", Some(&named)),
+                Meant::text("diff", diff),
+                Meant::text("justification", justification),
+            ];
+            meant.extend(evidence.map(|evidence| Meant::text("evidence", evidence)));
+            meant
         }
+        Ok(ToolCall::CreateSkill(new)) => new_skill(new),
         // The tool reports the error, and does nothing.
         Err(_) => Vec::new(),
     }
@@ -108,19 +109,79 @@ fn skill_in(ctx: &RunContext, key: &'static str, dir: &Path) -> Meant {
     }
 }
 
-fn activation(ctx: &RunContext, wanted: &Activate, called: Option<&Called>) -> Vec<Meant> {
+fn activation(ctx: &RunContext, wanted: Activate, called: Option<&Called>) -> Vec<Meant> {
+    // The first two are what was called.
+    let Activate {
+        tool: _,
+        skill: _,
+        arguments,
+    } = wanted;
     let skill = |key: &&'static str| Some(skill_in(ctx, key, &called?.skill.dir));
     let mut meant: Vec<Meant> = NAME.iter().filter_map(skill).collect();
     meant.push(Meant::text("action", "use"));
-    let given = wanted.arguments.iter();
+    let given = arguments.iter();
     let keys = ["arguments", "args", "query"];
     meant.extend(given.flat_map(|text| keys.map(|key| Meant::text(key, text))));
     meant
 }
 
-fn script(start: &StartScript, dir: Option<&Path>, skill: Meant) -> Vec<Meant> {
+fn reading(read: &ReadSkillFile, dir: Option<&Path>, named: Meant) -> Vec<Meant> {
+    let ReadSkillFile {
+        skill: _,
+        path,
+        offset,
+        limit,
+    } = read;
     let file = dir.and_then(|dir| {
-        let path = script_path(dir, &start.script).ok()?;
+        let path = SkillPath::parse(path, dir).ok()?;
+        Some(forms(dir, &path.resolve(dir).ok()?))
+    });
+    let mut meant = vec![named, Meant::any("path", file.unwrap_or_default())];
+    for (key, number) in [("offset", offset), ("limit", limit)] {
+        meant.extend(number.map(|number| Meant::text(key, number.to_string())));
+    }
+    meant
+}
+
+fn new_skill(new: CreateSkill) -> Vec<Meant> {
+    let CreateSkill {
+        name,
+        description,
+        body,
+        allowed_tools,
+    } = new;
+    let key = SkillName::from_written(&name);
+    let mut meant = vec![
+        Meant::text("name", key.map_or(name, |key| key.to_string())),
+        Meant::text("description", description),
+        Meant::text("body", body),
+    ];
+    meant.extend(allowed_tools.map(|list| Meant::text("allowed_tools", list.join(" "))));
+    meant
+}
+
+fn output(format: Format) -> Meant {
+    let format = match format {
+        Format::Text => "text",
+        Format::Json => "json",
+    };
+    Meant::text("format", format)
+}
+
+fn script(start: &StartScript, dir: Option<&Path>, named: Meant) -> Vec<Meant> {
+    let StartScript {
+        skill: _,
+        script,
+        args,
+        stdin,
+        workdir,
+        env,
+        timeout_secs,
+        background,
+        format,
+    } = start;
+    let file = dir.and_then(|dir| {
+        let path = script_path(dir, script).ok()?;
         let mut forms = forms(dir, &path);
         // A file in `scripts/` is found without it, unless another has that name.
         let short = forms[0].strip_prefix("scripts/").map(str::to_owned);
@@ -131,25 +192,26 @@ fn script(start: &StartScript, dir: Option<&Path>, skill: Meant) -> Vec<Meant> {
         Some(forms)
     });
     let file = file.unwrap_or_default();
-    let workdir = match &start.workdir {
+    let workdir = match workdir {
         WorkDir::Skill => "skill",
         WorkDir::Project => "project",
         WorkDir::Temp => "temp",
         WorkDir::Inside(path) => path,
     };
-    let format = match start.format {
-        Format::Text => "text",
-        Format::Json => "json",
-    };
-    vec![
-        skill,
+    let mut meant = vec![
+        named,
         Meant::any("script", file.clone()),
         Meant::any("path", file),
-        Meant::text("args", start.args.join(" ")),
-        Meant::text("stdin", &start.stdin),
+        Meant::text("args", args.join(" ")),
+        Meant::text("stdin", stdin),
         Meant::text("workdir", workdir),
-        Meant::text("format", format),
-    ]
+        Meant::text("background", background.to_string()),
+        output(*format),
+    ];
+    let variables = env.iter();
+    meant.extend(variables.map(|(name, value)| Meant::text("env", format!("{name}={value}"))));
+    meant.extend(timeout_secs.map(|seconds| Meant::text("timeout_secs", seconds.to_string())));
+    meant
 }
 
 /// The ways to write a skill's file, that relative to the skill first.
@@ -163,7 +225,8 @@ fn forms(dir: &Path, file: &Path) -> Vec<String> {
     ]
 }
 
-/// What a command line of the marketplace means: its verb, and under both keys each operand.
+/// What a command line of the marketplace means: its verb, and under both keys each operand. What
+/// changes skills and names none may mean all of them.
 fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
     let verb = words.iter().position(|word| !word.starts_with('-'));
     let Some((verb, operands)) = verb.and_then(|at| words[at..].split_first()) else {
@@ -180,6 +243,11 @@ fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
         None => (operands, operands.to_vec()),
     };
     let is_installed = !["install", "search"].contains(&verb.as_str());
+    // What an option means is not known here, nor whether a word is its value.
+    let has_options = options.iter().any(|word| word.starts_with('-'));
+    if has_options || operands.is_empty() && looking(verb).is_none() {
+        meant.extend(keys.map(Meant::doubtful));
+    }
     for operand in operands {
         let catalog = is_installed.then(|| ctx.known_owners());
         let entry = catalog.as_ref().and_then(|it| it.by_name(&operand));
@@ -189,10 +257,6 @@ fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
             meant.forms.push(operand.clone());
             meant
         }));
-    }
-    // What an option means is not known here, so no rule about operands grants it.
-    if options.iter().any(|word| word.starts_with('-')) {
-        meant.extend(keys.map(|key| Meant::any(key, Vec::new())));
     }
     meant
 }

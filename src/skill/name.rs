@@ -32,9 +32,29 @@ impl SkillName {
         (!name.is_empty()).then_some(Self(name))
     }
 
+    /// The form in which a glob of names is compared with them; its `wildcards` stay, of which `*`
+    /// stands for any text and others for one character.
+    ///
+    /// # Errors
+    /// Why no name matches it.
+    pub fn glob(written: &str, wildcards: &str) -> Result<String, &'static str> {
+        let folded: String = Self::folded(written, wildcards).collect();
+        if !folded.contains(|c| wildcards.contains(c)) {
+            let name = Self::from_written(written).ok_or("it has no letter or digit")?;
+            return Ok(name.0);
+        }
+        if folded.starts_with('-') || folded.ends_with('-') {
+            return Err("names begin and end with a letter or digit");
+        }
+        if folded.chars().filter(|c| *c != '*').count() > Self::MAX {
+            return Err("names have at most 64 characters");
+        }
+        Ok(folded)
+    }
+
     /// The characters that a name has for `written`, and those to `keep`; uncut, and perhaps with a
     /// hyphen at either end.
-    pub fn folded<'a>(written: &'a str, keep: &'a str) -> impl Iterator<Item = char> + 'a {
+    fn folded<'a>(written: &'a str, keep: &'a str) -> impl Iterator<Item = char> + 'a {
         let mut before = None;
         let folded = written.nfkc().flat_map(char::to_lowercase).map(move |c| {
             // Some letters are invisible, and no two names may differ only by those.

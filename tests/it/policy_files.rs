@@ -103,6 +103,29 @@ fn spoiled() -> Vec<Way> {
             "every user may write it",
         ),
         (
+            "a policy that is not UTF-8",
+            |host| {
+                fs::write(policy(host), b"[tools]\ndeny = [\"Bash\"] # \xe9").unwrap();
+            },
+            "line 2: it is not UTF-8",
+        ),
+        (
+            "a link to a policy that everybody may write",
+            |host| {
+                let other = host.home().join("other.toml");
+                fs::write(&other, "").unwrap();
+                mode(&other, 0o666);
+                symlink(&other, policy(host)).unwrap();
+            },
+            "every user may write it",
+        ),
+    ]
+}
+
+/// The same, where others may add or exchange what the administrator's directory does not hold yet.
+fn opened() -> [Way; 6] {
+    [
+        (
             "a directory to which everybody may add",
             |host| {
                 mode(&host.home().join("enterprise"), 0o1777);
@@ -154,23 +177,6 @@ fn spoiled() -> Vec<Way> {
             },
             "every user may write it",
         ),
-        (
-            "a policy that is not UTF-8",
-            |host| {
-                fs::write(policy(host), b"[tools]\ndeny = [\"Bash\"] # \xe9").unwrap();
-            },
-            "line 2: it is not UTF-8",
-        ),
-        (
-            "a link to a policy that everybody may write",
-            |host| {
-                let other = host.home().join("other.toml");
-                fs::write(&other, "").unwrap();
-                mode(&other, 0o666);
-                symlink(&other, policy(host)).unwrap();
-            },
-            "every user may write it",
-        ),
     ]
 }
 
@@ -216,6 +222,7 @@ fn anothers() -> [Way; 4] {
 #[test]
 fn an_unreliable_policy_closes_and_doctor_says_why() {
     let mut ways = spoiled();
+    ways.extend(opened());
     if is_root() {
         ways.extend(anothers());
     } else {

@@ -90,6 +90,19 @@ fn rows() -> Vec<Row> {
             vec![json!({"action": "list"}), json!({"args": ["list"]})],
         ),
         (
+            "propose_skill_update(skill:q)",
+            "propose_skill_update",
+            vec![json!({"skill": "plugin/q", "diff": "", "justification": "x"})],
+            vec![json!({"skill": "other", "diff": "", "justification": "x"})],
+        ),
+    ]
+}
+
+/// The same, of words with defaults and of calls that may mean every skill.
+fn more_rows() -> Vec<Row> {
+    let script = json!({"skill": "q", "script": "danger.sh"});
+    vec![
+        (
             "skill_marketplace(skill_ref:q)",
             "skill_marketplace",
             vec![
@@ -97,7 +110,26 @@ fn rows() -> Vec<Row> {
                 json!({"action": "info", "query": "Q"}),
                 json!({"args": ["info", "--", "plugin/q"]}),
             ],
-            vec![json!({"action": "info", "skill_ref": "other"})],
+            vec![
+                json!({"action": "info", "skill_ref": "other"}),
+                json!({"action": "update", "skill_ref": "other"}),
+                json!({"action": "list"}),
+            ],
+        ),
+        (
+            "skill_marketplace(action:update, skill_ref:q)",
+            "skill_marketplace",
+            vec![
+                json!({"action": "update", "skill_ref": "q"}),
+                json!({"action": "update"}),
+                json!({"args": ["update"]}),
+                json!({"args": ["update", "--"]}),
+                json!({"args": ["update", "--layer", "personal"]}),
+            ],
+            vec![
+                json!({"action": "update", "skill_ref": "other"}),
+                json!({"action": "list"}),
+            ],
         ),
         (
             "skill_marketplace(action:use)",
@@ -115,17 +147,61 @@ fn rows() -> Vec<Row> {
             vec![json!({"action": "load", "names": "other"})],
         ),
         (
-            "propose_skill_update(skill:q)",
-            "propose_skill_update",
-            vec![json!({"skill": "plugin/q", "diff": "", "justification": "x"})],
-            vec![json!({"skill": "other", "diff": "", "justification": "x"})],
+            "skill_session(names:my-r)",
+            "skill_session",
+            vec![json!({"action": "unload", "all": "true"})],
+            vec![json!({"action": "unload", "names": "other"})],
+        ),
+        (
+            "skill_session(all:true)",
+            "skill_session",
+            vec![
+                json!({"action": "unload", "all": "TRUE"}),
+                json!({"action": "unload", "all": " true "}),
+            ],
+            vec![json!({"action": "unload", "names": "q"})],
+        ),
+        (
+            "skill_session(mode:replace)",
+            "skill_session",
+            vec![
+                json!({"action": "load", "names": "q"}),
+                json!({"action": "load", "names": "q", "mode": " Replace"}),
+            ],
+            vec![json!({"action": "load", "names": "q", "mode": "ADD"})],
+        ),
+        (
+            "run_skill_script(background:false)",
+            "run_skill_script",
+            vec![script.clone()],
+            vec![],
+        ),
+        (
+            "run_skill_script(job:*, stop:false)",
+            "run_skill_script",
+            vec![json!({"job": "j"})],
+            vec![script.clone()],
+        ),
+        (
+            "run_skill_script(job:*, format:text)",
+            "run_skill_script",
+            vec![json!({"job": "j"})],
+            vec![json!({"job": "j", "format": "json"})],
+        ),
+        (
+            "create_skill(allowed_tools:*Bash*)",
+            "create_skill",
+            vec![
+                json!({"name": "n", "description": "d", "body": "b", "allowed_tools": "[\"\\u0042ash\"]"}),
+            ],
+            vec![json!({"name": "n", "description": "d", "body": "b", "allowed_tools": "Read"})],
         ),
     ]
 }
 
 #[test]
 fn a_denial_covers_every_way_to_write_a_call() {
-    for (denial, tool, covered, free) in rows() {
+    for (denial, tool, covered, free) in rows().into_iter().chain(more_rows()) {
         let host = under(
             with_skills(Host::stdin()),
             &format!("[tools]\ndeny = [\"{denial}\"]\n"),
@@ -161,6 +237,7 @@ fn a_denied_skill_is_denied_under_every_name() {
         "Skill(plugin/my-r)",
         "Skill(my-*)",
         "Skill(my-r *)",
+        "Skill(ｍy-r)",
     ] {
         let policy = format!("[tools]\ndeny = [\"{denied}\"]\n");
         let host = under(with_skills(Host::stdin()), &policy);
