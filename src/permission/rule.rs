@@ -172,11 +172,12 @@ impl Rule {
             && tool.ours.is_none()
             && tool.name == "write_file";
         if self.is_named_as(tool) {
-            // Its arguments are unknown, so a pattern grants none of its calls and denies all.
+            // Its arguments are unknown, so a pattern grants none of its calls and denies all. But
+            // `skill` may be our own tool, called for a skill that does not exist.
             match self.purpose {
-                Purpose::Allow if self.test == ArgMatcher::Any => return Some(&self.test),
-                Purpose::Allow => {}
-                Purpose::Deny => return Some(&ArgMatcher::Any),
+                _ if self.test == ArgMatcher::Any => return Some(&self.test),
+                Purpose::Deny if !self.narrows_skills() => return Some(&ArgMatcher::Any),
+                _ => {}
             }
         }
         (writes || self.subject.covers(tool, self.purpose)).then_some(&self.test)

@@ -117,6 +117,7 @@ fn a_denial_reaches_what_a_grant_may_not() {
         ("mcp__file__head", "file_head"),
         ("mcp__vfs", "vfs_list"),
         ("mcp__github__x", "github_y"),
+        ("Skill(deploy)", "skill"),
     ] {
         assert!(scene().policy(&[entry]).allows(tool, &nothing), "{entry}");
     }
