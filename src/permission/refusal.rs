@@ -249,6 +249,9 @@ mod tests {
         let names = (0..20).map(|i| format!("tool_{i}")).collect();
         let message = not_granted("pdf").allowed(names).message(false);
         assert!(message.contains("tool_7 and 12 more."), "{message}");
+        let names = vec!["x".repeat(60); 8];
+        let message = not_granted("pdf").allowed(names).message(false);
+        assert!(message.contains(" more. Use"), "{message}");
     }
 
     #[test]

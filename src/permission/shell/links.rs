@@ -24,7 +24,6 @@ pub fn links_made(words: &[Word]) -> Vec<String> {
     // In another directory than `.`, the link is below a name that counts anyway.
     let in_directory = words.iter().any(|word| is_option(word, "t"));
     let is_below = !in_directory
-        && operands.len() > 1
         && operands
             .last()
             .is_some_and(|word| last_name(word).is_some());

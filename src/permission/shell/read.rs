@@ -379,8 +379,6 @@ const RESERVED: Names = Names::new(
 fn kind_of(kind: &NodeKind) -> String {
     match kind {
         NodeKind::Coproc { .. } => "coproc".to_owned(),
-        NodeKind::Select { .. } => "select".to_owned(),
-        NodeKind::ForArith { .. } => "for ((".to_owned(),
         NodeKind::ArithmeticCommand { .. } => "((".to_owned(),
         _ => String::new(),
     }

@@ -182,7 +182,6 @@ pub fn new_name<'w>(program: &str, arguments: &'w [Word]) -> Option<&'w Word> {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let text = word.prefix();
-        let assigns = text.contains('=') && !text.starts_with('-');
         match text.strip_prefix('-') {
             Some(long) if long.starts_with('-') && abbreviates(text, "--argv0") => {
                 return Some(word);
@@ -196,7 +195,6 @@ pub fn new_name<'w>(program: &str, arguments: &'w [Word]) -> Option<&'w Word> {
             }
             Some(_) if wrapper.takes_value(text) == Some(true) => drop(words.next()),
             Some(_) => {}
-            None if assigns => {}
             None => break,
         }
     }

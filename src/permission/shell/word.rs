@@ -84,7 +84,6 @@ impl Word {
     /// The text, if all of it is known.
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
-            [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
         }

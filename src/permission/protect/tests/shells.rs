@@ -20,6 +20,8 @@ fn an_unknown_part_of_a_name_may_be_empty() {
         "rm -f .cla\"${x}\"ude/skills/pdf/SKILL.md",
         "touch \"$(git rev-parse --show-toplevel)\"/.cl$@aude/skills/n",
         "touch $a/.cl$b/$c/../.cl${d}aude/skills/n",
+        "touch \"$(getent passwd me)\"/.ch$@ibi/x",
+        "tool -o$x/skills/pdf/n",
     ] {
         refused(command);
     }
@@ -59,6 +61,7 @@ fn what_the_shell_sets_itself_is_not_known() {
     ] {
         refused(command);
     }
+    refused("rm -r \"$(pwd -P)/out\"");
     runs("for f in out/a; do rm -r \"$f\"; done");
     runs("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; ls > \"$tmp/x\"");
     refused("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; read tmp <<< .claude");
@@ -110,6 +113,8 @@ fn a_setting_of_git_is_named_where_one_is_given() {
         "git commit -m \"Document alias.co\"",
         "git grep -n 'alias\\.' -- src",
         "git commit -m \"fix: respect core.worktree\" && git rm f",
+        "git log --color -- alias.ts",
+        "git",
     ] {
         runs(command);
     }
@@ -136,7 +141,10 @@ fn a_link_is_replaced_and_not_entered() {
         "ln -s --no-dereference -f e .claude",
         "ln -sfh e .claude",
     ]);
+    refused("cd sub/a && ln -s .. \"$d\"");
     runs("ln -sfn v2 current");
+    runs("cp T .claude");
+    runs("cp skills/x \"$d\"");
 }
 
 #[test]
@@ -193,4 +201,30 @@ fn what_a_program_says_of_errors_is_kept_in_any_file() {
         refused(command);
     }
     runs("cat .claude/skills/x >&2; touch \"$d\"");
+}
+
+#[test]
+fn a_suffix_may_be_what_a_wildcard_matches() {
+    for command in [
+        "for f in .claude.*; do rm -r \"${f%.*}\"; done",
+        "for f in .claude.*; do rm -r ${f%.*}; done",
+        "for f in .cl*.x; do rm -r \"${f%.*}\"; done",
+        "for f in .*; do rm -r \"${f%.*}\"; done",
+        "for f in .claude/*; do rm -r \"${f%/*}\"; done",
+        "for f in q.claude.*; do rm -r \"${f##*.}\"; done",
+        "for f in q/.cl*; do rm -r \"${f##*/}\"; done",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn a_substitution_ends_where_it_does() {
+    runs(&format!("touch \"$(echo '{}')/x.md\"", ")".repeat(70)));
+}
+
+#[test]
+fn a_program_that_is_not_known_may_change_its_operands() {
+    refused_for_its_place(&["\"$x\" -r .claude"]);
+    refused("agent-skills list");
 }

@@ -78,7 +78,6 @@ fn shell_runs_input(arguments: &[Word]) -> bool {
         match letters.strip_prefix('-') {
             Some("rcfile" | "init-file") => drop(words.next()),
             None if letters.contains('s') => return true,
-            None if letters.contains('c') => return words.next().is_none(),
             None if letters.ends_with(['o', 'O']) => drop(words.next()),
             _ => {}
         }

@@ -49,11 +49,11 @@ fn stripped(value: &str, operator: &str) -> Option<String> {
     let rest = match operator {
         "##*/" => Some(value.rsplit('/').next().unwrap_or(value)),
         "%/*" => Some(value.rsplit_once('/').map_or(value, |(before, _)| before)),
-        "%.*" => Some(match value.rsplit_once('.') {
-            // The dot may be one that the wildcard matches.
-            Some((before, after)) if !is_wild(after) => before,
-            _ => value,
-        }),
+        "%.*" => match value.rsplit_once('.') {
+            // The last dot may be one that the wildcard matches.
+            Some((before, after)) => (!is_wild(after)).then_some(before),
+            None => (!is_wild(value)).then_some(value),
+        },
         "%%.*" => value.split('.').next(),
         _ if !is_literal => None,
         _ if at_end => value.strip_suffix(pattern),

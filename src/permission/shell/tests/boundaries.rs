@@ -101,8 +101,6 @@ fn a_command_may_hold_so_many_words_and_no_more() {
     let opened = |count: usize| format!("{}git a", "! git a; ".repeat(count));
     all_run(&git(), &[&opened(64)]);
     none_runs(&git(), &[&opened(65)]);
-    let commands = |count: usize| vec!["git a"; count].join(";");
-    none_runs(&git(), &[&commands(1002)]);
 }
 
 #[test]
@@ -197,4 +195,36 @@ fn a_function_is_refused_by_its_first_word() {
 fn a_test_has_an_operator_that_every_shell_knows() {
     all_run(&git(), &["[ -f x ] && git a", "test ! -d x"]);
     none_runs(&git(), &["[ -q x ] && git a", "[ -ff x ]", "test - x"]);
+}
+
+#[test]
+fn a_command_may_redirect_so_often_and_no_more() {
+    let scene = scene().active("Bash(git:*) Write(out/**)");
+    let files = |count: usize| format!("git a{}", " > out/x".repeat(count));
+    all_run(&scene, &[&files(128)]);
+    none_runs(&scene, &[&files(129)]);
+    let commands = |count: usize| vec!["git a"; count].join(";");
+    all_run(&scene, &[&commands(1001)]);
+    none_runs(&scene, &[&commands(1002)]);
+    let nested = |depth: usize| format!("{}git a{}", "if git a; then ".repeat(depth), "; fi".repeat(depth));
+    all_run(&scene, &[&nested(31)]);
+    none_runs(&scene, &[&nested(33)]);
+}
+
+#[test]
+fn options_and_builtins_behind_wrappers_are_told_apart() {
+    all_run(&git(), &["timeout --signal=KILL 5 git a", "timeout 1.5 git a", "nice time -p git a", "git a | grep -e 'a b'"]);
+    none_runs(&git(), &["timeout -5 git a", "timeout 5m. x git a", "env cd sub", "nice cd sub", "timeout 5 cd .", "env set -e", "nice umask 022"]);
+    none_runs(&git(), &["time A=1 git a", "[ -n x", "sort", "git a | awk 'BEGIN{print \"a\nb\"}'"]);
+    all_run(&git(), &["time git a | git b", "[[ x ]] && git a", "git a | sed 's/[[:space:]]*$//'"]);
+    let out = scene().active("Bash(git:*) Write(out/**)");
+    all_run(&out, &["git a > out/x~", "cat > out/x <<< y"]);
+    none_runs(&out, &["cat > out/x", "D=/x; git a > ~$D"]);
+    let push = scene().skill("a", None, &["Bash(git push:*)"]);
+    none_runs(&push, &["git --exec-path push"]);
+    all_run(&push, &["git -C push pull"]);
+    let zsh = scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
+    all_run(&zsh, &["print x"]);
+    none_runs(&zsh, &["print -P x", "print -v a x"]);
+    refused_for(&git(), "coproc git a", "coproc");
 }

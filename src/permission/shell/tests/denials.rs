@@ -66,7 +66,7 @@ fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
     all_run(
         &denied(),
         &[
-            "bash x.sh < y", "bash \"$SKILL_DIR/scripts/x.sh\" a", "sh ~/x/y.sh", "readlink -f /usr/bin/rm", "echo x | bash x.sh", "echo x | bash -c 'cat'", "command -v bash | head", "find . -name sh | wc -l",
+            "bash x.sh < y", "bash \"$SKILL_DIR/scripts/x.sh\" a", "sh ~/x/y.sh", "readlink -f /usr/bin/rm", "git \"`ls`\"", "find rm -exec ls \\;", "find . -name rm -exec ls {} \\;", "ls 1~2p", "echo x | bash x.sh", "echo x | bash -c 'cat'", "command -v bash | head", "find . -name sh | wc -l",
             "command -v zsh || sudo apt install zsh", "cat x | grep sh", "cat <<'E'\nrm x\nE", "python3 - <<'E'\nx\nE", "git log | sort",
             "git archive x | ssh host 'tar x'", "echo x | sudo tee y", "echo x | bash -euo pipefail x.sh",
         ],
@@ -84,7 +84,7 @@ fn an_unclear_redirection_does_not_reach_a_denied_file() {
             "command cd secret && echo x > y", "builtin cd secret; echo x > y", "CDPATH=secret; cd a && echo x > y", "eval \"$x\"; echo x > y",
             "$c secret; echo x > y", "cd secret > /dev/null && echo x > y", "bash -xc 'echo x > secret/y'", "sudo sh -c 'echo x > secret/y'",
             "find . -exec sh -c 'echo x > secret/y' \\;", "for i in 1 2; do echo x > y; cd secret; done", "echo x > sec*/y",
-            ". ./x; echo x > y", "eval 'echo x > secret/y; f() { :; }'",
+            ". ./x; echo x > y", "eval 'cd secret'; echo x > y", "eval 'echo x > secret/y; f() { :; }'",
         ],
     );
     all_run(
