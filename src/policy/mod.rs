@@ -20,6 +20,7 @@ mod on_disk;
 mod policies;
 mod script_settings;
 mod skill_names;
+mod source_address;
 mod trust;
 
 pub use approval::{

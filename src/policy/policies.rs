@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::enterprise::Enterprise;
 use super::file::{denials, read_toml};
-use super::glob::matches;
 use super::skill_names::SkillGlob;
+use super::source_address::{SourceAddress, SourceGlob};
 use crate::error::{Error, Result};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
@@ -25,7 +25,7 @@ pub struct Policies(Vec<(PathBuf, Policy)>);
 #[serde(default, deny_unknown_fields)]
 struct Policy {
     skills: Lists<SkillGlob>,
-    sources: Lists<String>,
+    sources: Lists<SourceGlob>,
     approval: Approval,
     tools: Tools,
     enforce: Floors,
@@ -171,19 +171,17 @@ impl Policies {
     /// Why skills from a source may not be used; `None` if they may. The source of a skill may be
     /// unknown (`None`).
     pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
-        let matching = |glob: &str| {
-            source.is_some_and(|source| {
-                let address = source.split_once("://").map_or(source, |(_, rest)| rest);
-                matches(glob, source) || matches(glob, address)
-            })
-        };
+        let address = source.map(SourceAddress::new);
+        let address = address.as_ref();
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.sources;
-            if let Some(glob) = block.iter().find(|glob| matching(glob)) {
+            let blocks = |glob: &&SourceGlob| address.is_some_and(|source| glob.blocks(source));
+            if let Some(glob) = block.iter().find(blocks) {
                 return Some(format!("the policy {file} blocks the source `{glob}`"));
             }
             let allow = allow.as_ref();
-            let allowed = allow.is_none_or(|allow| allow.iter().any(|glob| matching(glob)));
+            let allows = |glob: &SourceGlob| address.is_some_and(|source| glob.allows(source));
+            let allowed = allow.is_none_or(|allow| allow.iter().any(allows));
             (!allowed).then(|| match source {
                 Some(source) => format!("the policy {file} does not allow the source `{source}`"),
                 None => format!("the policy {file} allows skills of listed sources only, and where this one came from is not known"),
