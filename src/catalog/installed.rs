@@ -55,6 +55,7 @@ impl RunContext {
             offline: true,
             mirror: None,
             progress: None,
+            permit: None,
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use super::permitted::permitting;
+use crate::catalog::Layer;
+use crate::error::Result;
 use crate::host::Protocol;
 use crate::marketplace::Market;
 use crate::run_context::RunContext;
@@ -21,6 +24,23 @@ pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<
         progress: watched.then_some(progress),
         ..ctx.market_at(base)
     }
+}
+
+/// As [`market`], for what is or may be installed in a layer: a source that a policy forbids there
+/// is not even contacted.
+///
+/// # Errors
+/// When a policy cannot be read.
+pub fn market_for<'a>(
+    ctx: &'a RunContext,
+    base: &'a Base,
+    offline: bool,
+    layer: Layer,
+) -> Result<Market<'a>> {
+    Ok(Market {
+        permit: Some(permitting(ctx, layer)?),
+        ..market(ctx, base, offline)
+    })
 }
 
 /// The mirror for GitHub from the environment; ignored if a policy limits the sources or cannot be

@@ -1,13 +1,15 @@
 //! Whether something may be installed: policies decide first, and no flag overrides them; then
 //! consent is needed.
 
+use std::rc::Rc;
+
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
 use super::describe::{doubt, findings, origins};
 use super::options::Consent;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Plan, Provenance};
+use crate::marketplace::{Difference, Finding, Permit, Plan, Provenance};
 use crate::policy::Policies;
 use crate::run_context::RunContext;
 
@@ -52,17 +54,38 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     permits_findings(policies, findings(plan))
 }
 
-/// Refuses a source that a policy forbids, by its name and by the address git really uses. If a
-/// policy limits the sources, a commit that may not belong to the source is refused, too.
+/// Whether a source may be contacted for skills of this layer, by its name and by the address git
+/// really uses. An administrator who installs for everybody may choose any.
+///
+/// # Errors
+/// When a policy cannot be read.
+pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> {
+    let policies = ctx.policies()?;
+    Ok(Rc::new(move |source, address| {
+        permits_source(&policies, layer, Some(source), address)
+    }))
+}
+
+fn permits_source(
+    policies: &Policies,
+    layer: Layer,
+    source: Option<&str>,
+    address: Option<&str>,
+) -> Result<()> {
+    let reason = policies.refuses_origin(source, address);
+    let reason = reason.filter(|_| layer != Layer::Enterprise);
+    reason.map_or(Ok(()), |reason| Err(refused(&reason)))
+}
+
+/// Refuses a source that a policy forbids. If a policy limits the sources, a commit that may not
+/// belong to the source is refused, too.
 fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) -> Result<()> {
     if layer == Layer::Enterprise {
         return Ok(());
     }
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
-    if let Some(reason) = policies.refuses_origin(source, address) {
-        return Err(refused(&reason));
-    }
+    permits_source(policies, layer, source, address)?;
     match from.and_then(doubt) {
         Some(doubt) if policies.has_source_rules() => Err(refused(&format!(
             "a policy says which sources there are, and {doubt}"

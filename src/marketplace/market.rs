@@ -1,16 +1,17 @@
 //! The entry point of this room: where skills are installed, and how long operations may take.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use crate::error::Result;
-use crate::marketplace::fetch::{Fetcher, Git, Tool, patience};
+use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Changes, Staging, litter};
 use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Market<'a> {
     /// Contains `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or
     /// a project's `.chibi`.
@@ -28,6 +29,8 @@ pub struct Market<'a> {
     pub mirror: Option<String>,
     /// Receives the progress of a long transfer.
     pub progress: Option<fn(&str)>,
+    /// Whether a source may be contacted; any may if there is none.
+    pub permit: Option<Rc<Permit<'a>>>,
 }
 
 impl Market<'_> {
@@ -80,7 +83,10 @@ impl Market<'_> {
             scratch: staging.scratch(),
             progress: self.progress,
         });
-        Fetcher::new(git, self.home.to_owned(), self.offline, self.mirror.clone())
+        let home = self.home.to_owned();
+        let mut fetcher = Fetcher::new(git, home, self.offline, self.mirror.clone());
+        fetcher.permit = self.permit.clone().map(|permit| permit as Rc<Permit>);
+        fetcher
     }
 
     /// Waits until other changes to the skills have ended.

@@ -17,7 +17,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use fetch::Commit;
+pub use fetch::{Commit, Permit};
 pub use install::{Change, Difference, Edited, Installed, Plan, Planned, Removed, SKILLS, Status};
 pub use install::{UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};

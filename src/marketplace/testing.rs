@@ -104,6 +104,7 @@ impl World {
             offline: false,
             mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
+            permit: None,
         })
     }
 

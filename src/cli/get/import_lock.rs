@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::install::outcome;
 use crate::cli::describe::with_hint;
-use crate::cli::market::{market, note};
+use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::deciding;
 use crate::cli::{Caller, Failure};
@@ -30,8 +30,8 @@ impl ImportLock {
         let layer = self.scope.layer();
         let mut confirm = deciding(ctx, caller, self.consent, layer, "import-lock")?;
         let base = self.scope.base(ctx);
-        let imported =
-            market(ctx, &base, false).import_lock(&self.path, &mut confirm, &mut note)?;
+        let market = market_for(ctx, &base, false, layer)?;
+        let imported = market.import_lock(&self.path, &mut confirm, &mut note)?;
         let (mut text, mut all) = (String::new(), true);
         for one in imported {
             match one.outcome.and_then(|installed| outcome(&installed, layer)) {

@@ -1,7 +1,7 @@
 //! `outdated`: what `update` would change.
 
 use super::update::{unless_failed, what_changed};
-use crate::cli::market::{market, note};
+use crate::cli::market::{market_for, note};
 use crate::cli::options::Scope;
 use crate::cli::{Caller, Failure, json};
 use crate::marketplace::{Change, UpdateOptions, Updated};
@@ -28,7 +28,7 @@ impl Outdated {
             ..UpdateOptions::default()
         };
         let base = self.scope.base(ctx);
-        let market = market(ctx, &base, false);
+        let market = market_for(ctx, &base, false, self.scope.layer())?;
         let mut updated = market.update(&self.names, options, &mut |_| Ok(false), &mut note)?;
         updated.retain(|one| {
             !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::market::{market, note};
+use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::permits_update;
 use crate::cli::{Caller, Failure};
@@ -78,7 +78,7 @@ impl Update {
             consenting.to_update(difference, self.allow_downgrade)
         };
         let base = self.scope.base(ctx);
-        let market = market(ctx, &base, self.offline);
+        let market = market_for(ctx, &base, self.offline, layer)?;
         let updated = market.update(&self.names, options, &mut agree, &mut note)?;
         for skill in updated.iter().filter(|_| !self.dry_run) {
             if let Change::Updated { from, to, .. } = &skill.change {

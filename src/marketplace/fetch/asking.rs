@@ -32,13 +32,15 @@ impl Fetcher<'_> {
         resolved.map_err(|failure| failure.context(format!("`{url}`")))
     }
 
-    /// The address that git uses for a repository. A mirror, if set, takes the place of GitHub.
+    /// The address that git uses for a repository, if it may be contacted. A mirror, if set, takes
+    /// the place of GitHub.
     pub fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, Failure> {
         if let Some(remote) = self.remotes.get(url) {
             return Ok(Rc::clone(remote));
         }
         let address = url.fetch_from(self.mirror.as_deref())?;
         let remote = Rc::new(Remote::find(&self.git, &address, url)?);
+        self.permits(url.as_str(), remote.elsewhere())?;
         self.remotes.insert(url.clone(), Rc::clone(&remote));
         Ok(remote)
     }

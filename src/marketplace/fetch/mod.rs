@@ -30,7 +30,7 @@ pub use memory::Memory;
 pub use open::{Fetcher, Opened, Snapshot};
 pub use past::{Commit, Past};
 pub use refs::{Refs, Resolved};
-pub use remote::{NAME, Remote};
+pub use remote::{NAME, Permit, Remote};
 pub use repository::{FETCH, Repository, list_refs};
 pub use tool::{Tool, patience};
 pub use tree::{Node, Tree};

@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{
     Class, Content, Failure, Git, Index, LocalDir, Memory, Node, Refs,
 };
-use crate::marketplace::fetch::{Remote, Repository, Slot, Tree, archive, download, expand, tree};
+use crate::marketplace::fetch::{
+    Permit, Remote, Repository, Slot, Tree, archive, download, expand, tree,
+};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
@@ -90,6 +92,8 @@ pub struct Fetcher<'a> {
     pub offline: bool,
     /// Replaces GitHub, if given.
     pub mirror: Option<String>,
+    /// Whether a source may be contacted, if that is to be asked.
+    pub permit: Option<Rc<Permit<'a>>>,
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
     pub refs: HashMap<RepoUrl, Refs>,
     snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
@@ -105,6 +109,7 @@ impl<'a> Fetcher<'a> {
             home,
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
+            permit: None,
             remotes: HashMap::new(),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
@@ -134,6 +139,11 @@ impl<'a> Fetcher<'a> {
             reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
             ..origin(url.as_str(), kind)
         };
+        if let Place::Archive { url, .. } | Place::WellKnown(url) | Place::File(url) =
+            &reading.place
+        {
+            self.permits(url.as_str(), None)?;
+        }
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
@@ -191,6 +201,12 @@ impl<'a> Fetcher<'a> {
                 Opened::new(memory.tree(), memory, url.host(), origin)?
             }
         })
+    }
+
+    /// Asks whether a source may be contacted.
+    pub fn permits(&self, source: &str, address: Option<&str>) -> Result<()> {
+        let permit = self.permit.as_ref();
+        permit.map_or(Ok(()), |permit| permit(source, address))
     }
 
     /// A site's index.

@@ -1,6 +1,7 @@
 //! The address that git really uses for a repository. The user's configuration may redirect it
 //! (`url.….insteadOf`), so policies are applied to the real address, which is also recorded.
 
+use crate::error::Result;
 use crate::marketplace::fetch::{Call, Failure, Git};
 use crate::marketplace::reference::RepoUrl;
 
@@ -8,6 +9,10 @@ use crate::marketplace::reference::RepoUrl;
 pub const NAME: &str = "agent-skills";
 /// The maximum length of an address that git returns, in bytes.
 const ADDRESS: u64 = 16 * 1024;
+
+/// Refuses a source, given its address and the one that git uses instead, if different. It is asked
+/// before either is contacted.
+pub type Permit<'p> = dyn Fn(&str, Option<&str>) -> Result<()> + 'p;
 
 /// A repository as passed to git.
 #[derive(Debug, Clone)]

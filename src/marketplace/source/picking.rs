@@ -55,10 +55,18 @@ fn pick<'a>(
     note: &mut Note,
 ) -> Result<Picked<'a>> {
     let choosing = options.all || !options.skills.is_empty();
-    let mut misses: Vec<Miss> = Vec::new();
+    let (mut misses, mut forbidden) = (Vec::<Miss>::new(), None);
     for reading in readings {
         // A reading as a single skill does not apply if several are wanted.
         if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
+            continue;
+        }
+        // Whether it exists is not asked, so another reading may be meant.
+        if readings.len() > 1
+            && let Place::Repository { url, .. } = &reading.place
+            && let Err(failure) = fetcher.remote(url)
+        {
+            forbidden.get_or_insert(failure);
             continue;
         }
         let told = format!("`{requested}` is the {reading}");
@@ -108,7 +116,7 @@ fn pick<'a>(
             origin,
         });
     }
-    Err(nothing_fits(requested, misses))
+    Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
 }
 
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.
