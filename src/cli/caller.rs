@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::run_context::RunContext;
 use crate::sys::variables::OF_A_CALL;
+use crate::sys::visible;
 
 /// Who runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub fn is_by_host(ctx: &RunContext, caller: Caller) -> bool {
     caller == Caller::Host || ctx.env.os(ours::BY_HOST).is_some()
 }
 
-/// Refuses `command` unless a person requests it. The host is refused, because the model may be
+/// Refuses `command`, as [`pasted`] writes it, unless a person requests it. The host is refused, because the model may be
 /// behind it, and so is any process below a host. The request must come from a terminal, which no
 /// model uses, unless the user's configuration says that nobody sits there.
 ///
@@ -84,7 +85,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     ))
 }
 
-/// The refusal of a command that only the user may run.
+/// The refusal of a command, as [`pasted`] writes it, that only the user may run.
 pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
     if let Err((file, unreadable)) = ctx.store().health() {
@@ -99,13 +100,12 @@ pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
         let text = format!(
             "{text}, and whether this is one is not known: an earlier version did not record the \
              host of the session `{}`",
-            safe(&name)
+            visible(&name)
         );
         return Error::new(text).hint("the next prompt in that session records it");
     }
     Error::new(text).hint(format!(
-        "in a terminal, run: agent-skills {} (a model asks its user to)",
-        safe(command)
+        "in a terminal, run: agent-skills {command} (a model asks its user to)"
     ))
 }
 
@@ -120,10 +120,48 @@ pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
     in_a_call || ctx.store().is_below_a_host(false).unwrap_or(true)
 }
 
-/// A command to be copied from a message. A model wrote part of it, so it must not make a shell do
-/// more than run that command.
-pub fn safe(command: &str) -> String {
-    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
-    let kept = command.chars().filter(|c| !does_more(c));
-    kept.take(200).collect()
+/// The command of these words, to be copied from a message into a shell. A model may have written
+/// them, so they make it run nothing else.
+pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@,=+%#".contains(c);
+    let word = |word: &W| {
+        let word = visible(word.as_ref());
+        if word.chars().all(is_plain) && !word.is_empty() && !word.starts_with('#') {
+            return word;
+        }
+        format!("'{}'", word.replace('\'', r"'\''"))
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_shell_reads_a_pasted_command_as_it_was_given() {
+        for (word, shown) in [
+            ("disable", "disable"),
+            ("acme/pdf@x#v1", "acme/pdf@x#v1"),
+            ("--skill=a,b", "--skill=a,b"),
+            ("My Skill", "'My Skill'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("#x", "'#x'"),
+            ("~/x", "'~/x'"),
+            (
+                "x\"; $(touch a) `b` | c & \\ > d",
+                "'x\"; $(touch a) `b` | c & \\ > d'",
+            ),
+        ] {
+            let command = pasted(&["x", word]);
+            assert_eq!(command, format!("x {shown}"));
+            let mut shell = Command::new("sh");
+            let shell = shell.args(["-c", &format!("printf %s, {command}")]);
+            let read = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+            assert_eq!(read, format!("x,{word},"));
+        }
+        assert!(!pasted(&["a\n\u{1b}[2Jb"]).contains(['\n', '\u{1b}']));
+    }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use super::caller::{Caller, is_by_host, safe};
+use super::caller::{Caller, is_by_host, pasted};
 use super::describe::{SHOWN, describe, describe_difference, findings, list, origins};
 use super::options::Consent;
 use crate::error::{Error, Result};
@@ -46,9 +46,8 @@ impl Consenting {
     fn next(self, command: &str, here: &str) -> String {
         if self.asked == Asked::Host {
             return format!(
-                "ask the user to run in a terminal: agent-skills {} (it shows them all of this, \
-                 and asks)",
-                safe(command)
+                "ask the user to run in a terminal: agent-skills {command} (it shows them all of \
+                 this, and asks)"
             );
         }
         here.to_owned()
@@ -92,7 +91,7 @@ impl Consenting {
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
             return Ok(agrees("Update?"));
         }
-        let command = format!("update {}", one_line(&difference.name));
+        let command = pasted(&["update", &difference.name]);
         let to = difference.to.as_deref().map(one_line);
         let to = to.map_or_else(String::new, |commit| format!(" --to {commit}"));
         let next = |flag: &str| {
@@ -214,7 +213,8 @@ mod tests {
     fn hint(caller: Caller, variables: &[(&str, &str)]) -> String {
         let env = Env::new(variables.iter().copied(), Path::new("/"));
         let consenting = Consenting::new(&RunContext::new(env, None), UNGIVEN, caller);
-        let error = consenting.unless_suspect([&finding()], "installed", "install a/b;x");
+        let error =
+            consenting.unless_suspect([&finding()], "installed", &pasted(&["install", "a/b;x"]));
         error.unwrap_err().next_step().unwrap().to_owned()
     }
 
@@ -223,7 +223,7 @@ mod tests {
         let pipe = Caller::Person { terminal: false };
         // Long operations run in a separate process whose caller is not the host.
         for by_host in [hint(Caller::Host, &[]), hint(pipe, &[(BY_HOST, "1")])] {
-            let command = "ask the user to run in a terminal: agent-skills install a/bx (";
+            let command = "ask the user to run in a terminal: agent-skills install 'a/b;x' (";
             assert!(by_host.contains(command), "{by_host}");
             assert!(!by_host.contains("--"), "{by_host}");
         }

@@ -10,7 +10,6 @@ use super::args::{
 };
 use super::options::Consent;
 use super::safety::trust::Parts;
-use crate::skill::one_line;
 
 /// Who may run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,42 +33,31 @@ pub struct Decision {
     pub who: Who,
     /// Whether the model's tool offers it, but without flags that give consent or choose a place.
     pub for_models: bool,
-    /// Its name in a refusal; empty if it is never refused.
-    pub command: String,
 }
 
 impl Decision {
-    fn new(who: Who, command: impl Into<String>) -> Self {
+    fn new(who: Who) -> Self {
         Self {
             who,
             for_models: false,
-            command: command.into(),
         }
     }
 
     fn anyone() -> Self {
-        Self::new(Who::Anyone, "")
-    }
-
-    fn person(command: &str) -> Self {
-        Self::new(Who::Person, command)
-    }
-
-    /// A person decides `verb` about what is called `name`.
-    fn person_about(verb: &str, name: &str) -> Self {
-        Self::new(Who::Person, format!("{verb} {}", one_line(name)))
+        Self::new(Who::Anyone)
     }
 
     /// An installer decides; accepting the scan's findings needs a person.
-    fn consenting(command: &str, consent: Consent) -> Self {
+    fn consenting(consent: Consent) -> Self {
         let Consent {
             yes: _,
             accept_findings,
         } = consent;
-        if accept_findings {
-            return Self::new(Who::Person, format!("{command} --accept-findings"));
-        }
-        Self::new(Who::Installer, command)
+        Self::new(if accept_findings {
+            Who::Person
+        } else {
+            Who::Installer
+        })
     }
 
     fn for_models(mut self, is: bool) -> Self {
@@ -82,21 +70,19 @@ impl Decision {
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 pub fn decision(verb: &Verb) -> Decision {
     match verb {
-        Verb::Install(
-            install @ Install {
-                consent,
-                reading,
-                scope,
-                reference: _,
-                all: _,
-                skill: _,
-                name: _,
-                offline: _,
-                frozen: _,
-            },
-        ) => {
+        Verb::Install(Install {
+            consent,
+            reading,
+            scope,
+            reference: _,
+            all: _,
+            skill: _,
+            name: _,
+            offline: _,
+            frozen: _,
+        }) => {
             let is_plain = !consent.is_given() && reading.is_none() && scope.is_default();
-            Decision::consenting(&install.command(), *consent).for_models(is_plain)
+            Decision::consenting(*consent).for_models(is_plain)
         }
         Verb::Update(Update {
             consent,
@@ -112,51 +98,52 @@ pub fn decision(verb: &Verb) -> Decision {
         }) => {
             let chooses = consent.is_given() || *force || *allow_downgrade;
             let is_plain = !chooses && scope.is_default();
-            Decision::consenting("update", *consent).for_models(is_plain)
+            Decision::consenting(*consent).for_models(is_plain)
         }
         Verb::ImportLock(ImportLock {
             path: _,
             consent,
             scope: _,
-        }) => Decision::consenting("import-lock", *consent),
+        }) => Decision::consenting(*consent),
         Verb::Link(Link {
             dir: _,
             name: _,
             scope: _,
-        }) => Decision::new(Who::Installer, "link"),
-        Verb::Remove(Remove { name, scope }) => {
-            let command = format!("remove {}", one_line(name));
-            Decision::new(Who::Remover, command).for_models(scope.is_default())
+        })
+        // In a layer, the new skill is offered at once.
+        | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
+        Verb::Remove(Remove { name: _, scope }) => {
+            Decision::new(Who::Remover).for_models(scope.is_default())
         }
-        Verb::Rollback(Rollback { name, scope: _ }) => Decision::person_about("rollback", name),
-        Verb::Deactivate(Deactivate { context: _ }) => Decision::person("deactivate"),
-        Verb::Trust(Trust {
+        Verb::Rollback(Rollback { name: _, scope: _ })
+        | Verb::Deactivate(Deactivate { context: _ })
+        | Verb::Trust(Trust {
             list: false,
             always: _,
             parts: Parts { dir: _, skill: _ },
-        }) => Decision::person("trust"),
-        Verb::Untrust(Untrust {
+        })
+        | Verb::Untrust(Untrust {
             parts: Parts { dir: _, skill: _ },
-        }) => Decision::person("untrust"),
-        Verb::Approve(Approve { name }) => Decision::person_about("approve", name),
-        Verb::Enable(Enable { name, name_only: _ }) => Decision::person_about("enable", name),
-        Verb::Disable(Disable { name, user: _ }) => Decision::person_about("disable", name),
-        // This restores trust in a file that others could have written.
-        Verb::Doctor(Doctor { fix: true, .. }) => Decision::person("doctor --fix"),
-        // In a layer, the new skill is offered at once.
-        Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer, "new --layer"),
-        Verb::Sources(Sources::Add {
-            reference: _,
+        })
+        | Verb::Approve(Approve { name: _ })
+        | Verb::Enable(Enable {
             name: _,
-        }) => Decision::person("sources add"),
-        Verb::Sources(Sources::Remove { name }) => Decision::person_about("sources remove", name),
-        Verb::Config(Config::Set { key: _, value: _ }) => Decision::person("config set"),
-        Verb::Proposals(Proposals::Approve { id, consent: _ }) => {
-            Decision::person_about("proposals approve", id)
-        }
-        Verb::Proposals(Proposals::Reject { id, reason: _ }) => {
-            Decision::person_about("proposals reject", id)
-        }
+            name_only: _,
+        })
+        | Verb::Disable(Disable { name: _, user: _ })
+        // This restores trust in a file that others could have written.
+        | Verb::Doctor(Doctor { fix: true, .. })
+        | Verb::Sources(
+            Sources::Add {
+                reference: _,
+                name: _,
+            }
+            | Sources::Remove { name: _ },
+        )
+        | Verb::Config(Config::Set { key: _, value: _ })
+        | Verb::Proposals(
+            Proposals::Approve { id: _, consent: _ } | Proposals::Reject { id: _, reason: _ },
+        ) => Decision::new(Who::Person),
         Verb::Outdated(Outdated {
             scope,
             names: _,

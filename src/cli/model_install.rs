@@ -6,7 +6,7 @@ use serde_json::Value;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::caller::safe;
+use super::caller::pasted;
 use super::decisions::decision;
 use crate::host::{Protocol, ours};
 use crate::marketplace::within_sources;
@@ -47,7 +47,7 @@ pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     if !decision(&verb).for_models {
         return ModelInstall::Refused(match verb {
             Verb::Proposals(_) => DECIDED_BY_PEOPLE.to_owned(),
-            _ => for_people(&words.join(" ")),
+            _ => for_people(words),
         });
     }
     let Verb::Install(install) = verb else {
@@ -71,11 +71,11 @@ pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
 const SOURCES: &str = "a skill of a configured source";
 
 /// The message to a model for a command that only the user may run.
-fn for_people(command: &str) -> String {
+fn for_people(words: &[String]) -> String {
     format!(
         "This is not allowed without the user: a model does not decide it. Ask the user to look at it \
          and to run in a terminal: agent-skills {}",
-        safe(command)
+        pasted(words)
     )
 }
 
@@ -89,6 +89,14 @@ fn refused(ctx: &RunContext, command: &str, permitted: &str) -> ModelInstall {
         "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
          at it and to run: {command}"
     ))
+}
+
+/// A command to be copied between double quotes. A model wrote part of it, so it must not make a
+/// shell do more than run that command.
+fn safe(command: &str) -> String {
+    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
+    let kept = command.chars().filter(|c| !does_more(c));
+    kept.take(200).collect()
 }
 
 #[cfg(test)]

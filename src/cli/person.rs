@@ -1,7 +1,7 @@
 //! The single function that checks whether the caller may run a command (see `decisions`).
 
 use super::args::Verb;
-use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people};
+use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people, pasted};
 use super::decisions::{Who, decision};
 use super::model_install::model_may;
 use crate::catalog::Entry;
@@ -16,15 +16,15 @@ use crate::skill::one_line;
 /// # Errors
 /// When somebody else has to decide it.
 pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
-    let decision = decision(verb);
-    match (decision.who, verb) {
+    let command = pasted(words);
+    match (decision(verb).who, verb) {
         (Who::Anyone, _) => Ok(()),
         (Who::Remover, Verb::Remove(remove))
             if caller == Caller::Host && !is_below_a_host(ctx, caller) =>
         {
-            may_take_away(ctx, caller, &remove.name, &decision.command)
+            may_take_away(ctx, caller, &remove.name, &command)
         }
-        (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &decision.command),
+        (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &command),
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         (Who::Installer, _) if !is_below_a_host(ctx, caller) => Ok(()),
         (Who::Installer, _) => match model_may(ctx, words) {
@@ -34,7 +34,7 @@ pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
                 let text = format!("`{words}` can be understood in several ways");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(only_for_people(ctx, &decision.command)),
+            ModelInstall::Refused(_) => Err(only_for_people(ctx, &command)),
         },
     }
 }

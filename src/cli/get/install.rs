@@ -2,10 +2,14 @@
 
 use std::fmt::Write as _;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
 use crate::activation::unmet;
 use crate::catalog::Layer;
 use crate::cli::Caller;
-use crate::cli::market::{market, note};
+use crate::cli::caller::pasted;
+use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::deciding;
 use crate::error::{Error, Result};
@@ -50,12 +54,32 @@ pub struct Install {
 }
 
 impl Install {
-    /// The command for messages.
-    pub fn command(&self) -> String {
-        match &self.reference {
-            Some(reference) => format!("install {}", one_line(reference)),
-            None => "install".to_owned(),
+    /// The command for a message, without what consents to it.
+    fn command(&self) -> String {
+        let mut words = vec!["install"];
+        words.extend(self.reference.as_deref());
+        if self.all {
+            words.push("--all");
         }
+        let skills = self.skill.join(",");
+        let layer = self.scope.layer();
+        let reading = self.reading.and_then(|reading| reading.to_possible_value());
+        let options = [
+            (
+                "--skill",
+                (!self.skill.is_empty()).then_some(skills.as_str()),
+            ),
+            ("--name", self.name.as_deref()),
+            ("--reading", reading.as_ref().map(PossibleValue::get_name)),
+            (
+                "--layer",
+                (!self.scope.is_default()).then_some(layer.as_str()),
+            ),
+        ];
+        for (option, value) in options {
+            words.extend(value.into_iter().flat_map(|value| [option, value]));
+        }
+        pasted(&words)
     }
 
     /// Installs what the reference names, after showing it to anyone who can be asked. Without a
@@ -70,7 +94,7 @@ impl Install {
             }
         }
         let mut confirm = deciding(ctx, caller, self.consent, layer, &command)?;
-        let market = market(ctx, &base, self.offline);
+        let market = market_for(ctx, &base, self.offline, layer)?;
         let installed = if let Some(reference) = &self.reference {
             let options = InstallOptions {
                 all: self.all,
