@@ -137,6 +137,25 @@ fn a_projects_lockfile_gives_a_source_no_forks_commit() {
 }
 
 #[test]
+fn an_install_at_another_ref_says_how_to_have_it() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "New body"),
+    );
+    git(&dir, &["tag", "v2"]);
+    let told = host.succeeds(&["install", "acme/skills@pdf#v2"]);
+    let hint =
+        "`pdf` stays at refs/tags/v1; to have it at refs/tags/v2, first `agent-skills remove pdf`";
+    assert!(told.contains(hint), "{told}");
+    for same in ["acme/skills@pdf#v1", "acme/skills@pdf"] {
+        let told = host.succeeds(&["install", same]);
+        assert!(!told.contains("stays at"), "{told}");
+    }
+}
+
+#[test]
 fn a_tag_stays_a_tag_and_a_commit_a_commit() {
     let (host, _hub, dir) = installed("acme/skills@pdf#v1");
     assert_eq!(entry(&host)["ref"], "refs/tags/v1");

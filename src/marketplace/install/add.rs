@@ -10,9 +10,9 @@ use crate::marketplace::install::Staging;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::swap::{self, New};
-use crate::marketplace::lock::{InstalledName, Lockfile, offered_name};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
-use crate::marketplace::source::{Found, Picked};
+use crate::marketplace::source::{Found, Origin, Picked};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 
@@ -114,7 +114,13 @@ impl Market<'_> {
         for found in &picked.chosen {
             let name = self.seat(found, &picked, options, (&lockfile, &offers))?;
             if self.is_there(&name) {
-                results.push(self.already(&name, &lockfile));
+                let mut already = self.already(&name, &lockfile);
+                let entry = lockfile.get(&name);
+                already.warnings = entry
+                    .and_then(|entry| stays(entry, &picked.origin))
+                    .into_iter()
+                    .collect();
+                results.push(already);
                 continue;
             }
             if !seated.insert(name.clone()) {
@@ -250,6 +256,19 @@ impl Market<'_> {
             warnings: staged.planned.warnings,
         }
     }
+}
+
+/// What to say if another state of an installed skill was asked for, which no update leads to.
+fn stays(entry: &LockEntry, wanted: &Origin) -> Option<String> {
+    let rev = wanted.rev.as_ref()?;
+    if entry.rev.as_ref() == Some(rev) || entry.commit == wanted.commit {
+        return None;
+    }
+    let at = entry.rev.as_deref().unwrap_or("its default branch");
+    let name = &entry.name;
+    Some(format!(
+        "`{name}` stays at {at}; to have it at {rev}, first `agent-skills remove {name}`"
+    ))
 }
 
 /// The directory for a skill that is to be called `name`. If its author uses another name, the
