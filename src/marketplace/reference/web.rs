@@ -19,6 +19,7 @@ impl WebUrl {
     /// When it is not encrypted, contains credentials, or has parts such as `..`.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
+            let written = address::public(written);
             Error::new(format!("the address `{}` {why}", written.escape_debug()))
                 .hint("give an address like https://HOST/FILE")
         };

@@ -331,3 +331,27 @@ fn downloads_may_be_a_forks_unless_a_ref_is_named() {
         );
     }
 }
+
+#[test]
+fn no_message_has_a_credential_of_an_address() {
+    for written in [
+        "https://user:s3cret@h.org/x.tar.gz",
+        "https://user:s3cret@h.org/x.tar.gz@skill",
+        "https://s3cret@h.org/x/SKILL.md",
+        "https://user:s3cret@h.org/o/r.git",
+        "https://user:s3cret@github.com/o/r/tree/main/x",
+        "https://user:s3cret@dev.azure.com/o/p/_git/r?version=GBmain",
+        "https://user:s3cret@h.org",
+        "http://user:s3cret@h.org/x.zip",
+        "ssh://user:s3cret@h.org/o/r",
+        "user:s3cret@h.org:o/r.git",
+        "user:s3cret@h.org/o/r",
+        "ftp://user:s3cret@h.org/x",
+    ] {
+        for reading in [None, Some(As::Repository), Some(As::Url)] {
+            let refused = Reference::parse(written, reading).map(|_| ()).unwrap_err();
+            let told = format!("{refused} {:?}", refused.next_step());
+            assert!(!told.contains("s3cret"), "{told}");
+        }
+    }
+}
