@@ -1,0 +1,132 @@
+//! A policy on sources is about places, whichever way their addresses are written, and nothing is
+//! asked of a source that it refuses.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::layers::codes;
+use crate::market_sources::skill;
+use crate::policy::{lockfile, own, under};
+use crate::repository::Hub;
+
+/// A host under this policy whose ssh leads to a repository with the skill `pdf`, and the file that
+/// shows that ssh was started.
+fn with_ssh(hub: &Hub, policy: &str) -> (Host, PathBuf) {
+    let repository = hub.dir().join("acme/skills");
+    if !repository.exists() {
+        hub.repository("acme/skills", &[("SKILL.md", &skill("pdf"))]);
+    }
+    let (ssh, asked) = (hub.dir().join("ssh"), hub.dir().join("asked"));
+    let script = format!(
+        "#!/bin/sh\n: > '{}'\nexec git-upload-pack '{}'\n",
+        asked.display(),
+        repository.display()
+    );
+    fs::write(&ssh, script).unwrap();
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = hub.dir().join("gitconfig");
+    let text = "[url \"git@github.com:\"]\n insteadOf = https://github.com/\n";
+    fs::write(&config, text).unwrap();
+    let host = Host::stdin()
+        .var("GIT_CONFIG_GLOBAL", &config.to_string_lossy())
+        .var("GIT_SSH_COMMAND", &ssh.to_string_lossy());
+    (under(host, policy), asked)
+}
+
+#[test]
+fn no_spelling_of_a_blocked_source_is_contacted() {
+    let hub = Hub::new();
+    for policy in [
+        "[sources]\nblock = [\"github.com/evil/*\"]\n",
+        "[sources]\nallow = [\"github.com/acme/*\"]\n",
+    ] {
+        let (host, asked) = with_ssh(&hub, policy);
+        own(&host, "model_installs = \"any\"\n");
+        for reference in [
+            "evil/pdf",
+            "evil/skills@pdf",
+            "https://github.com/evil/skills",
+            "git@github.com:evil/skills.git",
+            "git@github.com:/evil/skills.git",
+            "git@GitHub.com.:evil/skills.git",
+            "ssh://git@github.com/evil/skills",
+            "ssh://git@github.com:22/evil/skills",
+            "ssh://git@github.com/%65vil/skills",
+            "ssh://git@github.com/acme/%2e%2e/evil/skills",
+            "ssh://git@ssh.github.com:443/evil/skills",
+        ] {
+            let told = host.fails(&["install", "--yes", reference]);
+            assert!(told.contains("policy"), "{reference}: {told}");
+            let arguments = json!({"action": "install", "skill_ref": reference});
+            let told = host.tool("skill_marketplace", &arguments);
+            assert!(told.contains("policy"), "{reference}: {told}");
+            assert!(!asked.exists(), "{reference}");
+            assert!(!host.skills_dir().join("pdf").exists(), "{reference}");
+        }
+    }
+}
+
+#[test]
+fn every_spelling_of_an_allowed_source_is_installed() {
+    let hub = Hub::new();
+    let (host, asked) = with_ssh(&hub, "[sources]\nallow = [\"github.com/acme/*\"]\n");
+    for reference in [
+        "acme/skills@pdf",
+        "git@github.com:acme/skills.git",
+        "ssh://git@github.com:22/acme/skills",
+    ] {
+        host.succeeds(&["install", "--yes", reference]);
+        assert_eq!(host.skill_tools(), ["skill_pdf"], "{reference}");
+        host.succeeds(&["update"]);
+        host.succeeds(&["remove", "pdf"]);
+    }
+    fs::remove_file(asked).unwrap();
+}
+
+#[test]
+fn a_reading_that_is_refused_leaves_the_others() {
+    let hub = Hub::new();
+    let (host, _) = with_ssh(&hub, "[sources]\nallow = [\"github.com/acme/pdf\"]\n");
+    host.succeeds(&["install", "--yes", "acme/pdf"]);
+    assert_eq!(host.skill_tools(), ["skill_pdf"]);
+}
+
+#[test]
+fn an_update_contacts_no_source_that_is_blocked() {
+    let hub = Hub::new();
+    let (host, asked) = with_ssh(&hub, "");
+    host.succeeds(&["install", "--yes", "git@github.com:acme/skills.git"]);
+    fs::remove_file(&asked).unwrap();
+    let policy = host.home().join("enterprise/policy.toml");
+    fs::write(policy, "[sources]\nblock = [\"github.com/acme/*\"]\n").unwrap();
+    for words in [&["update"][..], &["outdated"], &["update", "--dry-run"]] {
+        let ran = host.person(words);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(ran.stderr.contains("blocks the source"), "{ran:?}");
+    }
+    assert!(!asked.exists());
+}
+
+#[test]
+fn an_installed_skill_of_a_blocked_source_is_hidden() {
+    for source in [
+        "git@github.com:evil/skills.git",
+        "ssh://git@github.com:22/evil/skills",
+        "https://github.com:443/%65vil/skills",
+        "https://github.com./evil/skills/",
+    ] {
+        let host = under(
+            Host::stdin(),
+            "[sources]\nblock = [\"github.com/evil/*\"]\n",
+        )
+        .skill("evil", "", "");
+        fs::write(host.plugin_dir().join("skills.lock.json"), lockfile(source)).unwrap();
+        let hidden = "hidden-policy".to_owned();
+        assert!(codes(&host, "evil").contains(&hidden), "{source}");
+        assert!(host.skill_tools().is_empty(), "{source}");
+    }
+}
