@@ -1,5 +1,7 @@
 //! The text that the model gets on activation, also for an author's preview.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::activation::fork::hand_over;
@@ -9,7 +11,7 @@ use crate::host::{Protocol, mentions, ours};
 use crate::permission::{Enforce, Restriction};
 use crate::run_context::RunContext;
 use crate::session::snapshot;
-use crate::skill::{self, Activation, Listing, Skill, Wrapper};
+use crate::skill::{self, Activation, Listing, Runner, Skill, Wrapper};
 use crate::sys::limits;
 
 /// A skill's instructions as handed over.
@@ -34,7 +36,7 @@ impl RunContext {
     /// If they cannot be read.
     pub fn instructions(&self, wanted: Instructions) -> Result<String> {
         let (body, listing) = read(wanted.skill)?;
-        let mut notes = notes(self.protocol, &body, wanted.reference, &listing);
+        let mut notes = notes(self.protocol, &body, &wanted, &listing);
         notes.extend(self.permitted_line(wanted.skill));
         notes.extend(long_line(&body));
         notes.extend(wanted.more);
@@ -130,14 +132,20 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
-fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(
+    protocol: Option<Protocol>,
+    body: &str,
+    wanted: &Instructions,
+    listing: &Listing,
+) -> Vec<String> {
+    let (mut notes, name) = (Vec::new(), wanted.reference);
+    let is_script = |path: &Path| Runner::is_meant_at(&wanted.skill.dir.join(path));
     let files = || listing.resources.iter().map(|file| &file.path);
-    if let Some(path) = files().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
+    if let Some(path) = files().find(|path| !is_script(path) && !path.starts_with("tests")) {
         let call = to_read(name, &path.to_string_lossy());
         notes.push(format!("To read one of its files: {call}"));
     }
-    if let Some(path) = files().find(|path| skill::is_script(path)) {
+    if let Some(path) = files().find(|path| is_script(path)) {
         let call = json!({"skill": name, "script": path.to_string_lossy(), "args": []});
         let tool = ours::RUN_SCRIPT;
         notes.push(format!("To run one of its scripts: {tool} {call}"));

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +13,7 @@ use crate::permission::{Restriction, Rule};
 use crate::policy::{Ledger, Need};
 use crate::run_context::RunContext;
 use crate::session::snapshot;
-use crate::skill::{Skill, is_script};
+use crate::skill::{Runner, Skill};
 use crate::sys::{files, limits, tree};
 
 impl RunContext {
@@ -153,20 +151,10 @@ fn has_scripts_below(dir: &Path, depth: usize, steps: &mut usize) -> bool {
         let path = dir.join(name.as_os_str());
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1, steps),
-            Ok(metadata) => {
-                metadata.permissions().mode() & 0o111 != 0
-                    || is_script(&path)
-                    || begins_like_a_script(&path)
-            }
-            Err(_) => false,
+            Ok(metadata) if metadata.is_file() => !matches!(Runner::at(&path), Ok(None)),
+            _ => false,
         }
     })
-}
-
-fn begins_like_a_script(path: &Path) -> bool {
-    let mut head = [0; 2];
-    let read = files::open_regular(path).and_then(|mut file| file.read(&mut head));
-    read.is_ok() && head == *b"#!"
 }
 
 #[cfg(test)]
@@ -222,6 +210,7 @@ mod tests {
         for files in [
             &[("scripts/a.py", "x")][..],
             &[("run", "#!/bin/sh\n")],
+            &[("run", "\u{feff}#!/bin/sh\n")],
             &[("nested/SKILL.md", "x"), ("nested/a.sh", "x")],
             &[("node_modules/a.js", "x")],
             &[(".git/hook", "#!/bin/sh")],

@@ -11,7 +11,7 @@ use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, written_skill};
 use crate::run_context::RunContext;
 use crate::session::Session;
-use crate::skill::is_script;
+use crate::skill::Runner;
 
 /// The advice if a call reads a script of the active skill; `None` for any other call.
 pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
@@ -27,12 +27,9 @@ pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Optio
         let key = tool.keys(&[Argument::Path]).next()?;
         ctx.env.project_root().join(text(key)?)
     };
-    if !is_script(&path) {
-        return None;
-    }
     let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
     let inside = real.strip_prefix(&dir).ok()?;
-    real.is_file().then(|| advice(&active.name, inside))
+    Runner::is_meant_at(&real).then(|| advice(&active.name, inside))
 }
 
 /// How to run the script instead.

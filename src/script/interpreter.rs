@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::manifest;
 use super::missing::system_install;
-use super::shebang::Shebang;
 use crate::error::{Error, Result};
-use crate::skill::{PYTHON, by_extension, is_script};
+use crate::skill::{Candidates, PYTHON, Runner, Shebang};
 use crate::sys::{Env, files, limits};
 
 /// A program, and the arguments with which it runs a script.
@@ -33,13 +32,6 @@ impl Interpreter {
 /// A script with a PEP 723 block declares its dependencies, and `uv` installs them.
 const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
 
-/// Whether a shebang, the extension or machine code determines what runs the file, regardless of
-/// what is installed.
-pub fn says_how_to_run(script: &Path) -> bool {
-    let by_content = |head: Vec<u8>| Shebang::parse(&head).is_some() || is_program(script, &head);
-    is_script(script) || head(script, "").is_ok_and(by_content)
-}
-
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
 /// knows as `label`. Programs are searched on the `PATH` of `env`.
 ///
@@ -55,19 +47,21 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
         label,
         env,
     };
-    let mut interpreter = match Shebang::parse(&head) {
-        Some(shebang) => search.by_shebang(&shebang)?,
-        None if is_program(script, &head) => {
+    let mut interpreter = match Runner::of(script, is_executable(script), &head) {
+        Some(Runner::Shebang(shebang)) => search.by_shebang(&shebang)?,
+        Some(Runner::Itself) => {
             return Ok(Interpreter::new(script.to_owned(), None::<OsString>));
         }
-        None => search.by_name()?,
+        Some(Runner::Extension(candidates)) => search.among(candidates)?,
+        Some(Runner::Shell) => search.among(&[("sh", &[])])?,
+        None => return Err(unknown(label, &head)),
     };
     // An absolute path: a file named `--help` cannot become an option of its interpreter.
     interpreter.args.push(script.into());
     Ok(interpreter)
 }
 
-/// The program that would run a bundled file; `None` if its name says that it is not a script.
+/// The program that would run a bundled file; `None` if it is not meant to be run.
 pub fn program_of(
     script: &Path,
     skill_dir: &Path,
@@ -75,7 +69,7 @@ pub fn program_of(
     env: &Env,
 ) -> Option<Result<PathBuf>> {
     let chosen = || choose(script, skill_dir, label, env);
-    is_script(script).then(|| chosen().map(|interpreter| interpreter.program))
+    Runner::is_meant_at(script).then(|| chosen().map(|interpreter| interpreter.program))
 }
 
 struct Search<'a> {
@@ -112,14 +106,7 @@ impl Search<'_> {
         Ok(Interpreter::new(program, &shebang.args))
     }
 
-    fn by_name(&self) -> Result<Interpreter> {
-        let extension = self.script.extension().unwrap_or_default();
-        let candidates = match by_extension(&extension.to_string_lossy()) {
-            Some(candidates) => candidates,
-            // Shells and `execvp` pass files that the kernel cannot execute to `sh`.
-            None if is_executable(self.script) => &[("sh", &[][..])],
-            None => return Err(unknown(self.label, self.head)),
-        };
+    fn among(&self, candidates: Candidates) -> Result<Interpreter> {
         if candidates == PYTHON
             && let Some(uv) = self.uv()
         {
@@ -164,11 +151,6 @@ pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
 /// Whether this is a file that we may execute.
 fn is_executable(path: &Path) -> bool {
     which::which_in(path, None::<&OsStr>, "/").is_ok()
-}
-
-/// Whether the file is an executable with machine code.
-fn is_program(path: &Path, head: &[u8]) -> bool {
-    head.contains(&0) && is_executable(path)
 }
 
 fn missing(label: &str, names: &str, first: &str) -> Error {

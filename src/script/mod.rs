@@ -28,7 +28,6 @@ mod report;
 mod run;
 mod sandbox;
 mod settings;
-mod shebang;
 mod spec;
 mod spool;
 mod stream;
@@ -41,7 +40,7 @@ mod tree;
 mod fixture;
 
 pub use capture::Captured;
-pub use interpreter::{find as find_program, program_of, says_how_to_run};
+pub use interpreter::{find as find_program, program_of};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use needs::Needs;
 pub use outcome::{Outcome, State};

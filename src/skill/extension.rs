@@ -1,7 +1,5 @@
 //! The only table of the file extensions of scripts and the programs that run them.
 
-use std::path::Path;
-
 /// The programs that can run a file, best first, each with its arguments.
 pub type Candidates = &'static [(&'static str, &'static [&'static str])];
 
@@ -40,10 +38,4 @@ pub fn by_extension(extension: &str) -> Option<Candidates> {
         "hs" => &[("runghc", &[])],
         _ => return None,
     })
-}
-
-/// Whether a file's name is that of a script.
-pub fn is_script(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
 }

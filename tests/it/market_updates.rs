@@ -162,6 +162,27 @@ fn new_scripts_and_wider_tools_need_consent() {
 }
 
 #[test]
+fn whatever_can_be_run_is_a_new_script() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    for (path, start) in [("run", ""), ("notes.md", "\u{feff}"), ("data/x.json", "")] {
+        let text = format!("{start}#!/bin/sh\necho ran\n");
+        write(&dir, &format!("skills/pdf/{path}"), &text);
+        let ran = host.person(&["update"]);
+        let told = format!("new scripts: {path}");
+        assert!(ran.status == 1 && ran.stderr.contains(&told), "{ran:?}");
+        let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
+        assert!(answer.contains("new scripts"), "{answer}");
+        host.succeeds(&["update", "--yes"]);
+        let call = json!({"skill": "pdf", "script": path});
+        let ran = host.tool("run_skill_script", &call);
+        assert!(ran.starts_with("ran\n"), "{ran}");
+        let read = json!({"skill": "pdf", "path": path});
+        let answer = host.tool("read_skill_file", &read);
+        assert!(answer.contains("is a script of the skill"), "{answer}");
+    }
+}
+
+#[test]
 fn tags_do_not_move_and_commits_never_do() {
     let (host, _hub, dir) = installed("acme/skills@pdf#v1");
     write(

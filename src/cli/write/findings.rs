@@ -15,8 +15,7 @@ use crate::marketplace::{Severity, scan_directory};
 use crate::permission::{Call, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
 use crate::run_context::RunContext;
-use crate::script;
-use crate::skill::{Level, SkillName, brief};
+use crate::skill::{Level, Runner, SkillName, brief};
 
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
 /// ones in the corpus for different tasks have 0.65.
@@ -192,7 +191,7 @@ fn overlaps(source: &Source, installed: &Catalog) -> Vec<Found> {
 /// Programs without a known interpreter.
 fn scripts(dir: &Path) -> Vec<Finding> {
     let programs = author::programs(dir).into_iter();
-    let unknown = programs.filter(|path| !script::says_how_to_run(&dir.join(path)));
+    let unknown = programs.filter(|path| !Runner::is_meant_at(&dir.join(path)));
     let finding = |path: PathBuf| {
         let shown = path.display();
         let message =

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::marketplace::install::{Planned, Powers, plan};
+use crate::marketplace::install::{Planned, Powers};
+use crate::marketplace::lock::Digest;
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
 use crate::marketplace::source::Provenance;
@@ -45,11 +46,10 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Compares the skill in `installed`, whose files are `now`, with a version that has the files
-    /// `new`.
-    pub fn between(installed: &Path, now: &Files, planned: &Planned, new: &Files) -> Self {
-        let (old_scripts, mut new_scripts) = (plan::scripts(now), plan::scripts(new));
-        new_scripts.retain(|script| !old_scripts.contains(script));
+    /// Compares the skill in `installed`, read as `now`, with a version that has the files `new`.
+    pub fn between(installed: &Path, now: &Digest, planned: &Planned, new: &Files) -> Self {
+        let new_scripts = planned.scripts.iter();
+        let new_scripts = new_scripts.filter(|script| !now.scripts.contains(*script));
         let old_findings = scan::scan(installed);
         let what = |finding: &Finding| {
             let Finding {
@@ -69,10 +69,10 @@ impl Difference {
         Self {
             name: planned.name.clone(),
             provenance: planned.provenance.clone(),
-            added: only(new, now),
-            removed: only(now, new),
-            changed: changed(new, now),
-            new_scripts,
+            added: only(new, &now.files),
+            removed: only(&now.files, new),
+            changed: changed(new, &now.files),
+            new_scripts: new_scripts.cloned().collect(),
             new_tools: old.new_tools(&planned.powers),
             new_powers: old.widened(&planned.powers),
             new_findings: findings

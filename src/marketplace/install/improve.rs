@@ -73,7 +73,7 @@ impl Market<'_> {
         edit(&copy)?;
         let (after, digest, planned) = plan::look(&staged.path(), name, "", Vec::new())?;
         check_same_skill(&before, &after)?;
-        let mut difference = Difference::between(&installed, &now.files, &planned, &digest.files);
+        let mut difference = Difference::between(&installed, &now, &planned, &digest.files);
         difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));

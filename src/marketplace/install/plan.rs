@@ -1,6 +1,5 @@
 //! What an install would add, for a person to review before anything is put into `skills/`.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,7 +11,7 @@ use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::source::{Found, Origin, Provenance};
-use crate::skill::{Level, Skill, is_script};
+use crate::skill::{Level, Skill};
 
 /// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]
@@ -53,7 +52,7 @@ pub struct Planned {
     pub bytes: u64,
     /// The paths of the files.
     pub paths: Vec<String>,
-    /// The executable files.
+    /// Those of them that can be run.
     pub scripts: Vec<String>,
     /// What its frontmatter decides.
     #[serde(flatten)]
@@ -177,38 +176,11 @@ pub fn look(
         files: digest.files.len(),
         bytes: digest.bytes,
         paths: digest.files.keys().cloned().collect(),
-        scripts: scripts(&digest.files),
+        scripts: digest.scripts.iter().cloned().collect(),
         powers: Powers::of(&skill),
         dropped,
         warnings: warnings.map(ToString::to_string).collect(),
         findings: scan::scan(dir),
     };
     Ok((skill, digest, planned))
-}
-
-/// The executable ones of these files, which are given with their digests.
-pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
-    let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
-    let scripts = files.iter().filter(|(path, digest)| can_run(path, digest));
-    scripts.map(|(path, _)| path.clone()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_script_room_runs_is_a_script_here() {
-        let named = [
-            "a.awk", "a.tcl", "a.jl", "a.fish", "a.ksh", "a.nu", "a.exs", "a.raku", "a.hs",
-            "a.mts", "a.PY", "a.sh",
-        ];
-        let file = |path: &&str| ((*path).to_owned(), "0".to_owned());
-        let mut files: BTreeMap<String, String> = named.iter().map(file).collect();
-        files.insert("run".to_owned(), "0+x".to_owned());
-        files.insert("notes.md".to_owned(), "0".to_owned());
-        let found = scripts(&files);
-        assert!(!found.contains(&"notes.md".to_owned()));
-        assert_eq!(found.len(), files.len() - 1, "{found:?}");
-    }
 }

@@ -216,7 +216,7 @@ impl Market<'_> {
         }
         let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
-        let mut difference = Difference::between(&installed, &now.files, &staged.planned, new);
+        let mut difference = Difference::between(&installed, &now, &staged.planned, new);
         difference.from.clone_from(&entry.commit);
         difference.to.clone_from(&staged.entry.commit);
         difference.edited = now.sha256 != entry.sha256;

@@ -1,7 +1,7 @@
 //! The content of an installed skill as one digest, and one for each file. Directories have the
 //! same digest if their files have the same paths, executable bits and bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
+use crate::skill::{Runner, has_bit};
 use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
 
 /// The digests of a directory.
@@ -21,6 +22,8 @@ pub struct Digest {
     pub sha256: String,
     /// Each path with the SHA-256 of its bytes, followed by `+x` if executable.
     pub files: BTreeMap<String, String>,
+    /// The paths of what can be run.
+    pub scripts: BTreeSet<String>,
     /// The total size of all files.
     pub bytes: u64,
 }
@@ -40,20 +43,24 @@ impl Digest {
         let mut digest = Self {
             sha256: String::new(),
             files: BTreeMap::new(),
+            scripts: BTreeSet::new(),
             bytes: 0,
         };
         for path in paths {
             let read = read(&root, &path);
-            let (content, executable) =
+            let (content, mode) =
                 read.map_err(|error| Error::io("read", &dir.join(&path), &error))?;
             digest.bytes += content.len() as u64;
             if digest.bytes > limits::INSTALL_BYTES {
                 return Err(too_much(dir));
             }
+            let executable = mode & 0o100 != 0;
             tree::record(&mut whole, &path, u8::from(executable), &content);
+            let can_run = Runner::of(&path, has_bit(mode), &content).is_some();
             let mark = if executable { "+x" } else { "" };
             let value = format!("{:x}{mark}", Sha256::digest(&content));
             let path = path.to_string_lossy().into_owned();
+            digest.scripts.extend(can_run.then(|| path.clone()));
             digest.files.insert(path, value);
         }
         digest.sha256 = format!("{:x}", whole.finalize());
@@ -78,20 +85,19 @@ fn collect(root: &Dir, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, bool)> {
+fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, u32)> {
     let dir = root.open_dir_below(path.parent().unwrap_or(Path::new("")))?;
     let name = path.file_name().and_then(EntryName::parse);
     let name = name.ok_or(io::ErrorKind::InvalidInput)?;
     if dir.kind(&name)? == Some(EntryKind::Link) {
         let target = dir.read_link(&name)?;
-        return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), false));
+        return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), 0));
     }
     let (file, metadata) = dir.open_file(&name)?;
-    let executable = metadata.permissions().mode() & 0o100 != 0;
     let mut content = Vec::new();
     file.take(limits::INSTALL_BYTES + 1)
         .read_to_end(&mut content)?;
-    Ok((content, executable))
+    Ok((content, metadata.permissions().mode()))
 }
 
 fn too_much(dir: &Path) -> Error {

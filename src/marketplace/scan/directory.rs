@@ -9,7 +9,7 @@ use super::Severity::{High, Warn};
 use super::finding::{Finding, Kind};
 use super::{bytes, frontmatter, text};
 use crate::marketplace::fetch::tree;
-use crate::skill::{Skill, is_script, read_skill_file};
+use crate::skill::{Runner, Skill, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// Text files meant for readers.
@@ -85,7 +85,7 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     let read = read.and_then(|(file, metadata)| {
         file.take(limits::SCANNED_FILE).read_to_end(&mut bytes)?;
         is_longer = metadata.len() > limits::SCANNED_FILE;
-        Ok(metadata.permissions().mode() & 0o111 != 0)
+        Ok(has_bit(metadata.permissions().mode()))
     });
     let Ok(is_executable) = read else {
         return say("unreadable", "cannot be read");
@@ -114,7 +114,7 @@ fn is_prose(path: &Path) -> bool {
 }
 
 fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
-    is_prose(path) || is_script(path) || bytes.starts_with(b"#!")
+    is_prose(path) || Runner::of(path, false, bytes).is_some()
 }
 
 /// Whether the file `path` with this content is neither a text nor meant to be one.

@@ -1,6 +1,7 @@
 //! `read_skill_file`: a bundled file as text, or as base64 when it is not text.
 
 use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use base64::Engine;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::error::{Error, Result};
 use crate::protocol::{ReadSkillFile, advice};
 use crate::run_context::RunContext;
-use crate::skill::{SkillPath, is_script};
+use crate::skill::{Runner, SkillPath, has_bit};
 use crate::sys::{files, limits};
 
 /// What `read_skill_file` returns in one call unless asked for less.
@@ -33,7 +34,7 @@ pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String>
         return binary(&file, &bytes);
     };
     let mut text = text(whole, call.offset, call.limit);
-    if is_script(&file) {
+    if Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes) {
         let inside = file
             .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
             .unwrap_or(&file);

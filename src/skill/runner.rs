@@ -1,0 +1,128 @@
+//! Whether and how a file can be run: the one answer for the room that runs scripts and for all
+//! that lists, compares, approves or scans them (docs/spec/skills.md#scripts).
+
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::extension::{Candidates, by_extension};
+use super::shebang::Shebang;
+use crate::sys::{files, limits};
+
+/// What determines how a file is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Runner {
+    /// Its `#!` line.
+    Shebang(Shebang),
+    /// It is machine code.
+    Itself,
+    /// Its extension, for which there are these programs.
+    Extension(Candidates),
+    /// Only its executable bit: shells and `execvp` pass files that the kernel cannot execute to
+    /// `sh`.
+    Shell,
+}
+
+impl Runner {
+    /// What determines how the file `path` with this content is run; `None` if nothing does, so
+    /// that it cannot be run.
+    pub fn of(path: &Path, is_executable: bool, content: &[u8]) -> Option<Self> {
+        let most = usize::try_from(limits::SCRIPT_HEAD).unwrap_or(usize::MAX);
+        let head = &content[..content.len().min(most)];
+        if let Some(shebang) = Shebang::parse(head) {
+            return Some(Self::Shebang(shebang));
+        }
+        if is_executable && head.contains(&0) {
+            return Some(Self::Itself);
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let by_extension = by_extension(&extension).map(Self::Extension);
+        by_extension.or_else(|| is_executable.then_some(Self::Shell))
+    }
+
+    /// As [`Runner::of`], for the regular file `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn at(path: &Path) -> io::Result<Option<Self>> {
+        let (file, metadata) = files::open_with_metadata(path)?;
+        let mut head = Vec::new();
+        file.take(limits::SCRIPT_HEAD).read_to_end(&mut head)?;
+        Ok(Self::of(
+            path,
+            has_bit(metadata.permissions().mode()),
+            &head,
+        ))
+    }
+
+    /// Whether the file `path` with this content is meant to be run: not only its executable bit
+    /// says so, which some file systems give to every file.
+    pub fn is_meant(path: &Path, is_executable: bool, content: &[u8]) -> bool {
+        Self::of(path, is_executable, content).is_some_and(|runner| runner != Self::Shell)
+    }
+
+    /// As [`Runner::is_meant`], for the regular file `path`. Of an unreadable one, the name decides.
+    pub fn is_meant_at(path: &Path) -> bool {
+        let runner = Self::at(path).unwrap_or_else(|_| Self::of(path, false, b""));
+        runner.is_some_and(|runner| runner != Self::Shell)
+    }
+}
+
+/// Whether a mode lets anyone execute the file.
+pub fn has_bit(mode: u32) -> bool {
+    mode & 0o111 != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// By each file: what runs it without and with its executable bit.
+    #[test]
+    fn one_answer_says_what_can_be_run() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content, without, with) in [
+            ("notes.md", &b"text"[..], "", "sh"),
+            ("notes.md", b"#!/bin/sh\n", "#!", "#!"),
+            ("notes.md", b"\xef\xbb\xbf#! /bin/sh\r\n", "#!", "#!"),
+            ("run", b"#!/usr/bin/env -S node\n", "#!", "#!"),
+            ("run", b"#!\n", "", "sh"),
+            ("run", b"\x7fELF\0", "", "itself"),
+            ("a.PY", b"#!/bin/sh\n", "#!", "#!"),
+            ("a.PY", b"print()", "extension", "extension"),
+            ("a.awk", b"", "extension", "extension"),
+            ("a.hs", b"\0", "extension", "itself"),
+        ] {
+            for (mode, expected) in [(0o644, without), (0o645, with)] {
+                let shown = match Runner::of(Path::new(name), has_bit(mode), content) {
+                    None => "",
+                    Some(Runner::Shebang(_)) => "#!",
+                    Some(Runner::Itself) => "itself",
+                    Some(Runner::Extension(_)) => "extension",
+                    Some(Runner::Shell) => "sh",
+                };
+                assert_eq!(shown, expected, "{name} {content:?} {mode:o}");
+                let path = dir.path().join(name);
+                fs::write(&path, content).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+                let is_there = Runner::at(&path).unwrap().is_some();
+                assert_eq!(is_there, !expected.is_empty(), "{name} {mode:o}");
+                let is_meant = !["", "sh"].contains(&expected);
+                assert_eq!(Runner::is_meant_at(&path), is_meant, "{name} {mode:o}");
+            }
+        }
+        assert!(Runner::is_meant_at(&dir.path().join("missing.sh")));
+        assert!(!Runner::is_meant_at(&dir.path().join("missing")));
+    }
+
+    #[test]
+    fn what_is_behind_the_head_that_is_read_says_nothing() {
+        let path = Path::new("run");
+        let late = usize::try_from(limits::SCRIPT_HEAD).unwrap();
+        for (end, is_there) in [(late - 2, true), (late, false)] {
+            let line = format!("#!{:end$}", "", end = end - 2) + "sh\n";
+            assert_eq!(Runner::of(path, false, line.as_bytes()).is_some(), is_there);
+        }
+    }
+}
