@@ -159,6 +159,7 @@ mod tests {
             let found = scan(dir.path());
             let mut found = found.iter().filter(|found| found.code == "long-text");
             assert_eq!(found.any(|found| found.file == name), is_found, "{name}");
+            fs::remove_file(dir.path().join(name)).unwrap();
         }
     }
 

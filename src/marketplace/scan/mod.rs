@@ -6,6 +6,7 @@ mod bytes;
 mod directory;
 mod finding;
 mod frontmatter;
+mod lines;
 mod rules;
 mod text;
 

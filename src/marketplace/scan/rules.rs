@@ -9,6 +9,7 @@ use regex_lite::Regex;
 
 use super::Severity::{self, Block, High, Note, Warn};
 use super::finding::Kind;
+use super::lines::{Extent, Line, lines};
 use crate::sys::text::has_any;
 
 /// Maximum number of findings of one kind per file; more would add nothing.
@@ -46,13 +47,17 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![
         Rule::new("bidi", Block)
             .means("has characters that show text in another order")
-            .on(r"[\u{202a}-\u{202e}\u{2066}-\u{2069}]"),
+            .has(
+                "\u{202a}|\u{202b}|\u{202c}|\u{202d}|\u{202e}|\u{2066}|\u{2067}|\u{2068}|\u{2069}",
+            ),
         Rule::new("pipe-to-shell", Warn)
+            .reaches()
             .means("runs what it downloads")
             .has("curl|wget|irm |iwr |invoke-webrequest")
             .on(r#"(?:(?:curl|wget|irm|iwr) |invoke-webrequest).*{shell}|
                 (?:sh|source) <\(curl|bash <\(wget|sh -c ["']\$\(curl|eval "\$\(curl"#),
         Rule::new("decoded-to-shell", Block)
+            .reaches()
             .means("runs what it decodes from base64")
             .has("base64 -")
             .on("base64 (?:-d|--decode).*{shell}"),
@@ -165,6 +170,8 @@ pub struct Rule {
     /// In a text, and in a script.
     severities: [Severity; 2],
     message: &'static str,
+    /// Whether its patterns reach over a line of any length.
+    reaches: bool,
     tests: Vec<Test>,
 }
 
@@ -189,6 +196,7 @@ impl Rule {
             code,
             severities: [severity; 2],
             message: "",
+            reaches: false,
             tests: Vec::new(),
         }
     }
@@ -196,6 +204,13 @@ impl Rule {
     fn in_scripts(mut self, severity: Severity) -> Self {
         self.severities[1] = severity;
         self
+    }
+
+    fn reaches(self) -> Self {
+        Self {
+            reaches: true,
+            ..self
+        }
     }
 
     fn means(self, message: &'static str) -> Self {
@@ -233,24 +248,32 @@ impl Rule {
         (severity, self.code, self.message)
     }
 
-    /// The indexes of the lines that it reports. They are [`normalized`].
-    pub fn find(&self, lines: &[String]) -> Vec<usize> {
+    /// The indexes of the lines that it reports.
+    pub fn find(&self, lines: &[Normal]) -> Vec<usize> {
         let passes = |at: &usize| {
-            let line = lines[*at].as_str();
+            let Normal(line, extent) = &lines[*at];
+            let is_for = if self.reaches {
+                extent.is_whole()
+            } else {
+                extent.is_near()
+            };
             let near = &lines[at.saturating_sub(NEAR)..lines.len().min(at + NEAR + 1)];
-            self.tests.iter().all(|test| match test {
-                Test::Has(words) => has_any(line, words),
-                Test::On(regex) => self.is_on(regex, line),
-                Test::Unless(words) => !has_any(line, words),
-                Test::Near(words) => near.iter().any(|line| has_any(line, words)),
-                Test::Anywhere(_) => true,
-            })
+            let near = || near.iter().filter(|near| near.1.is_near());
+            is_for
+                && self.tests.iter().all(|test| match test {
+                    Test::Has(words) => has_any(line, words),
+                    Test::On(regex) => self.is_on(regex, line),
+                    Test::Unless(words) => !has_any(line, words),
+                    Test::Near(words) => near().any(|near| has_any(&near.0, words)),
+                    Test::Anywhere(_) => true,
+                })
         };
         let found = (0..lines.len()).filter(passes);
         let Some(Test::Anywhere(regex)) = self.tests.last() else {
             return found.take(EACH).collect();
         };
-        let anywhere = |_: &usize| lines.iter().any(|line| regex.is_match(line));
+        let mut whole = lines.iter().filter(|line| line.1.is_whole());
+        let anywhere = |_: &usize| whole.any(|line| regex.is_match(&line.0));
         found.take(1).filter(anywhere).collect()
     }
 
@@ -280,10 +303,23 @@ fn pattern(text: &str) -> Regex {
     Regex::new(&whole).expect("a test compiles every pattern")
 }
 
-/// The line as patterns see it: in lower case, and with each white space character as a space.
-pub fn normalized(line: &str) -> String {
-    let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
-    line.to_lowercase().chars().map(spaced).collect()
+/// A line, or a part of one, as patterns see it: in lower case, and with each white space character
+/// as a space.
+#[derive(Debug)]
+pub struct Normal(pub String, pub Extent);
+
+impl Normal {
+    pub fn of(line: &Line) -> Self {
+        let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
+        let text = line.text.to_lowercase().chars().map(spaced).collect();
+        Self(text, line.extent)
+    }
+
+    /// As one line.
+    pub fn of_text(text: &str) -> Vec<Self> {
+        let text = text.replace('\n', " ");
+        lines(&text).iter().map(Self::of).collect()
+    }
 }
 
 fn is_public(address: Ipv4Addr) -> bool {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn codes(text: &str) -> Vec<&'static str> {
-    let lines: Vec<String> = text.lines().map(normalized).collect();
+    let lines = Normal::of_text(text);
     let found = RULES.iter().filter(|rule| !rule.find(&lines).is_empty());
     found.map(|rule| rule.code).collect()
 }
