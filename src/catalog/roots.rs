@@ -25,13 +25,8 @@ impl RunContext {
         for dir in self.enterprise().dirs() {
             add(Layer::Enterprise, dir.join("skills"));
         }
-        let project = &self.real_project_dir();
-        let lies_elsewhere = !real(&self.dirs.plugin).starts_with(project);
         for dir in self.personal_dirs(config) {
-            // Inside the project this can only be a home set by a variable, and a project's files
-            // are not the user's; except if this program is inside the project too.
-            let is_projects = lies_elsewhere && real(&dir).starts_with(project);
-            if is_projects {
+            if self.is_projects(&dir) {
                 add(Layer::Project, dir);
             } else {
                 add(Layer::Personal, dir);
@@ -44,6 +39,17 @@ impl RunContext {
         }
         add(Layer::Plugin, self.dirs.skills());
         roots
+    }
+
+    /// Whether a directory of the home is the project's, whose files and links are not the user's. A
+    /// home inside the project can only be one that a variable sets; except if this program is
+    /// inside too.
+    fn is_projects(&self, dir: &Path) -> bool {
+        let project = self.real_project_dir();
+        let is_inside = |path: &Path| real(path).starts_with(&project);
+        let home = self.env.home();
+        !is_inside(&self.dirs.plugin)
+            && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
     }
 
     /// Those that exist.
@@ -71,7 +77,7 @@ impl RunContext {
     pub fn base(&self, path: &Path) -> Base {
         let home = self.env.home();
         let is_users = *path == self.dirs.plugin
-            || (home.is_some() && path.parent() == home.as_deref())
+            || (home.is_some() && path.parent() == home.as_deref() && !self.is_projects(path))
             || self.enterprise().dirs().contains(&path);
         let shared = path.file_name().and_then(EntryName::parse);
         match (shared, path.parent()) {

@@ -53,6 +53,10 @@ impl Market<'_> {
     /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files
     /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
+        // Only there git works, and nobody else supplies directories.
+        if self.plugin_dir.path() == self.home {
+            litter::adopt(self.plugin_dir);
+        }
         litter::clean(self.plugin_dir);
     }
 

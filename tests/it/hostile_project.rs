@@ -346,3 +346,38 @@ fn project_link(project: &Path) -> PathBuf {
     fs::write(dir.join("SKILL.md"), skill("mine")).unwrap();
     dir
 }
+
+/// As in a container that makes the clone its home, with the program elsewhere.
+#[test]
+fn a_link_in_a_clone_that_is_the_home_is_not_followed() {
+    let host = Host::stdin();
+    let thesis = host.home().join("victim/staging/2024-11/thesis");
+    fs::create_dir_all(&thesis).unwrap();
+    fs::write(host.home().join("victim/staging/7-0"), "").unwrap();
+    symlink(host.home().join("victim"), host.project().join(".chibi")).unwrap();
+    let source = host.home().join("source");
+    fs::create_dir_all(&source).unwrap();
+    fs::write(source.join("SKILL.md"), skill("pdf")).unwrap();
+    let home = host.project().to_str().unwrap().to_owned();
+    let host = host.var("HOME", &home);
+    let words = [
+        "install",
+        "--yes",
+        "--layer",
+        "personal",
+        source.to_str().unwrap(),
+    ];
+    let told = host.fails(&words);
+    assert!(told.contains("/.chibi`: it is a symbolic link"), "{told}");
+    assert_eq!(
+        fs::read_dir(thesis.ancestors().nth(3).unwrap())
+            .unwrap()
+            .count(),
+        1
+    );
+    fs::remove_file(host.project().join(".chibi")).unwrap();
+    let mine = host.project().join(".chibi/staging/2024-11/thesis");
+    fs::create_dir_all(&mine).unwrap();
+    host.succeeds(&words);
+    assert!(thesis.exists() && mine.exists());
+}

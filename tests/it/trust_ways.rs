@@ -43,7 +43,7 @@ pub fn evil(dir: &Path) {
 type Way = (&'static str, fn(&mut Host));
 
 /// In each, the skill `evil` comes with a project that nobody trusts.
-const WAYS: [Way; 24] = [
+const WAYS: [Way; 25] = [
     (".chibi/skills", |host| {
         evil(&host.project().join(".chibi/skills"));
     }),
@@ -98,6 +98,13 @@ const WAYS: [Way; 24] = [
     }),
     ("the project as home", |host| {
         evil(&host.project().join(".chibi/skills"));
+        let project = host.project().to_str().unwrap().to_owned();
+        *host = std::mem::replace(host, Host::stdin()).var("HOME", &project);
+    }),
+    ("a link in the project as home, which leads out", |host| {
+        let outside = host.home().join("outside");
+        evil(&outside.join("skills"));
+        symlink(outside, host.project().join(".chibi")).unwrap();
         let project = host.project().to_str().unwrap().to_owned();
         *host = std::mem::replace(host, Host::stdin()).var("HOME", &project);
     }),

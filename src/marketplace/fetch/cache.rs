@@ -26,7 +26,7 @@ const LONG: EntryName = EntryName::from_static("long");
 const GIT: EntryName = EntryName::from_static(".git");
 const REFS: EntryName = EntryName::from_static(".refs");
 const LOCK: EntryName = EntryName::from_static(".lock");
-const NEW: EntryName = EntryName::from_static("new.git");
+pub const NEW: EntryName = EntryName::from_static("new.git");
 
 /// The directory `name` in the cache of the plugin directory `home`, created if missing.
 ///

@@ -28,7 +28,7 @@ pub use git::{Call, Git};
 pub use local::{LocalDir, expand, real};
 pub use memory::Memory;
 pub use open::{Fetcher, Opened, Snapshot};
-pub use past::{Commit, Past};
+pub use past::{Commit, Past, WORKED_IN};
 pub use refs::{Refs, Resolved};
 pub use remote::{NAME, Permit, Remote};
 pub use repository::{FETCH, Repository, list_refs};

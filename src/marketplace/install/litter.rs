@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::marketplace::fetch::WORKED_IN;
 use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
 use crate::marketplace::install::swap::recover;
-use crate::sys::{Base, Dir, EntryName, FileLock};
+use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
 /// The number of our directories that no running command has locked.
 pub fn count(base: &Base) -> usize {
@@ -17,11 +18,6 @@ pub fn clean(base: &Base) {
     let Some((dir, root, making)) = open(base) else {
         return;
     };
-    if !base.is_shared() {
-        for (name, _) in root.entries().unwrap_or_default() {
-            adopt(&root, &name);
-        }
-    }
     let left = abandoned(&root);
     // A kill while a mark is created or removed leaves a directory that is empty or contains only
     // an empty mark.
@@ -36,20 +32,32 @@ pub fn clean(base: &Base) {
     }
 }
 
-/// Marks a directory that a dying git has made anew after we had removed it: it makes all directories
-/// above the file that it writes. Only where nobody else supplies directories with such names.
-fn adopt(root: &Dir, name: &EntryName) {
+/// Marks directories in the plugin directory that a dying git has made anew after we had removed
+/// them: it makes all directories above the file that it writes.
+pub fn adopt(base: &Base) {
+    let Some((_, root, _making)) = open(base) else {
+        return;
+    };
+    for (name, _) in root.entries().unwrap_or_default() {
+        if let Some(dir) = made_by_git(&root, &name) {
+            let _ = dir.mark();
+        }
+    }
+}
+
+/// The directory `name`, if it has the name of one of ours but no mark, and holds nothing but
+/// repositories in which git works there.
+fn made_by_git(root: &Dir, name: &EntryName) -> Option<Dir> {
     let text = name.as_os_str().to_string_lossy();
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let is_named_by_us = text
         .split_once('-')
         .is_some_and(|(pid, count)| is_number(pid) && is_number(count));
-    if is_named_by_us
-        && let Ok(dir) = root.open_dir(name)
-        && !dir.is_ours()
-    {
-        let _ = dir.mark();
-    }
+    let dir = root.open_dir(name).ok().filter(|_| is_named_by_us)?;
+    let entries = dir.entries().ok()?;
+    let is_gits =
+        |(name, kind): &(EntryName, EntryKind)| *kind == EntryKind::Dir && WORKED_IN.contains(name);
+    (!entries.is_empty() && entries.iter().all(is_gits)).then_some(dir)
 }
 
 /// The plugin directory and its `staging/`, if there is one and no command is creating a directory

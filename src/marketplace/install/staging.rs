@@ -233,18 +233,33 @@ mod tests {
     #[test]
     fn what_a_dying_git_makes_anew_is_removed_among_our_own_files() {
         let place = tempfile::tempdir().unwrap();
-        let own = Base::own(place.path().join("own"));
-        let shared = Base::shared(place.path().to_owned(), EntryName::from_static(".chibi"));
-        for base in [own, shared] {
-            let at = |path: &str| base.path().join("staging").join(path);
-            for name in ["11-0", "theirs", "11-x"] {
-                fs::create_dir_all(at(name).join("history.git/objects/pack")).unwrap();
-                fs::write(at(name).join("history.git/objects/pack/tmp_rev_x"), "x").unwrap();
-            }
-            litter::clean(&base);
-            assert_eq!(at("11-0").exists(), base.is_shared());
-            assert!(at("theirs").exists() && at("11-x").exists());
+        let base = Base::own(place.path().join("own"));
+        let at = |path: &str| base.path().join("staging").join(path);
+        for file in [
+            "11-0/history.git/objects/pack/tmp_rev_x",
+            "11-1/new.git/config",
+            "theirs/history.git/x",
+            "11-x/history.git/x",
+            "2024-11/thesis/a.txt",
+            "2024-12/a.txt",
+            "12-0/history.git/x",
+            "12-0/thesis/a.txt",
+            "12-1/journal.json",
+            "12-2/new.git",
+        ] {
+            fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            fs::write(at(file), "x").unwrap();
         }
+        litter::adopt(&base);
+        litter::clean(&base);
+        let left = fs::read_dir(base.path().join("staging")).unwrap();
+        let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<_> = left.collect();
+        left.sort_unstable();
+        let theirs = [
+            "11-x", "12-0", "12-1", "12-2", "2024-11", "2024-12", "theirs",
+        ];
+        assert_eq!(left, theirs);
     }
 
     #[test]
