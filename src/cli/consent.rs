@@ -207,6 +207,7 @@ mod tests {
             line: 5,
             message: "a command is hidden in it",
             excerpt: "x".to_owned(),
+            judged: None,
         }
     }
 

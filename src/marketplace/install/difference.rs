@@ -51,16 +51,15 @@ impl Difference {
         let new_scripts = planned.scripts.iter();
         let new_scripts = new_scripts.filter(|script| !now.scripts.contains(*script));
         let old_findings = scan::scan(installed);
-        let what = |finding: &Finding| {
-            let Finding {
-                code,
-                file,
-                excerpt,
-                ..
-            } = finding.clone();
-            (code, file, excerpt)
+        let is_same = |old: &Finding, new: &Finding| {
+            let what = |finding: &Finding| (finding.severity, finding.code, finding.judged.clone());
+            old.file == new.file && what(old) == what(new)
         };
-        let known = |finding: &Finding| old_findings.iter().any(|old| what(old) == what(finding));
+        let known = |finding: &Finding| {
+            let is_unchanged = now.files.get(&finding.file) == new.get(&finding.file);
+            let judges = is_unchanged || finding.judged.is_some();
+            judges && old_findings.iter().any(|old| is_same(old, finding))
+        };
         // What is read from elsewhere was never agreed to: it counts as a skill that may do nothing.
         let old = Skill::load(installed).ok();
         let old = old.filter(|skill| skill.pointed_to().is_none());

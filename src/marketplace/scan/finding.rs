@@ -1,6 +1,7 @@
 //! What was found, and how severe it is.
 
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::skill::{Severity, one_line, visible};
 
@@ -24,10 +25,15 @@ pub struct Finding {
     pub message: &'static str,
     /// The line's text, on one line and without invisible characters.
     pub excerpt: String,
+    /// What was judged: the digest of its whole text, since an excerpt can be of several. `None` for
+    /// the file itself.
+    #[serde(skip)]
+    pub judged: Option<String>,
 }
 
 impl Finding {
-    /// A finding in `line` of `file`.
+    /// A finding in `line` of `file`; it judges the file itself, unless it [covers](Self::covers) a
+    /// text.
     pub fn new((severity, code, message): Kind, file: &str, line: usize, text: &str) -> Self {
         Self {
             severity,
@@ -36,7 +42,14 @@ impl Finding {
             line,
             message,
             excerpt: one_line(text).chars().take(SHOWN).collect(),
+            judged: None,
         }
+    }
+
+    /// Makes it stand for this text, too.
+    pub fn covers(&mut self, text: &str) {
+        let before = self.judged.take().unwrap_or_default();
+        self.judged = Some(format!("{:x}", Sha256::digest(before + text)));
     }
 
     /// The finding as one line of a report.

@@ -26,21 +26,25 @@ const SHELL: Kind = (Note, "every-command", "gives itself every shell command");
 /// skill, so what is high elsewhere blocks here.
 pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut say = |kind: Kind, text: &str| found.push(Finding::new(kind, file, 0, text));
+    let mut say = |kind: Kind, text: &str, judged: &str| {
+        let mut finding = Finding::new(kind, file, 0, text);
+        finding.covers(judged);
+        found.push(finding);
+    };
     if let Some(name) = skill
         .fields
         .text("name")
         .filter(|name| has_mixed_word(name))
     {
-        say(NAME, &name);
+        say(NAME, &name, &name);
     }
-    if skill.fields.value("hooks").is_some() {
-        say(HOOKS, "");
+    if let Some(hooks) = skill.fields.value("hooks") {
+        say(HOOKS, "", &hooks.to_string());
     }
     let metadata = skill.fields.value("metadata");
     let openclaw = metadata.and_then(|metadata| metadata.get("openclaw"));
-    if openclaw.is_some_and(|openclaw| openclaw.get("install").is_some()) {
-        say(INSTALL, "");
+    if let Some(steps) = openclaw.and_then(|openclaw| openclaw.get("install")) {
+        say(INSTALL, "", &steps.to_string());
     }
     let is_shell = |entry: &String| {
         entry.contains("Bash(*)") || entry.split([' ', ',']).any(|word| word == "Bash")
@@ -48,7 +52,7 @@ pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     if let ToolList::Listed(entries) = skill.fields.allowed_tools()
         && entries.iter().any(is_shell)
     {
-        say(SHELL, "");
+        say(SHELL, "", "");
     }
     let description = skill.description.as_deref().unwrap_or_default();
     for mut finding in text::inspect(file, description, false) {

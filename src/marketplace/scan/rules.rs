@@ -248,8 +248,9 @@ impl Rule {
         (severity, self.code, self.message)
     }
 
-    /// The indexes of the lines that it reports.
-    pub fn find(&self, lines: &[Normal]) -> Vec<usize> {
+    /// The indexes of the lines that it reports, each with those of further lines that it judges with
+    /// it.
+    pub fn find(&self, lines: &[Normal]) -> Vec<(usize, Vec<usize>)> {
         let passes = |at: &usize| {
             let Normal(line, extent) = &lines[*at];
             let is_for = if self.reaches {
@@ -270,11 +271,18 @@ impl Rule {
         };
         let found = (0..lines.len()).filter(passes);
         let Some(Test::Anywhere(regex)) = self.tests.last() else {
-            return found.take(EACH).collect();
+            return found.map(|at| (at, Vec::new())).collect();
         };
-        let mut whole = lines.iter().filter(|line| line.1.is_whole());
-        let anywhere = |_: &usize| whole.any(|line| regex.is_match(&line.0));
-        found.take(1).filter(anywhere).collect()
+        let mut found: Vec<usize> = found.collect();
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let first = found.remove(0);
+        let anywhere = |line: &Normal| line.1.is_whole() && regex.is_match(&line.0);
+        let before = found.len();
+        found.extend((0..lines.len()).filter(|at| anywhere(&lines[*at])));
+        let is_found = found.len() > before;
+        is_found.then_some((first, found)).into_iter().collect()
     }
 
     /// Whether a pattern matches and, if it captures something, that is what it looks like.

@@ -1,6 +1,8 @@
 //! Scans a text: its lines by the rules, its comments, words of look-alike letters, and base64.
 //! Pure.
 
+use std::collections::HashSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
@@ -49,20 +51,22 @@ const ORDERS: &str = "you must run|you must execute|you must send|you must downl
 
 /// The findings in a text. `script` means that it is run rather than read.
 pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
-    let mut found: Vec<Finding> = Vec::new();
-    let mut say = |kind: Kind, line: usize, text: &str| {
-        let same = || found.iter().filter(|other| other.code == kind.1);
-        if same().count() < EACH && same().all(|other| other.line != line) {
-            found.push(Finding::new(kind, file, line, text));
-        }
+    let mut report = Report {
+        file,
+        lines: text.lines().collect(),
+        told: HashSet::new(),
+        found: Vec::new(),
     };
     let lines = lines(text);
     let normal: Vec<Normal> = lines.iter().map(Normal::of).collect();
-    let of_rule = |rule: &'static Rule| rule.find(&normal).into_iter().map(move |at| (at, rule));
-    let mut hits: Vec<(usize, &Rule)> = RULES.iter().flat_map(of_rule).collect();
-    hits.sort_by_key(|(at, _)| *at);
-    for (at, rule) in hits {
-        say(rule.kind(script), lines[at].number, lines[at].text);
+    let of_rule = |rule: &'static Rule| rule.find(&normal).into_iter().map(move |hit| (hit, rule));
+    let mut hits: Vec<((usize, Vec<usize>), &Rule)> = RULES.iter().flat_map(of_rule).collect();
+    hits.sort_by_key(|((at, _), _)| *at);
+    for ((at, more), rule) in hits {
+        report.line(rule.kind(script), lines[at].number, lines[at].text);
+        for more in more {
+            report.add(rule.code, lines[more].text);
+        }
     }
     for Line {
         number,
@@ -71,10 +75,10 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     } in lines
     {
         if extent.is_near() && has_mixed_word(line) {
-            say(MIXED, number, line);
+            report.line(MIXED, number, line);
         }
         if let Some(kind) = hidden(line).filter(|_| extent.is_near()) {
-            say(kind, number, line);
+            report.line(kind, number, line);
         }
         // A run of it is decoded as a whole.
         if !extent.is_whole() {
@@ -83,9 +87,9 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         let is_media = line.contains("data:image") || line.contains("data:font");
         for run in base64_runs(line) {
             if decoded(run).is_some_and(|text| is_command(&text)) {
-                say(ENCODED, number, line);
+                report.line(ENCODED, number, line);
             } else if run.len() >= LONG_BASE64 && !is_media {
-                say(BASE64, number, line);
+                report.line(BASE64, number, line);
             }
         }
     }
@@ -93,10 +97,44 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let whole: Vec<&str> = whole.map(|line| line.0.as_str()).collect();
     for (number, comment) in comments(&whole.join("\n")) {
         if has_any(&comment, ORDERS) {
-            say(INSTRUCTION, number, &comment);
+            report.say(INSTRUCTION, number, &comment, &comment);
         }
     }
-    found
+    report.found
+}
+
+/// The findings in a text so far.
+struct Report<'t> {
+    file: &'t str,
+    lines: Vec<&'t str>,
+    told: HashSet<(&'static str, usize)>,
+    found: Vec<Finding>,
+}
+
+impl Report<'_> {
+    /// Reports a line, of which this part is shown, once for each code.
+    fn line(&mut self, kind: Kind, number: usize, shown: &str) {
+        if self.told.insert((kind.1, number)) {
+            self.say(kind, number, shown, self.lines[number - 1]);
+        }
+    }
+
+    /// Reports what was judged. Beyond the first few it adds nothing for a reader, but the last one
+    /// of its code then stands for it, too.
+    fn say(&mut self, kind: Kind, line: usize, shown: &str, judged: &str) {
+        let same = || self.found.iter().filter(|other| other.code == kind.1);
+        if same().count() < EACH && same().all(|other| other.line != line) {
+            self.found.push(Finding::new(kind, self.file, line, shown));
+        }
+        self.add(kind.1, judged);
+    }
+
+    fn add(&mut self, code: &'static str, judged: &str) {
+        let mut same = self.found.iter_mut().rev();
+        if let Some(last) = same.find(|other| other.code == code) {
+            last.covers(judged);
+        }
+    }
 }
 
 /// The runs of base64 in a line.
