@@ -139,7 +139,8 @@ const MEANINGS: [(Class, &str); 6] = [
         Class::DiskFull,
         "no space left on device|disk quota exceeded",
     ),
-    (Class::TooLarge, "file too large"),
+    // The kernel ends a program with signal 25 (SIGXFSZ) at its limit of `process::limit_files`.
+    (Class::TooLarge, "file too large|died of signal 25"),
     (
         Class::Unreachable,
         "could not resolve host|connection refused|connection timed out|\
@@ -226,6 +227,10 @@ mod tests {
                 Class::Unreachable,
             ),
             ("fatal: index-pack failed", Class::Other),
+            (
+                "error: index-pack died of signal 25\nfatal: could not finish pack-objects to repack",
+                Class::TooLarge,
+            ),
         ] {
             assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
         }

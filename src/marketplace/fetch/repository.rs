@@ -74,10 +74,7 @@ impl<'a> Repository<'a> {
             let text = format!("commit {commit} is not on this machine");
             return Err(Failure::new(Class::Offline, text));
         }
-        let fetch = |how: &[&str]| {
-            let args = [&FETCH[..], &[self.loudness()], how, &[NAME, commit]].concat();
-            self.run(&args, "", LINK).map(drop)
-        };
+        let fetch = |how: &[&str]| self.fetch_into_slot(&[], &[how, &[NAME, commit]].concat(), "");
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
         let again = |failure: Failure, how: &[&str]| match failure.class {
             Class::Other => fetch(how),
@@ -86,7 +83,18 @@ impl<'a> Repository<'a> {
         fetch(&["--depth=1", "--filter=blob:none"])
             .or_else(|failure| again(failure, &["--depth=1"]))
             .or_else(|failure| again(failure, &[]))
-            .inspect_err(|_| self.slot.tidy())
+    }
+
+    /// Fetches, and leaves nothing of a fetch that fails. The caller has the turn.
+    fn fetch_into_slot(
+        &self,
+        settings: &[&str],
+        what: &[&str],
+        input: &str,
+    ) -> Result<(), Failure> {
+        let args = [settings, &FETCH, &[self.loudness()], what].concat();
+        let ran = self.run(&args, input, LINK);
+        ran.map(drop).inspect_err(|_| self.slot.tidy())
     }
 
     fn turn(&self) -> Result<FileLock> {
@@ -193,9 +201,8 @@ impl<'a> Repository<'a> {
             }
             if !missing.is_empty() {
                 let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
-                let objects = [self.loudness(), "--filter=blob:none", "--stdin", NAME];
-                let args = [&noop[..], &FETCH, &objects].concat();
-                self.run(&args, &missing, LINK)?;
+                let objects = ["--filter=blob:none", "--stdin", NAME];
+                self.fetch_into_slot(&noop, &objects, &missing)?;
                 sizes = self.sizes(&ids)?;
             }
         }
@@ -277,6 +284,7 @@ mod tests {
     use super::*;
     use crate::marketplace::reference::{At, RepoUrl};
     use crate::marketplace::testing::World;
+    use std::fs;
 
     #[test]
     fn only_the_content_that_is_read_is_fetched() {
@@ -316,6 +324,11 @@ mod tests {
                     .each(&[wanted("b")], 100, &mut |_, _, _| Ok(()))
                     .is_err()
             );
+            let litter = slot.dir.join("objects/pack/tmp_pack_x");
+            fs::write(&litter, "").unwrap();
+            fs::rename(world.path("repos/o/r"), world.path("gone")).unwrap();
+            assert!(repository.bring(&[wanted("b")]).is_err() && !litter.exists());
+            fs::rename(world.path("gone"), world.path("repos/o/r")).unwrap();
             let too_large = repository.each(&[wanted("a"), wanted("b")], 10, &mut |_, _, _| Ok(()));
             assert!(too_large.unwrap_err().to_string().contains("larger than"));
         });
