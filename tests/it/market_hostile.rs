@@ -79,6 +79,21 @@ fn archives_that_reach_out_or_blow_up_are_refused() {
             "leads out",
         ),
         (
+            "twofold.zip",
+            zip(&[("s/SKILL.md", &text), ("s/a", "1"), ("s/a/b", "2")]),
+            "contradicts itself: `s/a`",
+        ),
+        (
+            "twofold.tgz",
+            tar_gz(&[("s/SKILL.md", &text), ("s/a/b", "1"), ("s/a", "2")]),
+            "contradicts itself: `s/a`",
+        ),
+        (
+            "link.zip",
+            zip(&[("s/SKILL.md", &text), ("s/a@", "b"), ("s/a/b", "2")]),
+            "contradicts itself: `s/a`",
+        ),
+        (
             "not.zip",
             b"PK\x03\x04 is no archive".to_vec(),
             "cannot be read",

@@ -68,9 +68,9 @@ fn zip(bytes: &[u8]) -> Result<Memory> {
         let mode = entry.unix_mode().unwrap_or(0o644);
         let bytes = budget.unpack(&mut entry)?;
         match mode & 0o170_000 {
-            0 | 0o100_000 => memory.add_file(&path, bytes, mode & 0o100 != 0),
-            0o120_000 => memory.add(&path, link(bytes)),
-            _ => memory.add(&path, Node::Special),
+            0 | 0o100_000 => memory.add_file(&path, bytes, mode & 0o100 != 0)?,
+            0o120_000 => memory.add(&path, link(bytes))?,
+            _ => memory.add(&path, Node::Special)?,
         }
     }
     Ok(memory)
@@ -89,21 +89,21 @@ fn tar(source: impl Read) -> Result<Memory> {
         let path = inside(&String::from_utf8_lossy(&entry.path_bytes()))?;
         let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
         match (kind, target) {
-            (EntryType::Symlink, Some(target)) => memory.add(&path, link(target)),
+            (EntryType::Symlink, Some(target)) => memory.add(&path, link(target))?,
             // A hard link to an earlier file.
             (EntryType::Link, Some(target)) => {
                 let target = inside(&String::from_utf8_lossy(&target))?;
                 match memory.get(&target).map(<[u8]>::to_vec) {
-                    Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false),
-                    None => memory.add(&path, Node::Special),
+                    Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false)?,
+                    None => memory.add(&path, Node::Special)?,
                 }
             }
             (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse, _) => {
                 let mode = entry.header().mode().unwrap_or(0o644);
                 let bytes = budget.unpack(&mut entry)?;
-                memory.add_file(&path, bytes, mode & 0o100 != 0);
+                memory.add_file(&path, bytes, mode & 0o100 != 0)?;
             }
-            _ => memory.add(&path, Node::Special),
+            _ => memory.add(&path, Node::Special)?,
         }
     }
     Ok(memory)

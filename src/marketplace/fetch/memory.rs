@@ -17,25 +17,42 @@ pub struct Memory {
 impl Memory {
     /// Adds a file, a link or a special file, together with its parent directories, unless the path
     /// is unsafe.
-    pub fn add(&mut self, path: &str, node: Node) {
+    ///
+    /// # Errors
+    /// When a path is both a directory and something else.
+    pub fn add(&mut self, path: &str, node: Node) -> Result<()> {
+        let is_dir = |node: &Node| matches!(node, Node::Dir { .. });
         for (at, _) in path.match_indices('/') {
             let (dir, id) = (&path[..at], String::new());
-            let is_new = self.tree.get(dir).is_none();
-            if is_new && !self.tree.insert(dir.to_owned(), Node::Dir { id }) {
-                return;
+            match self.tree.get(dir) {
+                Some(there) if is_dir(there) => {}
+                Some(_) => return Err(twofold(dir)),
+                None => {
+                    if !self.tree.insert(dir.to_owned(), Node::Dir { id }) {
+                        return Ok(());
+                    }
+                }
             }
+        }
+        if self.tree.get(path).is_some_and(is_dir) {
+            return Err(twofold(path));
         }
         self.bytes.remove(path);
         self.tree.insert(path.to_owned(), node);
+        Ok(())
     }
 
     /// Adds a file with its bytes.
-    pub fn add_file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) {
+    ///
+    /// # Errors
+    /// As [`Memory::add`].
+    pub fn add_file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) -> Result<()> {
         let id = format!("{:x}", Sha256::digest(&bytes));
-        self.add(path, Node::File { id, executable });
+        self.add(path, Node::File { id, executable })?;
         if self.tree.get(path).is_some() {
             self.bytes.insert(path.to_owned(), bytes);
         }
+        Ok(())
     }
 
     /// The bytes of a file.
@@ -73,6 +90,12 @@ impl Memory {
     }
 }
 
+fn twofold(path: &str) -> Error {
+    let path = path.escape_debug();
+    let text = format!("its source contradicts itself: `{path}` is a directory and something else");
+    Error::new(text).hint("tell its author")
+}
+
 impl Content for Memory {
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
@@ -97,7 +120,7 @@ mod tests {
         let paths = |files: &[&str]| {
             let mut memory = Memory::default();
             for file in files {
-                memory.add_file(file, Vec::new(), false);
+                memory.add_file(file, Vec::new(), false).unwrap();
             }
             memory.unwrapped().bytes.into_keys().collect::<Vec<_>>()
         };

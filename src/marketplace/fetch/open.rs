@@ -196,7 +196,7 @@ impl<'a> Fetcher<'a> {
             }
             Place::File(url) => {
                 let mut memory = Memory::default();
-                memory.add_file("SKILL.md", self.download(url, limits::SKILL_FILE)?, false);
+                memory.add_file("SKILL.md", self.download(url, limits::SKILL_FILE)?, false)?;
                 let origin = of_web(url, Kind::File);
                 Opened::new(memory.tree(), memory, url.host(), origin)?
             }

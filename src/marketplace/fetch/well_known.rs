@@ -131,7 +131,7 @@ impl Index {
             if answer.status != 200 {
                 return Err(download::refused(url, answer.status).into());
             }
-            memory.add_file(path.as_str(), answer.body, false);
+            memory.add_file(path.as_str(), answer.body, false)?;
         }
         Ok(memory)
     }
