@@ -9,9 +9,8 @@ use super::caller::{Caller, is_by_host, pasted};
 use super::describe::{SHOWN, describe, describe_difference, findings, list, origins};
 use super::options::Consent;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Plan, Provenance, Severity};
+use crate::marketplace::{Difference, Finding, Plan, Provenance, Severity, Target};
 use crate::run_context::RunContext;
-use crate::skill::one_line;
 use crate::sys::eprint;
 
 /// How a command decides whether to proceed.
@@ -92,8 +91,11 @@ impl Consenting {
             return Ok(agrees("Update?"));
         }
         let command = pasted(&["update", &difference.name]);
-        let to = difference.to.as_deref().map(one_line);
-        let to = to.map_or_else(String::new, |commit| format!(" --to {commit}"));
+        let to = difference
+            .to
+            .as_deref()
+            .and_then(|to| Target::parse(to).ok());
+        let to = to.map_or_else(String::new, |to| format!(" --to {to}"));
         let next = |flag: &str| {
             let here = format!(
                 "look at it with `{command} --dry-run --diff`; `{command}{to} {flag}` agrees to that"

@@ -24,6 +24,6 @@ pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified}
 pub use lock::{named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note};
-pub use reference::{Ancestry, As, Kind, Reach};
+pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, Severity, scan as scan_directory};
 pub use source::{Listed, Provenance, Source, within_sources};

@@ -50,6 +50,7 @@ mod looking;
 mod many;
 mod many_called;
 mod market;
+mod market_consent;
 mod market_defects;
 mod market_full_disk;
 mod market_hostile;

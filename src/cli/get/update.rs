@@ -8,8 +8,7 @@ use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::permits_update;
 use crate::cli::{Caller, Failure};
-use crate::error::Error;
-use crate::marketplace::{Change, Difference, Edited, UpdateOptions, Updated};
+use crate::marketplace::{Change, Difference, Edited, Target, UpdateOptions, Updated};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -27,8 +26,8 @@ pub struct Update {
     #[command(flatten)]
     pub consent: Consent,
     /// Update to this commit only, given by at least 12 digits
-    #[arg(long, value_name = "COMMIT", value_parser = commit, requires = "names")]
-    pub to: Option<String>,
+    #[arg(long, value_name = "COMMIT", value_parser = Target::parse, requires = "names")]
+    pub to: Option<Target>,
     /// Change nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -64,11 +63,11 @@ impl Update {
                 (_, true) => Edited::Replace,
                 _ => Edited::Keep,
             },
+            to: self.to.as_ref(),
         };
         let policies = ctx.policies()?;
         let mut agree = |difference: &Difference| {
             permits_update(&policies, layer, difference)?;
-            self.check_target(difference.to.as_deref())?;
             // A difference is shown on request even if no consent is needed.
             let shown = difference.needs_consent()
                 || difference.regress().is_some() && !self.allow_downgrade;
@@ -96,28 +95,6 @@ impl Update {
         }
         unless_failed(&updated, updated.iter().map(what_changed).collect(), caller)
     }
-}
-
-impl Update {
-    /// What was looked at is what is applied: the source may have changed since.
-    fn check_target(&self, new: Option<&str>) -> Result<(), Error> {
-        let Some(wanted) = &self.to else {
-            return Ok(());
-        };
-        let new = new.unwrap_or("no commit");
-        if new.starts_with(wanted) {
-            return Ok(());
-        }
-        let text = format!("its source is now at {}, not at {wanted}", one_line(new));
-        Err(Error::new(text).hint("look at it again with `update --dry-run --diff`"))
-    }
-}
-
-fn commit(written: &str) -> Result<String, String> {
-    let is_hex = written.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_long = (12..=64).contains(&written.len());
-    let commit = (is_hex && is_long).then(|| written.to_ascii_lowercase());
-    commit.ok_or_else(|| "give at least 12 digits of a commit".to_owned())
 }
 
 /// The answer, unless one of the skills could not be examined or updated. That is reported on

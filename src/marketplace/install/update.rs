@@ -11,7 +11,7 @@ use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::{Ancestry, Kind};
+use crate::marketplace::reference::{Ancestry, Kind, Target};
 use crate::marketplace::source::{Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
 use crate::marketplace::{Market, Note};
@@ -22,13 +22,15 @@ const STASH: EntryName = EntryName::from_static("stash");
 
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct UpdateOptions {
+pub struct UpdateOptions<'a> {
     /// Change nothing (`--dry-run`).
     pub dry_run: bool,
     /// Show the difference line by line (`--diff`).
     pub diff: bool,
     /// What happens to a skill changed by hand.
     pub edited: Edited,
+    /// The only state to update to (`--to`).
+    pub to: Option<&'a Target>,
 }
 
 /// What happens to a skill changed by hand.
@@ -175,9 +177,16 @@ impl Market<'_> {
                 entry.name
             ))));
         }
+        let meant = |commit: &Option<String>| {
+            let to = options.to;
+            to.map_or(Ok(()), |to| to.check(commit.as_deref()))
+        };
         match seen(entry, &reading, fetcher)? {
-            Seen::Same(rev) if rev == entry.rev => return Ok(Change::UpToDate),
+            Seen::Same(rev) if rev == entry.rev => {
+                return meant(&entry.commit).map(|()| Change::UpToDate);
+            }
             Seen::Same(rev) => {
+                meant(&entry.commit)?;
                 let mut entry = entry.clone();
                 entry.rev = rev;
                 return self.note_unless(options.dry_run, staging, &entry);
@@ -186,6 +195,7 @@ impl Market<'_> {
             Seen::Other => {}
         }
         let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
+        meant(&opened.origin.commit)?;
         let found = match find_again(entry, &opened.snapshot) {
             Ok(found) => found,
             Err(gone) => return Ok(kept(&gone)),
@@ -211,9 +221,7 @@ impl Market<'_> {
             return self.note_unless(noted, staging, &staged.entry);
         }
         let installed = self.dir(&entry.name);
-        if let Err(renamed) = check_same_name(&entry.name, &installed, &staged.place.path()) {
-            return Ok(kept(&renamed));
-        }
+        check_same_name(&entry.name, &installed, &staged.place.path())?;
         let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
         let mut difference = Difference::between(&installed, &now, &staged.planned, new);

@@ -6,6 +6,7 @@ pub mod forms;
 mod parse;
 mod pin;
 mod reading;
+mod target;
 pub mod version;
 mod web;
 
@@ -13,4 +14,5 @@ pub use address::{RepoUrl, Rev, SubPath};
 pub use parse::{As, Reference, is_local};
 pub use pin::{Ancestry, CommitId, Pin, Reach, object_format};
 pub use reading::{At, Kind, Place, Reading, Want};
+pub use target::Target;
 pub use web::WebUrl;

@@ -41,7 +41,7 @@ fn an_update_keeps_the_name_of_its_skill() {
         world.commit("o/skills", &[("skills/pdf/SKILL.md", &new)]);
         let change = update(&world).remove(0);
         let told = format!("{change:?}");
-        assert_eq!(matches!(change, Change::Kept { .. }), is_kept, "{told}");
+        assert_eq!(matches!(change, Change::Failed { .. }), is_kept, "{told}");
         let next_step = "remove the skill and install it again";
         assert!(
             !is_kept || told.contains("not `pdf`") && told.contains(next_step),
