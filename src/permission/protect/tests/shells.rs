@@ -27,6 +27,7 @@ fn an_unknown_part_of_a_name_may_be_empty() {
     }
     for command in [
         "touch src/$name.md",
+        "touch a$x/skills/n",
         "touch a$@b",
         "rm \"out/$1.txt\"",
         "cp x ~/.config/$app/$file",
@@ -62,6 +63,7 @@ fn what_the_shell_sets_itself_is_not_known() {
         refused(command);
     }
     refused("rm -r \"$(pwd -P)/out\"");
+    refused("rm -rf .claude/skills$(mktemp -d)");
     runs("for f in out/a; do rm -r \"$f\"; done");
     runs("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; ls > \"$tmp/x\"");
     refused("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; read tmp <<< .claude");
@@ -143,6 +145,7 @@ fn a_link_is_replaced_and_not_entered() {
     ]);
     refused("cd sub/a && ln -s .. \"$d\"");
     runs("ln -sfn v2 current");
+    refused_for_its_place(&["rsync -a --delete .claude/ sub"]);
     runs("cp T .claude");
     runs("cp skills/x \"$d\"");
 }
@@ -227,4 +230,7 @@ fn a_substitution_ends_where_it_does() {
 fn a_program_that_is_not_known_may_change_its_operands() {
     refused_for_its_place(&["\"$x\" -r .claude"]);
     refused("agent-skills list");
+    refused("git rm \"$x\"*");
+    refused("find . -name $x");
+    runs("/u/l*/b/c/d");
 }

@@ -215,16 +215,16 @@ fn a_command_may_redirect_so_often_and_no_more() {
 fn options_and_builtins_behind_wrappers_are_told_apart() {
     all_run(&git(), &["timeout --signal=KILL 5 git a", "timeout 1.5 git a", "nice time -p git a", "git a | grep -e 'a b'"]);
     none_runs(&git(), &["timeout -5 git a", "timeout 5m. x git a", "env cd sub", "nice cd sub", "timeout 5 cd .", "env set -e", "nice umask 022"]);
-    none_runs(&git(), &["time A=1 git a", "[ -n x", "sort", "git a | awk 'BEGIN{print \"a\nb\"}'"]);
+    none_runs(&git(), &["time A=1 git a", "time LC_ALL=C git a", "[ -n x", "sort", "git a | awk 'BEGIN{print \"a\nb\"}'"]);
     all_run(&git(), &["time git a | git b", "[[ x ]] && git a", "git a | sed 's/[[:space:]]*$//'"]);
     let out = scene().active("Bash(git:*) Write(out/**)");
     all_run(&out, &["git a > out/x~", "cat > out/x <<< y"]);
-    none_runs(&out, &["cat > out/x", "D=/x; git a > ~$D"]);
+    none_runs(&out, &["cat > out/x", "D=out > out/y; git a > $D/x", "D=/x; git a > ~$D"]);
     let push = scene().skill("a", None, &["Bash(git push:*)"]);
     none_runs(&push, &["git --exec-path push"]);
     all_run(&push, &["git -C push pull"]);
     let zsh = scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
     all_run(&zsh, &["print x"]);
-    none_runs(&zsh, &["print -P x", "print -v a x"]);
+    none_runs(&zsh, &["foo 'a[$(rm x)]'", "print -P x", "print -v a x"]);
     refused_for(&git(), "coproc git a", "coproc");
 }

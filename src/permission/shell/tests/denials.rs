@@ -235,7 +235,7 @@ fn a_program_under_another_name_is_denied() {
     none_runs(
         &denied(),
         &[
-            "exec -a rm busybox x", "(exec -a rm busybox x)", "exec -ca rm busybox x", "env -a rm busybox x", "env --argv0=rm busybox x", "env --arg rm busybox x",
+            "exec -a rm busybox x", "(exec -a rm busybox x)", "exec -ca rm busybox x", "exec -cl -a rm x", "env -i -a rm busybox", "env -a rm busybox x", "env --argv0=rm busybox x", "env --arg rm busybox x",
             r"gfind . -exec rm {} \;", r"gfind . -exec sh -c 'rm x' \;", "cp /usr/bin/X11/rm r", "cp /bin/{rm,ls} d", "cp /bin/rm{,} .", "curl file:///bin/rm -o q", "npm explore foo -- rm x", "cmake -E env rm x", "cmake -E time rm x",
             "cmake -E chdir . rm x", "meson devenv -C b rm x", "podman unshare rm x", "composer exec rm x", "brew bundle exec rm x",
         ],
