@@ -231,6 +231,10 @@ fn a_program_that_is_not_known_may_change_its_operands() {
     refused_for_its_place(&["\"$x\" -r .claude"]);
     refused("agent-skills list");
     refused("git rm \"$x\"*");
+    refused_for_its_place(&[
+        "git clean -fd x --output=.claude/skills/n",
+        "for o in '--output=.claude/skills/n'; do git clean -fd x $o; done",
+    ]);
     refused("find . -name $x");
     runs("/u/l*/b/c/d");
 }

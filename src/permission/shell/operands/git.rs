@@ -63,6 +63,8 @@ impl Reach<'_> {
     /// `git clean`, `rm` and `mv`, and a subcommand that is not known.
     fn git_changes(&self, arguments: &[Word], git: &GitCommand) -> Checked {
         self.others(&arguments[..git.at])?;
+        let is_option = |word: &&Word| word.begins_option() || self.may_become_option(word);
+        self.others(git.behind.iter().filter(is_option))?;
         if self.git.work_tree {
             return Fault::refuse(GIT_TREE, NOT_KNOWN);
         }
