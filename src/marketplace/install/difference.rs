@@ -63,7 +63,7 @@ impl Difference {
         // What is read from elsewhere was never agreed to: it counts as a skill that may do nothing.
         let old = Skill::load(installed).ok();
         let old = old.filter(|skill| skill.pointed_to().is_none());
-        let old = old.map_or_else(Powers::default, |skill| Powers::of(&skill));
+        let old = old.map_or_else(Powers::none, |skill| Powers::of(&skill));
         let findings = planned.findings.iter();
         Self {
             name: planned.name.clone(),

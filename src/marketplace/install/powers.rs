@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::skill::{Fields, Skill, ToolList};
 
-/// What a skill's frontmatter decides. The default is a skill that may do nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What a skill's frontmatter decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Powers {
     /// The entries of `allowed-tools`; `None` if it restricts nothing.
     pub allowed_tools: Option<Vec<String>>,
@@ -48,20 +48,15 @@ const REQUESTS: [(&str, Meaning); 2] = [
     ("requires", |fields| written(fields, "requires")),
 ];
 
-impl Default for Powers {
-    fn default() -> Self {
+impl Powers {
+    /// Those of a skill that may do nothing.
+    pub fn none() -> Self {
         Self {
             allowed_tools: Some(Vec::new()),
-            disallowed_tools: Vec::new(),
-            is_unclear: false,
-            limits: BTreeMap::new(),
-            requests: BTreeMap::new(),
-            priority: 0,
+            ..Self::default()
         }
     }
-}
 
-impl Powers {
     /// Those of a skill.
     pub fn of(skill: &Skill) -> Self {
         let fields = &skill.fields;
@@ -105,25 +100,20 @@ impl Powers {
     /// What else the new version could do more than this one. Whatever is not known to be the same
     /// or less counts.
     pub fn widened(&self, new: &Self) -> Vec<String> {
-        let now = |key: &str, new: Option<&String>, old: Option<&String>| {
-            let shown = |value: Option<&String>| value.map_or("nothing", |value| value).to_owned();
-            format!("`{key}` is {}, not {}", shown(new), shown(old))
+        let value = |of: &Self, key: &str| {
+            let value = of.limits.get(key).or_else(|| of.requests.get(key));
+            value.map_or_else(|| "nothing".to_owned(), String::clone)
         };
-        let limits = self
-            .limits
-            .iter()
-            .map(|(key, old)| (key, Some(old), new.limits.get(key)));
-        let requests = new.requests.iter();
-        let requests = requests.map(|(key, new)| (key, self.requests.get(key), Some(new)));
-        let changed = limits.chain(requests).filter(|(_, old, new)| old != new);
-        let mut wider: Vec<_> = changed.map(|(key, old, new)| now(key, new, old)).collect();
+        let keys = self.limits.keys().chain(new.requests.keys());
+        let values = keys.map(|key| (*key, value(self, key), value(new, key)));
+        let mut wider: Vec<_> = values.filter(|(_, old, new)| old != new).collect();
         if new.priority > self.priority {
-            wider.push(format!(
-                "`priority` is {}, not {}",
-                new.priority, self.priority
-            ));
+            let (old, new) = (self.priority.to_string(), new.priority.to_string());
+            wider.push(("priority", old, new));
         }
-        wider
+        let wider = wider.into_iter();
+        let wider = wider.map(|(key, old, new)| format!("`{key}` is {new}, not {old}"));
+        wider.collect()
     }
 
     /// What it says about itself apart from its tools, for a person.
