@@ -14,7 +14,7 @@ use crate::skill::{Runner, has_bit};
 use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
 
 /// The digests of a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digest {
     /// Hexadecimal SHA-256 over the files, sorted by the bytes of their paths. Each file
     /// contributes the path's length, the path, one byte 0 or 1 for executable, the content's
@@ -40,12 +40,7 @@ impl Digest {
         collect(&root, Path::new(""), &mut paths)?;
         paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
         let mut whole = Sha256::new();
-        let mut digest = Self {
-            sha256: String::new(),
-            files: BTreeMap::new(),
-            scripts: BTreeSet::new(),
-            bytes: 0,
-        };
+        let mut digest = Self::default();
         for path in paths {
             let read = read(&root, &path);
             let (content, mode) =

@@ -84,16 +84,18 @@ fn lock_files(path: &Path) -> Vec<PathBuf> {
 
 fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
     if let Some(skills) = json.get("skills").and_then(Value::as_object) {
-        let one = |(name, entry): (&String, &Value)| (name.clone(), vercel(entry));
-        return skills.iter().map(one).collect();
+        let skills = skills.iter();
+        return skills
+            .map(|(name, entry)| (name.clone(), vercel(entry)))
+            .collect();
     }
     let name = file.parent().and_then(Path::file_name).unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    if json.get("source").is_some() {
-        vec![(name, openskills(json))]
-    } else {
-        Vec::new()
-    }
+    let source = json.get("source");
+    source
+        .map(|_| (name, openskills(json)))
+        .into_iter()
+        .collect()
 }
 
 fn vercel(entry: &Value) -> Result<Reading> {

@@ -237,11 +237,6 @@ impl Lockfile {
         let entries = others.chain(new.iter().filter_map(|(_, entry)| *entry));
         let mut entries: Vec<LockEntry> = entries.cloned().collect();
         entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
-        self.write(entries, scratch)
-    }
-
-    /// Writes the entries; those in memory change only after those on disk.
-    fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
         self.check_writable()?;
         let written = Written {
             version: VERSION,
@@ -259,6 +254,7 @@ impl Lockfile {
             dir.replace_through(scratch, name, text.as_bytes(), 0o644, durable)
         };
         written.map_err(|error| dir.error("write", name, &error))?;
+        // What is in memory changes only after what is on disk.
         self.entries = entries;
         Ok(())
     }

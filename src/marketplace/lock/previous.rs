@@ -106,25 +106,20 @@ pub fn keep(
 /// # Errors
 /// When there is none.
 pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
-    let kept = base.open()?.and_then(|dir| {
-        let homes = dir.open_dir(&PREVIOUS).ok()?;
-        homes.open_dir(name.entry()).ok().filter(Dir::is_ours)
-    });
-    let none = || none(name);
-    let kept = kept.ok_or_else(none)?;
-    let bytes = kept.read(&ENTRY, limits::LOCKFILE);
-    let entry: Option<LockEntry> = bytes
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .ok_or_else(none)?;
-    if entry.as_ref().is_some_and(|entry| entry.name != *name) {
-        return Err(none());
-    }
-    let dir = kept.open_dir(&SKILL).map_err(|_| none())?;
-    Ok(Previous { dir, entry })
+    let kept = base.open()?.and_then(|dir| kept(&dir, name));
+    kept.ok_or_else(|| {
+        Error::new(format!("no earlier state of `{name}` is kept"))
+            .hint("one is kept from the next update or approved proposal on; `install REFERENCE#COMMIT` gets any other")
+    })
 }
 
-fn none(name: &str) -> Error {
-    Error::new(format!("no earlier state of `{name}` is kept"))
-        .hint("one is kept from the next update or approved proposal on; `install REFERENCE#COMMIT` gets any other")
+fn kept(dir: &Dir, name: &InstalledName) -> Option<Previous> {
+    let kept = dir.open_dir(&PREVIOUS).ok()?.open_dir(name.entry()).ok()?;
+    let bytes = kept.read(&ENTRY, limits::LOCKFILE).ok()?;
+    let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
+    if !kept.is_ours() || entry.as_ref().is_some_and(|entry| entry.name != *name) {
+        return None;
+    }
+    let dir = kept.open_dir(&SKILL).ok()?;
+    Some(Previous { dir, entry })
 }
