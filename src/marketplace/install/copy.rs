@@ -127,10 +127,6 @@ impl CopyPlan {
     /// # Errors
     /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
     pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
-        let failed = |path: &str, error: &io::Error| {
-            let path = dest.path().join(path);
-            Error::io("write", &path, error).hint("check the space and the permissions there")
-        };
         let wanted: Vec<Wanted> = self.wanted().collect();
         let mut lost = Vec::new();
         content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
@@ -145,7 +141,10 @@ impl CopyPlan {
                 }
                 file => {
                     let copied = file.and_then(|mut file| io::copy(bytes, &mut file));
-                    copied.map_err(|e| failed(&piece.to, &e))?;
+                    copied.map_err(|error| {
+                        let error = Error::io("write", &dest.path().join(&piece.to), &error);
+                        error.hint("check the space and the permissions there")
+                    })?;
                 }
             }
             Ok(())
