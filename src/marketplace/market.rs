@@ -53,11 +53,7 @@ impl Market<'_> {
     /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files
     /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
-        // Only there git works, and nobody else supplies directories.
-        if self.plugin_dir.path() == self.home {
-            litter::adopt(self.plugin_dir);
-        }
-        litter::clean(self.plugin_dir);
+        litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
     }
 
     /// How many directories killed commands left behind.
@@ -68,11 +64,11 @@ impl Market<'_> {
     /// A directory in which changes are prepared. What is fetched for a project goes to the user's
     /// own directory as well, because no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {
-        let staging = Staging::new(self.plugin_dir, patience(self.deadline))?;
-        if self.plugin_dir.path() == self.home {
-            return Ok(staging);
+        let mut staging = Staging::new(self.plugin_dir, patience(self.deadline))?;
+        if self.plugin_dir.path() != self.home {
+            staging.scratch = Some(Box::new(self.home_staging()?));
         }
-        Ok(staging.with_scratch(self.home_staging()?))
+        Ok(staging)
     }
 
     /// A directory for data that is fetched and inspected, but never installed.
@@ -93,8 +89,17 @@ impl Market<'_> {
         fetcher
     }
 
+    /// Begins a command that changes skills: completes what killed ones left, and returns the
+    /// lockfile, which this version may change.
+    pub(super) fn begin(&self) -> Result<Lockfile> {
+        self.clean_litter();
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        lockfile.check_writable()?;
+        Ok(lockfile)
+    }
+
     /// Waits until other changes to the skills have ended.
-    pub(super) fn changes(&self) -> Result<Changes> {
-        Changes::begin(self.plugin_dir, patience(self.deadline))
+    pub(super) fn changes<'s>(&self, staging: &'s Staging) -> Result<Changes<'s>> {
+        Changes::begin(self.plugin_dir, staging.dir(), patience(self.deadline))
     }
 }

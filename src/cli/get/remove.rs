@@ -18,12 +18,12 @@ pub struct Remove {
 impl Remove {
     /// Removes one skill.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let removed = market(ctx, &self.scope.base(ctx), false).remove(&self.name)?;
+        let (name, entry) = market(ctx, &self.scope.base(ctx), false).remove(&self.name)?;
         let event = Event::new("remove")
-            .with("skill", removed.name.as_str())
-            .with("source", removed.source)
+            .with("skill", &*name)
+            .with("source", entry.map(|entry| entry.source))
             .with("layer", self.scope.layer().as_str());
         ctx.record(event);
-        Ok(format!("removed `{}`\n", removed.name))
+        Ok(format!("removed `{name}`\n"))
     }
 }

@@ -22,7 +22,7 @@ impl Rollback {
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));
         let event = Event::new("rollback")
-            .with("skill", name.as_str())
+            .with("skill", &*name)
             .with("commit", commit)
             .with("layer", self.scope.layer().as_str());
         ctx.record(event);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::install::Staging;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
-use crate::marketplace::install::swap::{self, New};
+use crate::marketplace::install::swap;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Origin, Picked};
@@ -101,8 +101,7 @@ impl Market<'_> {
         confirm: &mut Confirm,
         note: &mut Note,
     ) -> Result<Vec<Installed>> {
-        self.clean_litter();
-        Lockfile::read(self.plugin_dir)?.check_writable()?;
+        self.begin()?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
@@ -130,8 +129,7 @@ impl Market<'_> {
             free.push((found, name));
         }
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
-        let chosen: Vec<&Found> = free.iter().map(|(found, _)| *found).collect();
-        plan::bring(snapshot, &chosen)?;
+        plan::bring(snapshot, free.iter().map(|(found, _)| *found))?;
         let stage = |(found, name): (&Found, InstalledName)| {
             let place = staging.place_for(&name)?;
             let mut staged = plan::stage(snapshot, found, origin, &name, place)?;
@@ -160,13 +158,11 @@ impl Market<'_> {
 
     /// Moves staged skills into place.
     pub(crate) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
-        let mut changes = self.changes()?;
-        let new = staged.iter().map(|staged| New {
-            place: &staged.place,
-            name: &staged.entry.name,
-            entry: Some(&staged.entry),
-        });
-        let placed = changes.place_new(staging, &new.collect::<Vec<_>>())?;
+        let mut changes = self.changes(staging)?;
+        let new = staged
+            .iter()
+            .map(|staged| (&staged.place, Some(&staged.entry)));
+        let placed = changes.place_new(&new.collect::<Vec<_>>())?;
         let outcome = |(staged, is_placed): (Staged, bool)| {
             if is_placed {
                 self.result(staged, Status::New)

@@ -8,7 +8,7 @@ use std::io::Write;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_from;
 use crate::marketplace::install::plan::{self, Plan};
-use crate::marketplace::install::swap::{self, New};
+use crate::marketplace::install::swap;
 use crate::marketplace::install::{Agree, Difference, check_same_skill};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Pin;
@@ -56,10 +56,8 @@ impl Market<'_> {
     /// When the skill cannot be changed, the edit fails or leaves no skill of that name, another
     /// process changes it meanwhile, or `agree` refuses. The skill is then unchanged.
     pub fn improve(&self, name: &str, edit: &mut Edit, agree: &mut Agree) -> Result<()> {
-        self.clean_litter();
         self.check_changeable(name)?;
-        let lockfile = Lockfile::read(self.plugin_dir)?;
-        lockfile.check_writable()?;
+        let lockfile = self.begin()?;
         let entry = lockfile.get(name);
         let installed = self.dir(name);
         let before = Skill::load(&installed)
@@ -78,8 +76,8 @@ impl Market<'_> {
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut changes = self.changes_of(name, entry, &now)?;
-        changes.replace(&staging, &staged, name, entry)
+        let mut changes = self.changes_of(&staging, name, entry, &now)?;
+        changes.replace(&staged, entry)
     }
 
     /// Creates the skill `name` from one `SKILL.md` after `agree` has approved it.
@@ -93,8 +91,7 @@ impl Market<'_> {
         source: &str,
         confirm: &mut Confirm,
     ) -> Result<()> {
-        self.clean_litter();
-        Lockfile::read(self.plugin_dir)?.check_writable()?;
+        self.begin()?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
         let staged = staging.place_for(name)?;
@@ -111,12 +108,7 @@ impl Market<'_> {
         if !confirm(&plan)? {
             return Err(Error::new("nothing was installed: you said no"));
         }
-        let new = New {
-            place: &staged,
-            name,
-            entry: None,
-        };
-        if self.changes()?.place_new(&staging, &[new])? == [true] {
+        if self.changes(&staging)?.place_new(&[(&staged, None)])? == [true] {
             return Ok(());
         }
         Err(Error::new(format!("there is a skill `{name}` already")).hint("reject the proposal"))

@@ -1,20 +1,14 @@
 //! Puts a link to a working copy into `skills/`, for authors of skills.
 
 use std::path::Path;
-use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::real;
-use crate::marketplace::install::Prepared;
 use crate::marketplace::install::add::{Installed, Status, chosen};
-use crate::marketplace::install::swap::New;
 use crate::marketplace::reference::Kind;
 use crate::marketplace::source::Origin;
 use crate::skill::Skill;
-use crate::sys::EntryName;
-
-const LINK: EntryName = EntryName::from_static("link");
 
 impl Market<'_> {
     /// Links to the skill in `dir` as `name`, or under its own name.
@@ -39,28 +33,21 @@ impl Market<'_> {
         };
         let entry = origin.entry(&directory, "", &skill)?;
         let staging = self.staging()?;
-        let staged = Prepared {
-            within: Rc::clone(staging.dir()),
-            name: LINK,
-        };
-        let made = staged.within.link_to(&dir, &LINK);
-        made.map_err(|error| staged.within.error("make link", &LINK, &error))?;
-        let mut changes = self.changes()?;
+        let staged = staging.place_for(&directory)?;
+        let made = staged.within.link_to(&dir, directory.entry());
+        made.map_err(|error| staged.within.error("make link", directory.entry(), &error))?;
+        let mut changes = self.changes(&staging)?;
         let target = self.dir(&directory);
         let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);
-        let new = New {
-            place: &staged,
-            name: &directory,
-            entry: Some(&entry),
-        };
-        if changes.place_new(&staging, &[new])? != [true] && !is_same {
+        let is_new = changes.place_new(&[(&staged, Some(&entry))])? == [true];
+        if !is_new && !is_same {
             let name = directory.trim_end_matches("--");
             let text = format!("there is a skill `{name}` already");
             return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
         }
         let mut installed = self.already(&directory, changes.lockfile());
         installed.source = Some(origin.source);
-        if !is_same {
+        if is_new {
             installed.status = Status::New;
         }
         Ok(installed)

@@ -14,33 +14,29 @@ pub fn count(base: &Base) -> usize {
 
 /// Completes or undoes what killed commands left unfinished, and removes their directories. Those
 /// of running commands are not touched. Errors are ignored, because the next command tries again.
-pub fn clean(base: &Base) {
+/// `adopts` says whether git works there, and nobody else supplies directories.
+pub fn clean(base: &Base, adopts: bool) {
     let Some((dir, root, making)) = open(base) else {
         return;
     };
+    let names = || root.entries().unwrap_or_default().into_iter();
+    if adopts {
+        // A dying git makes all directories above the file that it writes anew after we had removed
+        // them.
+        for made in names().filter_map(|(name, _)| made_by_git(&root, &name)) {
+            let _ = made.mark();
+        }
+    }
     let left = abandoned(&root);
     // A kill while a mark is created or removed leaves a directory that is empty or contains only
     // an empty mark.
-    for (name, _) in root.entries().unwrap_or_default() {
+    for (name, _) in names() {
         let _ = root.remove_blank(&name);
     }
     drop(making);
     for (name, staging, _lock) in left {
         if recover(base, &staging).is_ok() {
             remove(&dir, &root, &name);
-        }
-    }
-}
-
-/// Marks directories in the plugin directory that a dying git has made anew after we had removed
-/// them: it makes all directories above the file that it writes.
-pub fn adopt(base: &Base) {
-    let Some((_, root, _making)) = open(base) else {
-        return;
-    };
-    for (name, _) in root.entries().unwrap_or_default() {
-        if let Some(dir) = made_by_git(&root, &name) {
-            let _ = dir.mark();
         }
     }
 }

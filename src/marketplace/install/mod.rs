@@ -23,7 +23,7 @@ pub use difference::{Difference, changed, only};
 pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};
 pub use powers::Powers;
-pub use remove::{Removed, nearest};
+pub use remove::nearest;
 pub use staging::{Prepared, Staging};
 pub use swap::{Changes, SKILLS};
 pub use update::{Agree, Change, Edited, UpdateOptions, Updated};

@@ -87,7 +87,7 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
 ///
 /// # Errors
 /// When they cannot be fetched.
-pub fn bring(snapshot: &Snapshot, chosen: &[&Found]) -> Result<()> {
+pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -> Result<()> {
     let mut files = Vec::new();
     for found in chosen {
         // A skill that cannot be copied is reported when it is staged.

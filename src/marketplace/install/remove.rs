@@ -1,10 +1,6 @@
 //! Removes an installed skill. What the user typed is compared with the names in `skills/` and
 //! never becomes a path.
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{names, swap};
@@ -12,35 +8,21 @@ use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
 use crate::sys::text::backticked;
 
-/// A removed skill.
-#[derive(Debug, Clone, Serialize)]
-pub struct Removed {
-    /// Its directory's name.
-    pub name: String,
-    /// Where the directory was.
-    pub dir: PathBuf,
-    /// Its source; `None` for a skill put there by hand.
-    pub source: Option<String>,
-}
-
 impl Market<'_> {
-    /// Removes a skill given as `NAME` or `OWNER/NAME`.
+    /// Removes a skill given as `NAME` or `OWNER/NAME`. Returns the name of its directory and its
+    /// entry, `None` for a skill put there by hand.
     ///
     /// # Errors
     /// When there is no such skill, it came from another owner, or it cannot be removed. It then
     /// stays complete.
-    pub fn remove(&self, written: &str) -> Result<Removed> {
+    pub fn remove(&self, written: &str) -> Result<(InstalledName, Option<LockEntry>)> {
         self.clean_litter();
         let staging = self.staging()?;
-        let mut changes = self.changes()?;
+        let mut changes = self.changes(&staging)?;
         let directory = self.installed(written)?;
-        let source = changes.lockfile().get(&directory).cloned();
-        changes.take_away(&staging, &directory)?;
-        Ok(Removed {
-            dir: self.dir(&directory),
-            name: directory.to_string(),
-            source: source.map(|entry| entry.source),
-        })
+        let entry = changes.lockfile().get(&directory).cloned();
+        changes.take_away(&directory)?;
+        Ok((directory, entry))
     }
 
     /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. `NAME` alone is the

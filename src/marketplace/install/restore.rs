@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
-use crate::marketplace::lock::{LockEntry, Lockfile, Previous, State, previous};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::choose;
 use crate::marketplace::{Confirm, Market, Note};
@@ -29,9 +29,7 @@ impl Market<'_> {
         confirm: &mut Confirm,
         note: &mut Note,
     ) -> Result<Vec<Installed>> {
-        self.clean_litter();
-        let lockfile = Lockfile::read(self.plugin_dir)?;
-        lockfile.check_writable()?;
+        let lockfile = self.begin()?;
         if lockfile.entries().is_empty() {
             let path = Lockfile::path(self.plugin_dir);
             let text = format!("`{}` has no skill", path.display());
@@ -72,17 +70,7 @@ impl Market<'_> {
                 }
                 State::Missing => {
                     note(&format!("restoring `{}`", entry.name));
-                    let one = stage_again(entry, exact, &staging, &mut fetcher, note);
-                    let one = one.and_then(|one| {
-                        if one.entry.sha256 != entry.sha256 {
-                            check_same_name(
-                                &entry.name,
-                                &self.dir(&entry.name),
-                                &one.place.path(),
-                            )?;
-                        }
-                        Ok(one)
-                    });
+                    let one = self.stage_again(entry, exact, &staging, &mut fetcher, note);
                     staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
                 }
                 State::Changed if frozen => {
@@ -137,46 +125,50 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When there is no previous state or it cannot be restored. The present state then stays.
-    pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
+    pub fn rollback(&self, written: &str) -> Result<(InstalledName, Option<LockEntry>)> {
         self.clean_litter();
         let name = self.installed(written)?;
         let staging = self.staging()?;
-        let mut changes = self.changes()?;
+        let mut changes = self.changes(&staging)?;
         let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
         let staged = staging.place_for(&name)?;
         copy_tree(&dir, &staged.make()?)?;
-        changes.replace(&staging, &staged, &name, entry.as_ref())?;
-        Ok((name.to_string(), entry))
+        changes.replace(&staged, entry.as_ref())?;
+        Ok((name, entry))
     }
-}
 
-fn stage_again(
-    entry: &LockEntry,
-    exact: bool,
-    staging: &Staging,
-    fetcher: &mut Fetcher,
-    note: &mut Note,
-) -> Result<Staged> {
-    let reading = entry.pinned()?;
-    let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
-    let want = opened.want(&reading);
-    let found = choose(&opened.snapshot.found, &want, &[], false).map_err(|miss| miss.error)?;
-    let found = found
-        .first()
-        .ok_or_else(|| Error::new("it is not there any more"))?;
-    let place = staging.place_for(&entry.name)?;
-    let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
-    staged.entry.rev.clone_from(&entry.rev);
-    staged.entry.other.clone_from(&entry.other);
-    if staged.entry.sha256 != entry.sha256 {
-        let text = format!("{} no longer has what the lockfile says", entry.source);
-        if exact || entry.kind == Kind::Git {
-            return Err(Error::new(text).hint(
+    /// Fetches the recorded state of a skill. Unless it has to be `exact`, it may have changed in a
+    /// source that keeps one state only, but not to a skill of another name.
+    fn stage_again(
+        &self,
+        entry: &LockEntry,
+        exact: bool,
+        staging: &Staging,
+        fetcher: &mut Fetcher,
+        note: &mut Note,
+    ) -> Result<Staged> {
+        let reading = entry.pinned()?;
+        let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
+        let want = opened.want(&reading);
+        let found = choose(&opened.snapshot.found, &want, &[], false).map_err(|miss| miss.error)?;
+        let found = found
+            .first()
+            .ok_or_else(|| Error::new("it is not there any more"))?;
+        let place = staging.place_for(&entry.name)?;
+        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
+        staged.entry.rev.clone_from(&entry.rev);
+        staged.entry.other.clone_from(&entry.other);
+        if staged.entry.sha256 != entry.sha256 {
+            let text = format!("{} no longer has what the lockfile says", entry.source);
+            if exact || entry.kind == Kind::Git {
+                return Err(Error::new(text).hint(
                 "somebody has changed the lockfile or the source: look at it, then remove the skill \
                  and install it again",
             ));
+            }
+            note(&format!("{text}; what it has now is installed instead"));
+            check_same_name(&entry.name, &self.dir(&entry.name), &staged.place.path())?;
         }
-        note(&format!("{text}; what it has now is installed instead"));
+        Ok(staged)
     }
-    Ok(staged)
 }

@@ -4,7 +4,6 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -29,24 +28,25 @@ pub const NEW: EntryName = EntryName::from_static("new");
 pub struct Staging {
     base: Dir,
     name: EntryName,
-    dir: Rc<Dir>,
-    scratch: Option<Box<Self>>,
+    dir: Dir,
+    /// Another one for temporary files, if they are not to be in this.
+    pub scratch: Option<Box<Self>>,
     _lock: FileLock,
 }
 
-/// An entry of a staging directory that will be moved into place.
-#[derive(Debug, Clone)]
+/// A skill in a staging directory, to be moved into place under the same name.
+#[derive(Debug)]
 pub struct Prepared {
     /// The directory that contains it.
-    pub within: Rc<Dir>,
+    pub within: Dir,
     /// Its name in that directory.
-    pub name: EntryName,
+    pub name: InstalledName,
 }
 
 impl Prepared {
     /// Its path, for reading.
     pub fn path(&self) -> PathBuf {
-        self.within.path_of(&self.name)
+        self.within.path_of(self.name.entry())
     }
 
     /// Creates it as a directory.
@@ -54,8 +54,9 @@ impl Prepared {
     /// # Errors
     /// When it exists already or cannot be created.
     pub fn make(&self) -> Result<Dir> {
-        let failed = |error| self.within.error("make directory", &self.name, &error);
-        self.within.new_dir(&self.name).map_err(failed)
+        let name = self.name.entry();
+        let made = self.within.new_dir(name);
+        made.map_err(|error| self.within.error("make directory", name, &error))
     }
 }
 
@@ -85,7 +86,7 @@ impl Staging {
                     return Ok(Self {
                         base,
                         name,
-                        dir: Rc::new(dir),
+                        dir,
                         scratch: None,
                         _lock: lock,
                     });
@@ -99,22 +100,13 @@ impl Staging {
         }
     }
 
-    /// Sets another staging directory for temporary files.
-    #[must_use]
-    pub fn with_scratch(mut self, scratch: Self) -> Self {
-        self.scratch = Some(Box::new(scratch));
-        self
-    }
-
     /// The directory for other programs, and for files that are never moved into place.
     pub fn scratch(&self) -> &Dir {
-        self.scratch
-            .as_ref()
-            .map_or(&self.dir, |scratch| &scratch.dir)
+        &self.scratch.as_deref().unwrap_or(self).dir
     }
 
     /// The directory.
-    pub fn dir(&self) -> &Rc<Dir> {
+    pub fn dir(&self) -> &Dir {
         &self.dir
     }
 
@@ -126,8 +118,8 @@ impl Staging {
         let within = self.dir.make_dir(&NEW);
         let within = within.map_err(|error| self.dir.error("make directory", &NEW, &error))?;
         Ok(Prepared {
-            within: Rc::new(within),
-            name: name.entry().clone(),
+            within,
+            name: name.clone(),
         })
     }
 }
@@ -188,7 +180,7 @@ mod tests {
         root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
         assert_eq!(litter::count(&base), 1);
-        litter::clean(&base);
+        litter::clean(&base, false);
         assert!(!plugin.path().join("staging/1-0").exists());
         assert!(running.dir().path().exists());
         drop(running);
@@ -217,7 +209,7 @@ mod tests {
             fs::create_dir(at("more")).unwrap();
             fs::write(at("more/.agent-skills"), "").unwrap();
             fs::write(at("more/file"), "text").unwrap();
-            litter::clean(&base);
+            litter::clean(&base, false);
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
@@ -250,8 +242,7 @@ mod tests {
             fs::create_dir_all(at(file).parent().unwrap()).unwrap();
             fs::write(at(file), "x").unwrap();
         }
-        litter::adopt(&base);
-        litter::clean(&base);
+        litter::clean(&base, true);
         let left = fs::read_dir(base.path().join("staging")).unwrap();
         let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<_> = left.collect();
@@ -281,14 +272,14 @@ mod tests {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
         }
         assert_eq!(litter::count(&base), 0);
-        litter::clean(&base);
+        litter::clean(&base, false);
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
         assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
         // A link in its place is not our staging directory.
         fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
         symlink("../elsewhere", at(".chibi/staging")).unwrap();
-        litter::clean(&base);
+        litter::clean(&base, false);
         let error = Staging::new(&base, Duration::ZERO).unwrap_err();
         assert!(
             error

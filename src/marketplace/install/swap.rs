@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::marketplace::fetch::copy_tree;
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
-use crate::marketplace::install::staging::{JOURNAL, Prepared, Staging};
+use crate::marketplace::install::staging::{JOURNAL, Prepared};
 use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
@@ -29,6 +30,7 @@ const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 /// of which recovery undoes the first if the second was not made.
 static OLD: EntryName = EntryName::from_static("old");
 const GONE: EntryName = EntryName::from_static("gone");
+const STASH: EntryName = EntryName::from_static("stash");
 
 #[derive(Serialize, Deserialize)]
 struct Journal {
@@ -41,34 +43,16 @@ struct Journal {
     placed: Option<String>,
 }
 
-/// A prepared skill for an unused name.
-#[derive(Clone, Copy)]
-pub struct New<'a> {
-    /// Where it is prepared.
-    pub place: &'a Prepared,
-    /// Its directory in `skills/`.
-    pub name: &'a InstalledName,
-    /// Its entry; `None` if it came from no source.
-    pub entry: Option<&'a LockEntry>,
-}
+/// A prepared skill for an unused name, and its entry; `None` if it came from no source.
+type New<'a> = (&'a Prepared, Option<&'a LockEntry>);
 
 /// The plugin directory, with the install lock held.
-pub struct Changes {
+pub struct Changes<'s> {
     dir: Dir,
+    /// The command's staging directory.
+    scratch: &'s Dir,
     lockfile: Lockfile,
     _lock: FileLock,
-}
-
-impl New<'_> {
-    fn journal(&self) -> Result<Journal> {
-        let placed = match self.entry {
-            Some(entry) if entry.kind == Kind::Link => None,
-            // It was computed from the files as they are now.
-            Some(entry) => Some(entry.sha256.clone()),
-            None => Some(Digest::read(&self.place.path())?.sha256),
-        };
-        Ok(Journal::new(self.name, self.entry, placed))
-    }
 }
 
 impl Journal {
@@ -80,28 +64,35 @@ impl Journal {
             placed,
         }
     }
+
+    fn of_new((place, entry): &New) -> Result<Self> {
+        let placed = match entry {
+            Some(entry) if entry.kind == Kind::Link => None,
+            // It was computed from the files as they are now.
+            Some(entry) => Some(entry.sha256.clone()),
+            None => Some(Digest::read(&place.path())?.sha256),
+        };
+        Ok(Self::new(&place.name, *entry, placed))
+    }
 }
 
-impl Changes {
-    /// Waits until other changes have ended.
+impl<'s> Changes<'s> {
+    /// Waits until other changes have ended. `scratch` is the command's staging
+    /// directory.
     ///
     /// # Errors
     /// When they take too long, or this version may not change the lockfile.
-    pub fn begin(base: &Base, wait: Duration) -> Result<Self> {
+    pub fn begin(base: &Base, scratch: &'s Dir, wait: Duration) -> Result<Self> {
         let dir = base.make()?;
         let lock = dir.lock(&INSTALL_LOCK, wait)?;
         let lockfile = Lockfile::read(base)?;
         lockfile.check_writable()?;
         Ok(Self {
             dir,
+            scratch,
             lockfile,
             _lock: lock,
         })
-    }
-
-    /// The plugin directory.
-    pub fn dir(&self) -> &Dir {
-        &self.dir
     }
 
     /// The current lockfile.
@@ -114,67 +105,69 @@ impl Changes {
         made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
     }
 
-    /// The directory of an installed skill that is not a link to a working copy.
+    /// Copies an installed skill that is not a link to `stash/`, completely or not at all, by way of
+    /// `copy`, whose name it gets there. Returns its path.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn skill(&self, name: &InstalledName) -> Result<Dir> {
-        let skills = self.skills()?;
-        let opened = skills.open_dir(name.entry());
-        opened.map_err(|error| skills.error("open directory", name.entry(), &error))
+    /// When there is no such skill, or it cannot be copied.
+    pub fn stash(&self, name: &InstalledName, copy: &Prepared) -> Result<String> {
+        let (skills, kept) = (self.skills()?, copy.name.entry());
+        let home = self.dir.make_dir(&STASH);
+        let home = home.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
+        if !home.has(kept) {
+            let skill = skills.open_dir(name.entry());
+            let skill =
+                skill.map_err(|error| skills.error("open directory", name.entry(), &error))?;
+            copy_tree(&skill, &copy.make()?)?;
+            let moved = copy.within.rename(kept, &home, kept);
+            moved.map_err(|error| home.error("keep", kept, &error))?;
+        }
+        Ok(home.path_of(kept).display().to_string())
     }
 
-    /// Replaces the skill `name` with one prepared in `staging`, keeps it for `rollback`, and sets its
-    /// entry, `None` if it came from no source.
+    /// Replaces the skill of the same name with a prepared one, keeps it for `rollback`, and sets
+    /// its entry, `None` if it came from no source.
     ///
     /// # Errors
     /// When the prepared skill has another name, or anything cannot be written; the old state then
     /// stays or is restored. Also when the change was made but the old skill cannot be kept.
-    pub fn replace(
-        &mut self,
-        staging: &Staging,
-        staged: &Prepared,
-        name: &InstalledName,
-        entry: Option<&LockEntry>,
-    ) -> Result<()> {
-        let scratch = staging.dir();
+    pub fn replace(&mut self, staged: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
+        let (scratch, name) = (self.scratch, &staged.name);
         let skills = self.dir.path_of(&SKILLS);
         check_same_name(name, &skills.join(&**name), &staged.path())?;
         let placed = Digest::read(&staged.path())?.sha256;
         begin_journal(scratch, &[Journal::new(name, entry, Some(placed))])?;
         let room = previous::make_room(&self.dir, scratch, name, self.lockfile.get(name));
-        if let Err(error) = room.and_then(|()| self.bring(scratch, staged, name, entry)) {
+        if let Err(error) = room.and_then(|()| self.bring(staged, entry)) {
             previous::put_back(&self.dir, scratch, name);
             remove_journal(scratch)?;
             return Err(error);
         }
-        let old = replaced(scratch, (&staged.within, &staged.name));
-        let kept = previous::keep(&self.dir, scratch, name, old);
+        let kept = previous::keep(
+            &self.dir,
+            scratch,
+            name,
+            replaced(scratch, (&staged.within, name.entry())),
+        );
         kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
         remove_journal(scratch)
     }
 
     /// The steps of [`Changes::replace`] of which all or none take effect.
-    fn bring(
-        &mut self,
-        scratch: &Dir,
-        staged: &Prepared,
-        name: &InstalledName,
-        entry: Option<&LockEntry>,
-    ) -> Result<()> {
-        let (skills, target) = (self.skills()?, name.entry());
-        exchange(staged, &skills, target, scratch).map_err(|e| not_moved(&skills, target, &e))?;
-        self.lockfile
-            .set(&[(name, entry)], scratch)
-            .inspect_err(|_| {
-                let Prepared { within, name } = staged;
-                let _ = if scratch.has(&OLD) {
-                    let back = skills.rename(target, within, name);
-                    back.and_then(|()| scratch.rename(&OLD, &skills, target))
-                } else {
-                    within.exchange(name, &skills, target).map(drop)
-                };
-            })
+    fn bring(&mut self, staged: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
+        let (skills, scratch) = (self.skills()?, self.scratch);
+        let Prepared { within, name } = staged;
+        let target = name.entry();
+        exchange(within, &skills, target, scratch).map_err(|e| not_moved(&skills, target, &e))?;
+        let set = self.lockfile.set(&[(name, entry)], scratch);
+        set.inspect_err(|_| {
+            let _ = if scratch.has(&OLD) {
+                let back = skills.rename(target, within, target);
+                back.and_then(|()| scratch.rename(&OLD, &skills, target))
+            } else {
+                within.exchange(target, &skills, target).map(drop)
+            };
+        })
     }
 
     /// Moves prepared skills to unused names, each atomically, and writes the lockfile once for all
@@ -183,49 +176,46 @@ impl Changes {
     /// # Errors
     /// When another skill is offered under the name of one; then nothing is moved. Also when anything
     /// cannot be written. Skills already moved either stay or are all moved back.
-    pub fn place_new(&mut self, staging: &Staging, new: &[New]) -> Result<Vec<bool>> {
-        let (skills, scratch) = (self.skills()?, staging.dir());
+    pub fn place_new(&mut self, new: &[New]) -> Result<Vec<bool>> {
+        let (skills, scratch) = (self.skills()?, self.scratch);
         self.check_names_free(new)?;
-        let mut placed: Vec<bool> = new.iter().map(|n| !skills.has(n.name.entry())).collect();
-        let free = new.iter().zip(&placed).filter(|(_, is_free)| **is_free);
-        let journals = free
-            .map(|(new, _)| new.journal())
-            .collect::<Result<Vec<_>>>()?;
-        begin_journal(scratch, &journals)?;
-        let mut failed = None;
-        for (New { place, name, .. }, is_placed) in new.iter().zip(&mut placed) {
-            *is_placed = *is_placed && failed.is_none();
-            if *is_placed
-                && let Err(error) = place.within.rename(&place.name, &skills, name.entry())
-            {
-                *is_placed = false;
+        let is_free = |(place, _): &&New| !skills.has(place.name.entry());
+        let free: Vec<&New> = new.iter().filter(is_free).collect();
+        let journals: Result<Vec<_>> = free.iter().map(|new| Journal::of_new(new)).collect();
+        begin_journal(scratch, &journals?)?;
+        let (mut moved, mut failed) = (Vec::new(), None);
+        for (Prepared { within, name }, entry) in free {
+            if let Err(error) = within.rename(name.entry(), &skills, name.entry()) {
                 failed = Some(not_moved(&skills, name.entry(), &error));
+                break;
             }
+            moved.push((within, name, *entry));
         }
-        let moved = || new.iter().zip(&placed).filter(|(_, is_placed)| **is_placed);
-        let entries: Vec<_> = moved().map(|(new, _)| (new.name, new.entry)).collect();
+        let entries: Vec<_> = moved
+            .iter()
+            .map(|(_, name, entry)| (*name, *entry))
+            .collect();
         if let Err(error) = self.lockfile.set(&entries, scratch) {
-            for (New { place, name, .. }, _) in moved() {
-                let _ = skills.rename(name.entry(), &place.within, &place.name);
+            for (within, name, _) in moved {
+                let _ = skills.rename(name.entry(), within, name.entry());
             }
             remove_journal(scratch)?;
             return Err(error);
         }
         remove_journal(scratch)?;
-        failed.map_or(Ok(placed), Err)
+        let is_moved = |(place, _): &New| entries.iter().any(|(name, _)| *name == &place.name);
+        failed.map_or_else(|| Ok(new.iter().map(is_moved).collect()), Err)
     }
 
     fn check_names_free(&self, new: &[New]) -> Result<()> {
         let mut offers = offers(&self.dir.path_of(&SKILLS));
-        for New { place, name, .. } in new {
+        for (place, _) in new {
             // A link is read as the directory that it leads to, whose name may be the skill's.
-            let path = place.path();
-            let offered = offered_as(name, &path.canonicalize().unwrap_or(path));
-            let other = offered.and_then(|offered| {
-                let other = offers.insert(offered.clone(), (*name).clone())?;
-                Some((offered, other)).filter(|(_, other)| other != *name)
-            });
-            if let Some((offered, other)) = other {
+            let (name, path) = (&place.name, place.path());
+            if let Some(offered) = offered_as(name, &path.canonicalize().unwrap_or(path))
+                && let Some(other) = offers.insert(offered.clone(), name.clone())
+                && other != *name
+            {
                 let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
                 return Err(Error::new(text).hint("give it a name of its own with `--name NAME`"));
             }
@@ -237,43 +227,41 @@ impl Changes {
     ///
     /// # Errors
     /// When the lockfile cannot be written.
-    pub fn note(&mut self, staging: &Staging, entry: &LockEntry) -> Result<()> {
+    pub fn note(&mut self, entry: &LockEntry) -> Result<()> {
         self.lockfile
-            .set(&[(&entry.name, Some(entry))], staging.dir())
+            .set(&[(&entry.name, Some(entry))], self.scratch)
     }
 
     /// Removes the skill in the directory `name` and its kept state.
     ///
     /// # Errors
     /// When anything cannot be written; the old state then stays or is restored.
-    pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
-        let scratch = staging.dir();
-        begin_journal(scratch, &[Journal::new(name, None, None)])?;
-        let gone = self.carry_off(scratch, name);
+    pub fn take_away(&mut self, name: &InstalledName) -> Result<()> {
+        begin_journal(self.scratch, &[Journal::new(name, None, None)])?;
+        let gone = self.carry_off(name);
         if gone.is_err() {
-            previous::put_back(&self.dir, scratch, name);
+            previous::put_back(&self.dir, self.scratch, name);
         }
-        remove_journal(scratch)?;
+        remove_journal(self.scratch)?;
         gone
     }
 
     /// The steps of [`Changes::take_away`] of which all or none take effect.
-    fn carry_off(&mut self, scratch: &Dir, name: &InstalledName) -> Result<()> {
-        let (skills, target) = (self.skills()?, name.entry());
-        let failed = |error| {
-            let error = skills.error("remove", target, &error);
-            error.hint("check the permissions of the skills directory")
-        };
+    fn carry_off(&mut self, name: &InstalledName) -> Result<()> {
+        let (skills, scratch, target) = (self.skills()?, self.scratch, name.entry());
         let former = previous::set_aside(&self.dir, scratch, name);
         former.map_err(|error| scratch.error("move to", &FORMER, &error))?;
         if skills.has(target) {
-            skills.rename(target, scratch, &GONE).map_err(failed)?;
+            let moved = skills.rename(target, scratch, &GONE);
+            moved.map_err(|error| {
+                let error = skills.error("remove", target, &error);
+                error.hint("check the permissions of the skills directory")
+            })?;
         }
-        self.lockfile
-            .set(&[(name, None)], scratch)
-            .inspect_err(|_| {
-                let _ = scratch.rename(&GONE, &skills, target);
-            })
+        let set = self.lockfile.set(&[(name, None)], scratch);
+        set.inspect_err(|_| {
+            let _ = scratch.rename(&GONE, &skills, target);
+        })
     }
 }
 
@@ -291,13 +279,12 @@ pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
 }
 
-fn exchange(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
-    let Prepared { within, name } = staged;
-    if within.exchange(name, skills, target)? {
+fn exchange(within: &Dir, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
+    if within.exchange(target, skills, target)? {
         return Ok(());
     }
     skills.rename(target, scratch, &OLD)?;
-    within.rename(name, skills, target).inspect_err(|_| {
+    within.rename(target, skills, target).inspect_err(|_| {
         // Errors here do not matter: the first one is reported.
         let _ = scratch.rename(&OLD, skills, target);
     })

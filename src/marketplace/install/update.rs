@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, copy_tree};
+use crate::marketplace::fetch::Fetcher;
 use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
@@ -16,9 +16,6 @@ use crate::marketplace::source::{Seen, ancestry, find_again, is_same_tree, moved
 use crate::marketplace::source::{newer_tags, seen};
 use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
-use crate::sys::EntryName;
-
-const STASH: EntryName = EntryName::from_static("stash");
 
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
@@ -111,16 +108,15 @@ impl Market<'_> {
         agree: &mut Agree,
         note: &mut Note,
     ) -> Result<Vec<Updated>> {
-        self.clean_litter();
-        let lockfile = Lockfile::read(self.plugin_dir)?;
-        lockfile.check_writable()?;
+        let lockfile = self.begin()?;
         let directories = self.meant(names, &lockfile)?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let mut results = Vec::new();
         for name in directories {
             note(&format!("checking `{name}`"));
-            let change = match lockfile.get(&name) {
+            let entry = lockfile.get(&name);
+            let change = match entry {
                 Some(entry) => self.update_one(entry, options, &staging, &mut fetcher, agree),
                 None => Err(Error::new(format!("nobody knows where `{name}` came from"))
                     .hint("remove it and install it from its source")),
@@ -129,7 +125,7 @@ impl Market<'_> {
                 reason: error.to_string(),
                 hint: error.next_step().map(str::to_owned),
             });
-            let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
+            let newer_tags = entry.map(|entry| newer_tags(entry, &fetcher));
             let skill = Skill::load(&self.dir(&name)).ok();
             results.push(Updated {
                 version: skill.and_then(|skill| skill.fields.version()),
@@ -256,13 +252,13 @@ impl Market<'_> {
         staging: &Staging,
     ) -> Result<Change> {
         let name = &entry.name;
-        let mut changes = self.changes_of(name, Some(entry), looked_at)?;
+        let mut changes = self.changes_of(staging, name, Some(entry), looked_at)?;
         let mut stashed = None;
         if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
             let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
-            stashed = Some(stash(&changes, staging, name, &kept)?);
+            stashed = Some(changes.stash(name, &staging.place_for(&kept)?)?);
         }
-        changes.replace(staging, &staged.place, name, Some(&staged.entry))?;
+        changes.replace(&staged.place, Some(&staged.entry))?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
             to: staged.entry.commit,
@@ -272,13 +268,14 @@ impl Market<'_> {
     }
 
     /// Begins to change a skill, if it is still the one that was compared.
-    pub(crate) fn changes_of(
+    pub(crate) fn changes_of<'s>(
         &self,
+        staging: &'s Staging,
         name: &InstalledName,
         entry: Option<&LockEntry>,
         looked_at: &Digest,
-    ) -> Result<Changes> {
-        let changes = self.changes()?;
+    ) -> Result<Changes<'s>> {
+        let changes = self.changes(staging)?;
         let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
         if changes.lockfile().get(name) == entry && same {
             return Ok(changes);
@@ -290,33 +287,13 @@ impl Market<'_> {
     /// The skill matches its source. Records the new commit in the lockfile, unless `not`.
     fn note_unless(&self, not: bool, staging: &Staging, entry: &LockEntry) -> Result<Change> {
         if !not {
-            let mut changes = self.changes()?;
+            let mut changes = self.changes(staging)?;
             if changes.lockfile().get(&entry.name).is_some() {
-                changes.note(staging, entry)?;
+                changes.note(entry)?;
             }
         }
         Ok(Change::UpToDate)
     }
-}
-
-/// Copies an installed skill to `stash/`, completely or not at all, and returns the path of the
-/// copy.
-fn stash(
-    changes: &Changes,
-    staging: &Staging,
-    name: &InstalledName,
-    kept: &InstalledName,
-) -> Result<String> {
-    let dir = changes.dir();
-    let home = dir.make_dir(&STASH);
-    let home = home.map_err(|error| dir.error("make directory", &STASH, &error))?;
-    if !home.has(kept.entry()) {
-        let copy = staging.place_for(kept)?;
-        copy_tree(&changes.skill(name)?, &copy.make()?)?;
-        let moved = copy.within.rename(&copy.name, &home, kept.entry());
-        moved.map_err(|error| home.error("keep", kept.entry(), &error))?;
-    }
-    Ok(home.path_of(kept.entry()).display().to_string())
 }
 
 fn kept(why: &Error) -> Change {

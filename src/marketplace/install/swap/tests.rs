@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::marketplace::install::Staging;
 use crate::marketplace::lock::LockPath;
 
 /// A plugin directory, and a staging directory whose command was killed.
@@ -48,7 +49,7 @@ impl Killed {
 
     /// Runs the recovery of the next command; returns the skill's text and the entry's commit.
     fn recovered(&self) -> (Option<String>, Option<String>) {
-        crate::marketplace::install::litter::clean(&self.base);
+        crate::marketplace::install::litter::clean(&self.base, false);
         assert!(!self.plugin.path().join("staging").exists());
         let lockfile = Lockfile::read(&self.base).unwrap();
         let commit = lockfile.get("x").map(|entry| entry.commit.clone().unwrap());
@@ -166,17 +167,10 @@ fn several_placed_skills_are_locked_and_present_ones_kept() {
         };
         staged.push((place, entry));
     }
-    let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
-    let staged = staged.iter().map(|(place, entry)| New {
-        place,
-        name: &entry.name,
-        entry: Some(entry),
-    });
+    let mut changes = Changes::begin(&base, staging.dir(), Duration::ZERO).unwrap();
+    let staged = staged.iter().map(|(place, entry)| (place, Some(entry)));
     let staged: Vec<_> = staged.collect();
-    assert_eq!(
-        changes.place_new(&staging, &staged).unwrap(),
-        [true, false, true]
-    );
+    assert_eq!(changes.place_new(&staged).unwrap(), [true, false, true]);
     let lockfile = Lockfile::read(&base).unwrap();
     let known = ["a", "b", "c"].map(|name| lockfile.get(name).is_some());
     assert_eq!(known, [true, false, true]);
@@ -254,19 +248,13 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     Killed::put(&target, "old");
     let staged = staging.place_for(&name("x")).unwrap();
     Killed::put(&staged.path(), "new");
-    let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
+    let mut changes = Changes::begin(&base, staging.dir(), Duration::ZERO).unwrap();
     fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
-    let (name, entry) = (name("x"), entry("new"));
-    let replaced = changes.replace(&staging, &staged, &name, Some(&entry));
-    assert!(replaced.is_err());
+    let entry = entry("new");
+    assert!(changes.replace(&staged, Some(&entry)).is_err());
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
-    let new = New {
-        place: &staged,
-        name: &name,
-        entry: Some(&entry),
-    };
-    assert!(changes.place_new(&staging, &[new]).is_err());
+    assert!(changes.place_new(&[(&staged, Some(&entry))]).is_err());
     assert!(!target.exists() && staged.path().exists() && !staging.dir().has(&JOURNAL));
 }
 
@@ -281,7 +269,7 @@ fn a_journal_with_a_hostile_name_moves_nothing() {
             .unwrap_err()
             .to_string();
         assert!(!error.contains('\u{1b}'), "{error:?}");
-        crate::marketplace::install::litter::clean(&killed.base);
+        crate::marketplace::install::litter::clean(&killed.base, false);
         assert!(killed.staging.path().join("old/SKILL.md").exists());
     }
 }
