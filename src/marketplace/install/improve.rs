@@ -56,8 +56,8 @@ impl Market<'_> {
     /// When the skill cannot be changed, the edit fails or leaves no skill of that name, another
     /// process changes it meanwhile, or `agree` refuses. The skill is then unchanged.
     pub fn improve(&self, name: &str, edit: &mut Edit, agree: &mut Agree) -> Result<()> {
-        self.check_changeable(name)?;
         let lockfile = self.begin()?;
+        self.check_changeable(name)?;
         let entry = lockfile.get(name);
         let installed = self.dir(name);
         let before = Skill::load(&installed)
