@@ -11,6 +11,7 @@ mod hash;
 pub mod last_word;
 pub mod limits;
 pub mod lock;
+pub mod name_list;
 pub mod owner;
 mod poll;
 pub mod process;

@@ -1,206 +1,80 @@
 //! Recognises secrets by their name or format, for logs and for the environment of scripts. It does
 //! not mask anything itself.
 
+use super::name_list::Names;
+
 /// Texts that mark a name as that of a secret wherever they occur in it.
-const CONTAINED: [&str; 18] = [
-    "secret",
-    "passw",
-    "passphrase",
-    "passcode",
-    "passkey",
-    "apikey",
-    "appkey",
-    "authkey",
-    "accesskey",
-    "accountkey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "sharedkey",
-    "credential",
-    "authorization",
-    "connectionstring",
-];
+const CONTAINED: &str = "secret passw passphrase passcode passkey apikey appkey authkey accesskey accountkey \
+     privatekey signingkey encryptionkey masterkey sharedkey credential authorization \
+     connectionstring";
 
 /// Words that mark a name as that of a secret.
-const WORDS: [&str; 18] = [
-    "auth",
-    "bearer",
-    "cookie",
-    "cookies",
-    "cred",
-    "creds",
-    "dsn",
-    "jwt",
-    "otp",
-    "pass",
-    "pat",
-    "pgpass",
-    "pin",
-    "pw",
-    "pwd",
-    "sas",
-    "sig",
-    "signature",
-];
+const WORDS: Names = Names::new(
+    "auth bearer cookie cookies cred creds dsn jwt otp pass pat pgpass pin pw pwd sas sig \
+     signature",
+);
 
 /// Word endings that mark a name as that of a secret, and words with such an ending that do not.
 const ENDS: [&str; 3] = ["pass", "token", "tokens"];
-const NO_SECRETS: [&str; 4] = ["bypass", "compass", "encompass", "surpass"];
+const NO_SECRETS: Names = Names::new("bypass compass encompass surpass");
 /// Words with which a name is that of a number, not a secret: `max_tokens`.
-const COUNTS: [&str; 10] = [
-    "completion",
-    "count",
-    "input",
-    "limit",
-    "max",
-    "min",
-    "n",
-    "num",
-    "output",
-    "total",
-];
+const COUNTS: Names = Names::new("completion count input limit max min n num output total");
 
 /// Words before `key` in the names of keys that are not secret.
-const HARMLESS_KEYS: [&str; 14] = [
-    "cache",
-    "foreign",
-    "group",
-    "hot",
-    "index",
-    "map",
-    "object",
-    "partition",
-    "primary",
-    "public",
-    "publishable",
-    "row",
-    "sort",
-    "unique",
-];
+const HARMLESS_KEYS: Names = Names::new(
+    "cache foreign group hot index map object partition primary public publishable row sort \
+     unique",
+);
 
 /// Services whose URL usually contains the password.
-const SERVICES: [&str; 21] = [
-    "amqp",
-    "broker",
-    "celery",
-    "clickhouse",
-    "cloudinary",
-    "database",
-    "db",
-    "elasticsearch",
-    "hook",
-    "jdbc",
-    "kafka",
-    "mongo",
-    "mongodb",
-    "mysql",
-    "pg",
-    "postgres",
-    "postgresql",
-    "rabbitmq",
-    "redis",
-    "smtp",
-    "webhook",
-];
+const SERVICES: Names = Names::new(
+    "amqp broker celery clickhouse cloudinary database db elasticsearch hook jdbc kafka mongo \
+     mongodb mysql pg postgres postgresql rabbitmq redis smtp webhook",
+);
 
-/// Prefixes of secrets that a service issues, with the minimum number of characters that follow:
+/// Prefixes of secrets that a service issues, behind the minimum number of characters that follow:
 /// published formats, as leak scanners such as gitleaks know them.
-const ISSUED: [(&str, usize); 86] = [
+const ISSUED: [(usize, &str); 24] = [
     // GitHub, GitLab, Bitbucket and Atlassian.
-    ("ghp_", 12),
-    ("gho_", 12),
-    ("ghu_", 12),
-    ("ghs_", 12),
-    ("ghr_", 12),
-    ("github_pat_", 12),
-    ("glpat-", 12),
-    ("gldt-", 12),
-    ("glrt-", 12),
-    ("glcbt-", 12),
-    ("glptt-", 12),
-    ("glft-", 12),
-    ("glsoat-", 12),
-    ("ATBB", 28),
-    ("ATATT3", 50),
+    (
+        12,
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat-",
+    ),
+    (28, "ATBB"),
+    (50, "ATATT3"),
     // Amazon, Google, Microsoft, DigitalOcean and other clouds.
-    ("AKIA", 12),
-    ("ASIA", 12),
-    ("ABIA", 16),
-    ("ACCA", 16),
-    ("AIza", 30),
-    ("ya29.", 20),
-    ("GOCSPX-", 20),
-    ("dop_v1_", 32),
-    ("doo_v1_", 32),
-    ("dor_v1_", 32),
-    ("fo1_", 30),
-    ("sbp_", 30),
-    ("sb_secret_", 16),
-    ("pscale_tkn_", 20),
-    ("pscale_pw_", 20),
-    ("dapi", 32),
-    ("LTAI", 16),
+    (12, "AKIA ASIA"),
+    (16, "ABIA ACCA sb_secret_ LTAI"),
+    (20, "ya29. GOCSPX- pscale_tkn_ pscale_pw_"),
+    (30, "AIza fo1_ sbp_"),
+    (32, "dop_v1_ doo_v1_ dor_v1_ dapi"),
     // AI models and their services.
-    ("sk-", 12),
-    ("hf_", 20),
-    ("api_org_", 20),
-    ("gsk_", 20),
-    ("r8_", 20),
-    ("xai-", 20),
-    ("pplx-", 20),
-    ("nvapi-", 20),
-    ("tvly-", 16),
-    ("lsv2_", 20),
-    ("rpa_", 20),
-    ("pcsk_", 20),
+    (12, "sk-"),
+    (16, "tvly-"),
+    (
+        20,
+        "hf_ api_org_ gsk_ r8_ xai- pplx- nvapi- lsv2_ rpa_ pcsk_",
+    ),
     // Payment.
-    ("sk_live_", 10),
-    ("sk_test_", 10),
-    ("rk_live_", 10),
-    ("rk_test_", 10),
-    ("whsec_", 16),
-    ("sq0atp-", 16),
-    ("sq0csp-", 16),
-    ("shpat_", 20),
-    ("shpss_", 20),
-    ("shpca_", 20),
-    ("shppa_", 20),
+    (10, "sk_live_ sk_test_ rk_live_ rk_test_"),
+    (16, "whsec_ sq0atp- sq0csp-"),
+    (20, "shpat_ shpss_ shpca_ shppa_"),
     // Messaging and mail.
-    ("xoxb-", 10),
-    ("xoxp-", 10),
-    ("xoxa-", 10),
-    ("xoxr-", 10),
-    ("xoxs-", 10),
-    ("xoxe-", 10),
-    ("xoxe.", 10),
-    ("xapp-", 10),
-    ("SG.", 40),
-    ("xkeysib-", 20),
+    (10, "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxe. xapp-"),
+    (20, "xkeysib-"),
+    (40, "SG."),
     // Packages, builds, monitoring.
-    ("npm_", 30),
-    ("pypi-AgE", 30),
-    ("rubygems_", 30),
-    ("dckr_pat_", 16),
-    ("cio", 32),
-    ("pul-", 32),
-    ("hvs.", 20),
-    ("hvb.", 20),
-    ("dp.st.", 20),
-    ("dp.pt.", 20),
-    ("glc_", 24),
-    ("glsa_", 24),
-    ("sntrys_", 20),
-    ("sntryu_", 20),
-    ("NRAK-", 20),
-    ("lin_api_", 20),
-    ("figd_", 20),
-    ("PMAK-", 20),
-    ("ntn_", 30),
+    (16, "dckr_pat_"),
+    (
+        20,
+        "hvs. hvb. dp.st. dp.pt. sntrys_ sntryu_ NRAK- lin_api_ figd_ PMAK-",
+    ),
+    (24, "glc_ glsa_"),
+    (30, "npm_ pypi-AgE rubygems_ ntn_"),
+    (32, "cio pul-"),
     // Keys and signed claims themselves.
-    ("AGE-SECRET-KEY-1", 20),
-    ("eyJ", 12),
+    (12, "eyJ"),
+    (20, "AGE-SECRET-KEY-1"),
 ];
 
 /// Parts of addresses after which everything is secret.
@@ -222,19 +96,17 @@ const KEY_ENDS: &str = "-----END ";
 pub fn is_name(name: &str) -> bool {
     let words = words(name);
     let folded = words.concat();
-    let word = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+    let word = |wanted: Names| words.iter().any(|word| wanted.has(word));
     // In this spelling it is the shell's directory; a variable `pwd` or `DB_PWD` is a secret.
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
-    let ends = |word: &String| {
-        ENDS.iter().any(|end| word.ends_with(end)) && !NO_SECRETS.contains(&word.as_str())
-    };
-    CONTAINED.iter().any(|part| folded.contains(part))
-        || word(&WORDS)
-        || (words.iter().any(ends) && !word(&COUNTS))
+    let ends = |word: &String| ENDS.iter().any(|end| word.ends_with(end)) && !NO_SECRETS.has(word);
+    CONTAINED.split(' ').any(|part| folded.contains(part))
+        || word(WORDS)
+        || (words.iter().any(ends) && !word(COUNTS))
         || is_key(&words)
-        || (word(&["url", "uri"]) && word(&SERVICES))
+        || (word(Names::new("url uri")) && word(SERVICES))
         || folded == "gpgagentinfo"
         || folded == "krb5ccname"
 }
@@ -242,9 +114,7 @@ pub fn is_name(name: &str) -> bool {
 /// Whether the words name a secret key; `key` alone means many things.
 fn is_key(words: &[String]) -> bool {
     let mut pairs = words.windows(2);
-    pairs.any(|pair| {
-        matches!(pair[1].as_str(), "key" | "keys") && !HARMLESS_KEYS.contains(&pair[0].as_str())
-    })
+    pairs.any(|pair| matches!(pair[1].as_str(), "key" | "keys") && !HARMLESS_KEYS.has(&pair[0]))
 }
 
 /// Splits a name into words: `fooBar`, `FOO_BAR` and `foo-bar` give the same words.
@@ -274,16 +144,21 @@ pub fn issued(text: &str) -> Option<usize> {
     if !text.chars().take(SHORTEST).all(is_part) || text.len() < SHORTEST {
         return None;
     }
-    ISSUED.iter().find_map(|(begins, least)| {
+    let issued = ISSUED.iter().flat_map(|(least, prefixes)| {
+        let prefixes = prefixes.split(' ');
+        prefixes.map(move |prefix| (*least, prefix))
+    });
+    let mut issued = issued.filter_map(|(least, begins)| {
         let rest = text.strip_prefix(begins)?;
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let tail = &rest[..length];
         // Natural words contain neither digits nor inner capitals, and paths contain slashes.
         let is_drawn = tail.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
         let dense = tail.split(['/', '.']).map(str::len).max().unwrap_or(0);
-        let is_one = is_drawn && length >= *least && dense >= (*least).min(12);
+        let is_one = is_drawn && length >= least && dense >= least.min(12);
         is_one.then(|| begins.len() + length)
-    })
+    });
+    issued.next()
 }
 
 /// The range of the secret part of the private key with which `text` begins.

@@ -22,26 +22,10 @@ const SETTINGS: [&str; 9] = [
 ];
 
 /// Variables that would point git at another repository.
-const REPOSITORY: [&str; 18] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_GRAFT_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_QUARANTINE_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_EDITOR",
-    "GIT_DEFAULT_HASH",
-];
+const REPOSITORY: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
+     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_NAMESPACE GIT_PREFIX \
+     GIT_SHALLOW_FILE GIT_GRAFT_FILE GIT_REPLACE_REF_BASE GIT_QUARANTINE_PATH \
+     GIT_TEMPLATE_DIR GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_DEFAULT_HASH";
 
 /// Git, and how to run it during one of our commands.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +68,7 @@ impl Git<'_> {
         let mut command = self.0.command("git");
         for (name, _) in self.0.env.vars() {
             let text = name.to_string_lossy();
-            if REPOSITORY.contains(&text.as_ref()) || text.starts_with("GIT_TRACE") {
+            if REPOSITORY.split(' ').any(|one| one == text) || text.starts_with("GIT_TRACE") {
                 command.env_remove(name);
             }
         }

@@ -17,7 +17,6 @@ mod git_names;
 mod held;
 mod heredoc;
 mod links;
-mod name_list;
 mod names;
 mod neutral;
 mod operand;
@@ -40,6 +39,8 @@ mod tree;
 mod word;
 mod wrappers;
 mod zsh;
+
+use crate::sys::name_list;
 
 pub use check::{Rules, check};
 pub use deny::denied;

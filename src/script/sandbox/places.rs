@@ -9,25 +9,8 @@ use crate::sys::{Directories, Env};
 
 /// The system: programs, libraries and their configuration, and kernel information. Not the users'
 /// homes, `/var`, or other people's temporary files.
-const SYSTEM: [&str; 17] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/nix",
-    "/gnu",
-    "/snap",
-    "/proc",
-    "/sys",
-    "/run/systemd/resolve",
-    "/run/resolvconf",
-    "/run/NetworkManager",
-];
+const SYSTEM: &str = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /gnu /snap /proc /sys \
+     /run/systemd/resolve /run/resolvconf /run/NetworkManager";
 
 /// Devices that any program may need to read and write.
 #[cfg(target_os = "linux")]
@@ -116,7 +99,7 @@ impl Places<'_> {
         let of_interpreter = interpreters.clone();
         let of_interpreter = of_interpreter.filter_map(|file| Some(file.parent()?.to_owned()));
         for dir in std::env::split_paths(path).chain(of_interpreter) {
-            if !dir.is_absolute() || SYSTEM.iter().any(|system| dir.starts_with(system)) {
+            if !dir.is_absolute() || SYSTEM.split(' ').any(|system| dir.starts_with(system)) {
                 continue;
             }
             if contains_home(&dir, home.as_deref()) {
@@ -135,7 +118,7 @@ impl Places<'_> {
         }
         // The interpreter itself must be readable even if the directories around it are not.
         wanted.extend(interpreters);
-        let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+        let mut all: Vec<PathBuf> = SYSTEM.split(' ').map(PathBuf::from).collect();
         if let Some(home) = &home {
             all.extend(HOME_LIBRARIES.iter().map(|below| home.join(below)));
         }
