@@ -17,15 +17,6 @@ use crate::sys::warn;
 /// Names in one call of `skill_session`.
 const SESSION_NAMES: usize = 100;
 
-/// What happens to the skills that are active already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadMode {
-    /// They are unloaded.
-    Replace,
-    /// They stay.
-    Add,
-}
-
 /// The offered skills that `names` mean, in order and without duplicates.
 ///
 /// # Errors
@@ -69,17 +60,18 @@ pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
     make_active(ctx, &config, &[(skill, tool)], loading)
 }
 
-/// Makes skills active at the request of `skill_session`.
+/// Makes skills active at the request of `skill_session`, which adds them to what is active already
+/// or replaces it.
 ///
 /// # Errors
 /// As [`put_in_force`], and if it would unload a restricted skill that only the user may end.
-pub fn load(ctx: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
+pub fn load(ctx: &RunContext, skills: &[Offered], adds: bool) -> Result<()> {
     let config = ctx.config()?;
-    let loading = match mode {
-        LoadMode::Add => Loading::Add,
-        LoadMode::Replace => Loading::Replace {
-            restricted_too: config.deactivate == Deactivate::Model,
-        },
+    let restricted_too = config.deactivate == Deactivate::Model;
+    let loading = if adds {
+        Loading::Add
+    } else {
+        Loading::Replace { restricted_too }
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
     make_active(ctx, &config, &skills, loading)

@@ -1,18 +1,20 @@
-//! Which skill a call activates: one parser for authorizing the call and for running it.
+//! What a call of a tool is for: which skill it activates, which of our own tools it is, and whether
+//! it reads a script instead of running it. One parser for authorizing the call and for running it.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, suggestion, tool_name, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
-use crate::permission::{Call, OurTool, Scope, denied};
+use crate::host::tools::{self, Argument, Effect};
+use crate::permission::{Call, OurTool, Resolve, Scope, denied, looking};
 use crate::policy::OnDisk;
-use crate::protocol::{Activate, ToolCall, ToolUse, our_tool, written_skill};
+use crate::protocol::{Activate, RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::run_context::RunContext;
 use crate::session::Session;
-use crate::skill::Skill;
+use crate::skill::{Runner, Skill};
 use crate::sys::text::quoted;
 
 /// A skill being called.
@@ -187,4 +189,64 @@ pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -
     } else {
         call
     }
+}
+
+/// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
+/// tool will parse them; a different reading could bypass the decision. `script_of` is the
+/// directory of the skill whose script is to run.
+pub fn our_tool<'a>(
+    tool: &str,
+    arguments: &'a Value,
+    script_of: Option<&'a Path>,
+) -> Option<OurTool<'a>> {
+    let parsed = || ToolCall::parse(tool, Ok(arguments.clone())).ok();
+    match tool {
+        ours::DIRECT => Some(OurTool::Direct),
+        ours::MARKETPLACE => Some(OurTool::Marketplace {
+            action: match parsed() {
+                Some(ToolCall::Command(words)) => words.first().and_then(|verb| looking(verb)),
+                _ => None,
+            },
+        }),
+        ours::READ_FILE => Some(OurTool::ReadSkillFile {
+            skill: written_skill(arguments),
+        }),
+        ours::SESSION => Some(OurTool::Session),
+        ours::PROPOSE => Some(OurTool::Propose { new: false }),
+        ours::CREATE => Some(OurTool::Propose { new: true }),
+        ours::RUN_SCRIPT => Some(match parsed() {
+            Some(ToolCall::RunSkillScript(RunSkillScript::Job { .. })) => OurTool::Job,
+            _ => OurTool::RunSkillScript { skill: script_of },
+        }),
+        _ => None,
+    }
+}
+
+/// The advice if a call reads a script of the active skill; `None` for any other call.
+pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
+    let active = session.latest()?;
+    let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
+    let dir = Path::new(&active.dir);
+    let path = if used.tool == ours::READ_FILE {
+        let means_it = |written| ctx.meant_skill(Some(written)).is_ok_and(|it| it.dir == dir);
+        let is_its = written_skill(&used.arguments).is_none_or(means_it);
+        is_its.then(|| dir.join(text("path").unwrap_or_default()))?
+    } else {
+        let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
+        let key = tool.keys(&[Argument::Path]).next()?;
+        ctx.env.project_root().join(text(key)?)
+    };
+    let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
+    let inside = real.strip_prefix(&dir).ok()?;
+    Runner::is_meant_at(&real).then(|| advice(&active.name, inside))
+}
+
+/// How to run the script instead.
+pub fn advice(skill: &str, script: &Path) -> String {
+    let script = script.display().to_string();
+    let call = json!({"skill": skill, "script": script, "args": []});
+    format!(
+        "`{script}` is a script of the skill `{skill}`: run it with {} {call} instead of reading it",
+        ours::RUN_SCRIPT
+    )
 }

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use crate::activation::LoadMode;
 use crate::catalog::Entry;
 use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
 use crate::protocol::called::{handed_on, skill_dir};
@@ -11,7 +10,7 @@ use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
 use crate::protocol::{
     Activate, Called, CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
-    SkillSession, StartScript, ToolCall, ToolUse, UseJob, WorkDir,
+    SkillSession, StartScript, ToolCall, ToolUse, WorkDir,
 };
 use crate::run_context::RunContext;
 use crate::session::Session;
@@ -42,7 +41,7 @@ pub fn meaning(
             let named = skill("skill", start.skill.as_deref());
             script(&start, dir(&start.skill).as_deref(), named)
         }
-        Ok(ToolCall::RunSkillScript(RunSkillScript::Job(UseJob { job, stop, format }))) => vec![
+        Ok(ToolCall::RunSkillScript(RunSkillScript::Job { job, stop, format })) => vec![
             Meant::text("job", job),
             Meant::text("stop", stop.to_string()),
             output(format),
@@ -53,11 +52,8 @@ pub fn meaning(
                 written.map(|name| skill("names", Some(name))).collect()
             };
             let (action, all, mut meant) = match call {
-                SkillSession::Load { names, mode } => {
-                    let mode = match mode {
-                        LoadMode::Replace => "replace",
-                        LoadMode::Add => "add",
-                    };
+                SkillSession::Load { names, adds } => {
+                    let mode = if adds { "add" } else { "replace" };
                     let mode = vec![Meant::text("mode", mode)];
                     ("load", "false", [skills(names), mode].concat())
                 }

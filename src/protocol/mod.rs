@@ -8,22 +8,21 @@ mod called;
 pub mod closed;
 pub mod hooks;
 mod meaning;
-mod our_tool;
 mod request;
 mod schema;
-mod script_reads;
 pub mod tools;
 
 pub use answer::{Response, install_panic_hook, live};
-pub use called::{Called, activation, call_of, called, resolve, script_of, under_denied_name};
+pub use called::{
+    Called, activation, advice, call_of, called, our_tool, resolve, script_of, script_read,
+    under_denied_name,
+};
 pub use hooks::ModelInstall;
 pub use meaning::meaning;
-pub use our_tool::our_tool;
 pub use request::{
     Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt, ProposeSkillUpdate,
     ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall, ToolResult, ToolUse,
-    UseJob, WorkDir, written_skill,
+    WorkDir, written_skill,
 };
 pub use schema::schema;
-pub use script_reads::{advice, script_read};
 pub use tools::{Place, place};

@@ -24,7 +24,7 @@ use crate::sys::{Env, limits, warn};
 pub use activate::{Activate, NAME};
 pub use arguments::written_skill;
 pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
-pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
+pub use run_script::{Format, RunSkillScript, StartScript, WorkDir};
 pub use skill_session::SkillSession;
 pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall};
 

@@ -5,16 +5,23 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
+use crate::catalog::{Catalog, Cut, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
 use crate::policy::Lifetime;
 use crate::protocol::Response;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
-use crate::protocol::hooks::{always_on, cut};
+use crate::protocol::hooks::always_on;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
-use crate::sys::warn;
+use crate::skill::{Diagnostic, one_line};
+use crate::sys::text::listed;
+use crate::sys::{EntryName, warn};
+
+/// What the user was told about skills that were cut.
+const TOLD: EntryName = EntryName::from_static("told");
+
+/// How many names of skills that were cut are listed.
+const LISTED: usize = 8;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
 pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
@@ -32,7 +39,7 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
         let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
         let disclosure = Disclosure::new(catalog, &config.unwrap_or_default());
-        cut::tell_once(ctx, disclosure.cut());
+        tell_of_cuts(ctx, disclosure.cut());
         Rendered {
             text: disclosure.prompt_block().unwrap_or_default().to_owned(),
             remarks: remarks.join("\n"),
@@ -110,4 +117,30 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
         remarks.push(one_line(&format!("no skill is offered: {error}")));
     }
     remarks
+}
+
+/// One line about the skills that were cut, unless it was shown before.
+fn tell_of_cuts(ctx: &RunContext, cut: &[Cut]) {
+    let set = cut
+        .iter()
+        .map(|cut| format!("{} {:?}\n", cut.name, cut.why));
+    let set: Vec<String> = set.collect();
+    if cut.is_empty() || ctx.seen(TOLD).before(&set.concat()) {
+        return;
+    }
+    let told = |is_named: bool, what: &str| {
+        let cut = cut.iter();
+        let cut = cut.filter(|cut| (cut.why != Diagnostic::NameOmitted) == is_named);
+        let names: Vec<&str> = cut.map(|cut| cut.name.as_str()).collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        format!("; {what}: {}", listed(&names, LISTED))
+    };
+    warn(format_args!(
+        "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
+         shows all, and `prompt_chars` in the configuration makes room",
+        told(true, "shortened"),
+        told(false, "not named"),
+    ));
 }

@@ -1,21 +1,33 @@
 //! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against the
 //! active restrictions. Fails closed: any failure while something may be restricted blocks the
 //! call.
+//!
+//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules for the
+//! tool's final arguments. Another plugin may have rewritten them since `pre_tool`
+//! (docs/spec/hosts.md#hooks).
 
 use serde_json::{Value, json};
 
 use super::always_on;
-use super::load_session::load_session;
-use super::refuse::{refuse, stopped};
-use crate::activation::put_in_force;
+use crate::activation::{load, offered_by_names, put_in_force};
+use crate::catalog::Offered;
 use crate::host::ours;
-use crate::policy::Event;
+use crate::permission::Deactivate;
+use crate::policy::{Event, call_event};
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::tools::{Place, place};
-use crate::protocol::{Called, Response, ToolUse, called, closed};
+use crate::protocol::{Called, Response, SkillSession, ToolUse, call_of, called, closed};
 use crate::run_context::RunContext;
-use crate::session::{Session, Unreadable};
-use crate::sys::warn;
+use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
+use crate::sys::{EntryName, warn};
+
+const REFUSALS: EntryName = EntryName::from_static("refusals");
+
+const UNREADABLE: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
+    Call the tool with plain arguments, or tell the user.";
+
+const UNNAMED: &str = "The call is not allowed: a skill is active or a policy in force, and the \
+    host did not say what is called.";
 
 /// The decision on a model's call of the marketplace, supplied by the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +43,9 @@ pub enum ModelInstall {
 /// Decides on a call of the marketplace by its arguments.
 type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
 
+/// The answer to a call, and what to record about it, unless nothing decided.
+type Decided = (Response, Option<Event>);
+
 /// Decides on a tool call.
 pub fn pre_tool(
     ctx: &RunContext,
@@ -39,13 +54,12 @@ pub fn pre_tool(
 ) -> Response {
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
-    let mut event = None;
-    let response = if let Some(used) = used {
-        decide(ctx, used, decide_install, &mut event)
+    let (response, event) = if let Some(used) = used {
+        decide(ctx, used, decide_install)
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
-        event = Some(unclear.with("by", "unreadable call"));
-        Response::block(UNCLEAR)
+        let unclear = unclear.with("by", "unreadable call");
+        (Response::block(UNREADABLE), Some(unclear))
     };
     if let Some(event) = event {
         ctx.record(event);
@@ -53,17 +67,35 @@ pub fn pre_tool(
     response
 }
 
-/// The answer to a call; `event` is set to what came of it, unless nothing decided.
-fn decide(
-    ctx: &RunContext,
-    used: &ToolUse,
-    decide_install: DecideInstall,
-    event: &mut Option<Event>,
-) -> Response {
-    let (store, key) = (ctx.store(), ctx.session());
+/// Refuses final arguments that are not allowed; their hooks never grant.
+pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
+    let session = always_on::session(ctx);
+    let is_free = nothing_is_in_force(ctx, &session);
+    if is_free {
+        closed::nothing_is_in_force();
+    }
+    let Some(used) = used else {
+        return if is_free {
+            Response::nothing()
+        } else {
+            Response::denied(UNNAMED)
+        };
+    };
+    let authorized = authorize(ctx, &session, used, None);
+    let Answer::Refused(reason) = authorized.answer else {
+        return Response::nothing();
+    };
+    // `pre_tool` recorded its decision; this one differs from it.
+    if let Some(event) = authorized.event {
+        ctx.record(event.with("final_arguments", true));
+    }
+    Response::denied(&reason)
+}
+
+fn decide(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Decided {
     let session = always_on::session(ctx);
     // If it cannot be recorded, what was known of it counts.
-    let _ = store.note_host(&key);
+    let _ = ctx.store().note_host(&ctx.session());
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
@@ -71,42 +103,60 @@ fn decide(
     let called = match called(ctx, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
         // The tool itself reports the error, and activates nothing.
-        Err(_) if is_free => return Response::nothing(),
-        Err(error) => {
-            let message = error.with_next_step();
-            return stopped(event, used, None, ("unusable skill", &message));
-        }
+        Err(_) if is_free => return (Response::nothing(), None),
+        Err(error) => return stopped(used, None, "unusable skill", &error.with_next_step()),
     };
     let authorized = authorize(ctx, &session, used, called.as_ref());
-    *event = authorized.event;
     if let Answer::Refused(message) = authorized.answer {
-        return refuse(ctx, &key, used, &message);
+        return (refuse(ctx, used, &message), authorized.event);
     }
-    if let Some(called) = &called {
-        return activate(ctx, &session, used, called, event);
-    }
-    if let Answer::Noted(note) = authorized.answer {
+    if called.is_none()
+        && let Answer::Noted(note) = authorized.answer
+    {
         warn(format_args!("{note}"));
     }
+    // Paths are replaced by the checked ones where they could mean others.
+    let mut arguments = authorized.arguments;
     // A note from a skill's rules must not replace a decision that only the user makes.
-    match used.tool.as_str() {
-        ours::SESSION => load_session(ctx, &session, used, event),
-        ours::MARKETPLACE => install(ctx, used, decide_install, event),
-        // Its paths are replaced by the checked ones where they could mean others.
-        _ => authorized
-            .arguments
-            .as_ref()
-            .map_or_else(Response::nothing, with_arguments),
+    let stopped = match (called, used.tool.as_str()) {
+        (Some(called), _) => activate(ctx, &session, used, &called),
+        (None, ours::SESSION) => load_session(ctx, session, used),
+        // What a model may install without the user: only this hook knows that a model is asking.
+        (None, ours::MARKETPLACE) => match decide_install(ctx, &used.arguments) {
+            ModelInstall::Allowed => None,
+            ModelInstall::AllowedAs(reference) => {
+                let arguments = arguments.insert(used.arguments.clone());
+                arguments["skill_ref"] = Value::String(reference);
+                None
+            }
+            ModelInstall::Refused(why) => Some(stopped(used, None, "model_installs", &why)),
+        },
+        _ => None,
+    };
+    stopped.unwrap_or_else(|| {
+        let passes = arguments.map(|arguments| json!({"arguments": arguments}));
+        let response = passes.map_or_else(Response::nothing, |passes| Response::json(&passes));
+        (response, authorized.event)
+    })
+}
+
+/// Blocks the call, more firmly the second time: a model that repeats a call word for word did not
+/// understand the refusal.
+fn refuse(ctx: &RunContext, used: &ToolUse, message: &str) -> Response {
+    let call = json!([used.tool, used.arguments]);
+    let call = format!("{}\0{call}", ctx.session().as_str());
+    if !ctx.seen(REFUSALS).before(&call) {
+        return Response::block(message);
     }
+    let message = format!("{message} This was already refused: do not retry.");
+    Response::block(&message)
 }
 
-/// Lets a call pass with other arguments.
-fn with_arguments(arguments: &Value) -> Response {
-    Response::json(&json!({ "arguments": arguments }))
+/// Blocks a permitted call that fails, which may be retried.
+fn stopped(used: &ToolUse, called: Option<&Called>, by: &str, message: &str) -> Decided {
+    let event = call_event(&call_of(used, called, None), "blocked", by);
+    (Response::block(message), Some(event))
 }
-
-const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
-    Call the tool with plain arguments, or tell the user.";
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that runs in a sub-agent is not activated.
@@ -115,33 +165,61 @@ fn activate(
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: &Called,
-    event: &mut Option<Event>,
-) -> Response {
+) -> Option<Decided> {
     if place(ctx, &called.skill, session) == Place::Apart {
-        return Response::nothing();
+        return None;
     }
-    let Err(error) = put_in_force(ctx, &called.skill, &called.tool) else {
-        return Response::nothing();
-    };
+    let error = put_in_force(ctx, &called.skill, &called.tool).err()?;
     let (name, error) = (&called.skill.name, error.with_next_step());
     let message = format!("The skill `{name}` is not allowed to become active: {error}");
-    stopped(event, used, Some(called), ("failed activation", &message))
+    Some(stopped(used, Some(called), "failed activation", &message))
 }
 
-/// What a model may install without the user: only this hook knows that a model is asking.
-fn install(
+/// `skill_session` loads before the tool runs, and only what the skills' own tools could load one
+/// after the other. The tool itself reports failures and does the unloading: here that would loosen
+/// restrictions before the call is certain to happen.
+fn load_session(
     ctx: &RunContext,
+    session: Result<Session, Unreadable>,
     used: &ToolUse,
-    decide_install: DecideInstall,
-    event: &mut Option<Event>,
-) -> Response {
-    match decide_install(ctx, &used.arguments) {
-        ModelInstall::Allowed => Response::nothing(),
-        ModelInstall::AllowedAs(reference) => {
-            let mut arguments = used.arguments.clone();
-            arguments["skill_ref"] = Value::String(reference);
-            with_arguments(&arguments)
+) -> Option<Decided> {
+    let call = SkillSession::parse(used.arguments.clone()).ok()?;
+    let SkillSession::Load { names, adds } = call else {
+        return None;
+    };
+    let catalog = ctx.catalog();
+    let skills = offered_by_names(&catalog, &names).ok()?;
+    let mut ahead = session;
+    if let (Ok(ahead), false) = (&mut ahead, adds) {
+        unload_what_may_be(ctx, ahead, &skills);
+    }
+    for one in &skills {
+        let own_tool = ToolUse {
+            tool: one.tool.to_owned(),
+            arguments: Value::Null,
+        };
+        let called = Called::new(&catalog, one.skill, None, None);
+        let authorized = authorize(ctx, &ahead, &own_tool, Some(&called));
+        if let Answer::Refused(message) = authorized.answer {
+            return Some((refuse(ctx, used, &message), authorized.event));
         }
-        ModelInstall::Refused(message) => stopped(event, used, None, ("model_installs", &message)),
+        if let Ok(ahead) = &mut ahead {
+            let next = vec![snapshot(one.skill, one.tool)];
+            // `load` checks the number, because it counts all of them.
+            let _ = ahead.load(next, Loading::Add, usize::MAX);
+        }
+    }
+    let error = load(ctx, &skills, adds).err()?;
+    let message = format!("Nothing was loaded: {}", error.with_next_step());
+    Some(stopped(used, None, "nothing loaded", &message))
+}
+
+/// Skills that a replacing load may unload no longer restrict.
+fn unload_what_may_be(ctx: &RunContext, session: &mut Session, skills: &[Offered]) {
+    if ctx.config().unwrap_or_default().deactivate == Deactivate::Model {
+        let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
+        let stay: Vec<_> = stay.collect();
+        // Restricted skills may be unloaded here, so this cannot be refused.
+        let _ = session.unload(|skill| is_other(skill, &stay), true);
     }
 }

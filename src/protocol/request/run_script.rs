@@ -16,7 +16,14 @@ pub enum RunSkillScript {
     /// Start a script.
     Start(StartScript),
     /// Wait for a job, or stop it.
-    Job(UseJob),
+    Job {
+        /// Its id, as the caller wrote it.
+        job: String,
+        /// Whether to stop it.
+        stop: bool,
+        /// The format of the answer.
+        format: Format,
+    },
 }
 
 /// Which script, and how.
@@ -42,17 +49,6 @@ pub struct StartScript {
     pub timeout_secs: Option<f64>,
     /// Whether it becomes a job at once.
     pub background: bool,
-    /// The format of the answer.
-    pub format: Format,
-}
-
-/// Which job, and whether to stop it.
-#[derive(Debug, PartialEq)]
-pub struct UseJob {
-    /// Its id, as the caller wrote it.
-    pub job: String,
-    /// Whether to stop it.
-    pub stop: bool,
     /// The format of the answer.
     pub format: Format,
 }
@@ -123,11 +119,11 @@ impl RunSkillScript {
                     format!(r#"to go on with the job, call it with {{"job": "{job}"}} alone"#);
                 Err(Error::new(text).hint(alone))
             }
-            (Some(job), _) => Ok(Self::Job(UseJob {
+            (Some(job), _) => Ok(Self::Job {
                 job,
                 stop: written.stop,
                 format: start.format,
-            })),
+            }),
             (None, _) if written.stop => {
                 Err(wrong("`stop` needs `job`: which one is to be stopped"))
             }

@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::arguments::{object, wrong};
-use crate::activation::LoadMode;
 use crate::error::{Error, Result};
 use crate::host::ours;
 
@@ -15,8 +14,8 @@ pub enum SkillSession {
     Load {
         /// Their names as the caller wrote them, at least one, in order.
         names: Vec<String>,
-        /// What happens to the skills that are active already.
-        mode: LoadMode,
+        /// Whether they are added to what is active already, or replace it.
+        adds: bool,
     },
     /// Make these skills inactive; `None` means all.
     Unload(Option<Vec<String>>),
@@ -44,9 +43,9 @@ impl SkillSession {
             Some(Value::String(text)) if ["", "false"].contains(&text.trim()) => false,
             Some(_) => return Err(invalid("`all` is neither true nor false")),
         };
-        let mode = match word("mode")?.as_str() {
-            "" | "replace" => LoadMode::Replace,
-            "add" => LoadMode::Add,
+        let adds = match word("mode")?.as_str() {
+            "" | "replace" => false,
+            "add" => true,
             other => {
                 let text = format!("`{}` is no mode of `skill_session`", other.escape_debug());
                 return Err(invalid(text));
@@ -54,7 +53,7 @@ impl SkillSession {
         };
         match (word("action")?.as_str(), names.is_empty(), all) {
             ("status", ..) => Ok(Self::Status),
-            ("load", false, false) => Ok(Self::Load { names, mode }),
+            ("load", false, false) => Ok(Self::Load { names, adds }),
             ("load", true, false) => Err(invalid("`load` needs `names`: which skills")),
             ("load", _, true) => Err(invalid("`all` belongs to `unload`")),
             ("unload", false, false) => Ok(Self::Unload(Some(names))),
@@ -104,9 +103,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn load(names: &[&str], mode: LoadMode) -> SkillSession {
+    fn load(names: &[&str], adds: bool) -> SkillSession {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        SkillSession::Load { names, mode }
+        SkillSession::Load { names, adds }
     }
 
     #[test]
@@ -119,12 +118,12 @@ mod tests {
             json!("a,\"b c\","),
         ] {
             let parsed = SkillSession::parse(json!({"action": "Load", "names": names})).unwrap();
-            assert_eq!(parsed, load(&["a", "b c"], LoadMode::Replace), "{names}");
+            assert_eq!(parsed, load(&["a", "b c"], false), "{names}");
         }
         let spaced = json!({"action": "load", "names": "a b", "mode": "ADD", "all": "false"});
         assert_eq!(
             SkillSession::parse(spaced).unwrap(),
-            load(&["a", "b"], LoadMode::Add)
+            load(&["a", "b"], true)
         );
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::activation::with_outcome;
 use crate::error::Result;
 use crate::policy::Event;
-use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, WorkDir};
+use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::SkillPath;
@@ -19,7 +19,7 @@ use crate::sys::{limits, warn};
 pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Response> {
     match call {
         RunSkillScript::Start(start) => run(ctx, start),
-        RunSkillScript::Job(job) => look_after(ctx, job),
+        RunSkillScript::Job { job, stop, format } => look_after(ctx, job, *stop, *format),
     }
 }
 
@@ -74,9 +74,9 @@ fn answer(ran: Ran, label: &str, format: Format) -> Response {
     }
 }
 
-fn look_after(ctx: &RunContext, call: &UseJob) -> Result<Response> {
-    let job = ctx.jobs().find(&call.job, &ctx.owner())?;
-    if call.stop {
+fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<Response> {
+    let job = ctx.jobs().find(id, &ctx.owner())?;
+    if stop {
         job.stop()?;
     } else {
         let wait = ctx.script_wait()?;
@@ -89,10 +89,10 @@ fn look_after(ctx: &RunContext, call: &UseJob) -> Result<Response> {
         let event = Event::new("job")
             .with("skill", origin.map(|origin| origin.skill.clone()))
             .with("script", job.record().label.as_str())
-            .with("job", call.job.as_str());
+            .with("job", id);
         record(ctx, event, &look.outcome);
     }
-    let text = shown(&look.outcome, &job.record().label, call.format);
+    let text = shown(&look.outcome, &job.record().label, format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
             warn(format_args!("{error}"));

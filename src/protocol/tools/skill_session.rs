@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::activation::{
-    Instructions, LoadMode, fork, load, offered_by_names, run_post_hooks, run_pre_hooks,
+    Instructions, fork, load, offered_by_names, run_post_hooks, run_pre_hooks,
 };
 use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
@@ -26,16 +26,16 @@ use crate::sys::text::quoted;
 pub fn skill_session(ctx: &RunContext, call: &SkillSession) -> Result<String> {
     match call {
         SkillSession::Status => receipt(ctx),
-        SkillSession::Load { names, mode } => load_all(ctx, names, *mode),
+        SkillSession::Load { names, adds } => load_all(ctx, names, *adds),
         SkillSession::Unload(names) => unload(ctx, names.as_deref()),
     }
 }
 
-fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
+fn load_all(ctx: &RunContext, names: &[String], adds: bool) -> Result<String> {
     let catalog = ctx.catalog_naming_each(names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
-    load(ctx, &offered, mode)?;
+    load(ctx, &offered, adds)?;
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.

@@ -88,11 +88,8 @@ fn a_script_is_called_by_path_with_a_plain_line_of_arguments() {
 #[test]
 fn a_job_stands_alone() {
     let job = |stop, format| {
-        RunSkillScript::Job(UseJob {
-            job: "abc".to_owned(),
-            stop,
-            format,
-        })
+        let job = "abc".to_owned();
+        RunSkillScript::Job { job, stop, format }
     };
     for (arguments, expected) in [
         (json!({"job": "abc"}), job(false, Format::Text)),
