@@ -43,7 +43,7 @@ use cli::{Caller, Failure};
 use error::{Error, Result};
 use host::{Protocol, ours};
 use protocol::closed::Kind;
-use protocol::{Hook, Input, Response, ToolCall, hooks, tools};
+use protocol::{HookData, Input, Response, ToolCall, hooks, tools};
 use run_context::RunContext;
 use sys::{Env, eprint, last_word, limits, warn};
 
@@ -53,12 +53,12 @@ pub fn run(mut input: Input) -> Response {
         Kind::Schema => protocol::schema(context(input.env, None)),
         Kind::Person => person(context(input.env, None), &input.args),
         Kind::Hook(_) => {
-            let (call, protocol) = match input.hook() {
+            let (data, protocol) = match input.hook() {
                 Ok(read) => read,
                 Err(refusal) => return refusal,
             };
             let ctx = context(input.env, Some(protocol));
-            hook(ctx, call).afterwards(|| ctx.write_events())
+            hook(ctx, data).afterwards(|| ctx.write_events())
         }
         Kind::Tool(_) => {
             let (call, protocol) = input.tool();
@@ -77,18 +77,21 @@ fn context(env: Env, protocol: Option<Protocol>) -> &'static RunContext {
     Box::leak(Box::new(RunContext::new(env, protocol)))
 }
 
-fn hook(ctx: &RunContext, hook: Hook) -> Response {
-    match hook {
-        Hook::OnStart => hooks::on_start(ctx),
-        Hook::OnEnd => hooks::on_end(ctx),
-        Hook::PostSystemPrompt(context) => hooks::post_system_prompt(ctx, context.as_deref()),
-        Hook::PreMessage(prompt) => hooks::pre_message(ctx, prompt.as_ref()),
-        Hook::PreApiTools(tools) => hooks::pre_api_tools(ctx, &tools),
-        Hook::PreTool(used) => hooks::pre_tool(ctx, used.as_ref(), cli::model_install),
-        Hook::FinalArguments(used) => hooks::final_arguments(ctx, used.as_ref()),
-        Hook::PreToolOutput(result) => hooks::pre_tool_output(ctx, result.as_ref()),
-        Hook::PreCacheOutput(tool) => hooks::pre_cache_output(ctx, &tool),
-        Hook::Unknown => Response::nothing(),
+/// Answers the hook that the environment names; one that is not ours changes nothing.
+fn hook(ctx: &RunContext, mut data: HookData) -> Response {
+    match &*ctx.env.text("CHIBI_HOOK").unwrap_or_default() {
+        "on_start" => hooks::on_start(ctx),
+        "on_end" => hooks::on_end(ctx),
+        "post_system_prompt" => hooks::post_system_prompt(ctx, data.context().as_deref()),
+        "pre_message" => hooks::pre_message(ctx, data.prompt()),
+        "pre_api_tools" => hooks::pre_api_tools(ctx, &data.listed_tools()),
+        "pre_tool" => hooks::pre_tool(ctx, data.tool_use(), cli::model_install),
+        "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
+            hooks::final_arguments(ctx, data.final_arguments())
+        }
+        "pre_tool_output" => hooks::pre_tool_output(ctx, data.tool_result()),
+        "pre_cache_output" => hooks::pre_cache_output(ctx, &data.tool_name().unwrap_or_default()),
+        _ => Response::nothing(),
     }
 }
 
@@ -152,6 +155,21 @@ fn person(ctx: &RunContext, words: &[OsString]) -> Response {
         Err(Failure::Misused(usage)) => {
             eprint(format_args!("{usage}"));
             Response::text("").status(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_hooks_change_nothing() {
+        for name in ["on_context_switch", ""] {
+            let variables = [("HOME", "/nowhere"), ("CHIBI_HOOK", name)];
+            let env = Env::new(variables, std::path::Path::new("/"));
+            let data = HookData::new(Ok(serde_json::Value::Null));
+            assert_eq!(hook(context(env, None), data).stdout, "{}", "{name}");
         }
     }
 }

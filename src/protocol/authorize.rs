@@ -73,7 +73,11 @@ pub fn authorize(
         return closed(&call, "what is always on is not in force", &error);
     }
     let session = match session {
-        Ok(session) if nothing_is_decided(session, &policies, &call) => {
+        Ok(session)
+            if session.activated.is_empty()
+                && call.ours != Some(OurTool::Direct)
+                && denies_no_tool(&policies) =>
+        {
             return Answer::Allowed.into();
         }
         Ok(session) => session,
@@ -151,11 +155,6 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
             .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own))
             .then_some(error),
     }
-}
-
-/// Whether nothing is active and no policy has a rule for tools.
-fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
-    session.activated.is_empty() && call.ours != Some(OurTool::Direct) && denies_no_tool(policies)
 }
 
 fn denies_no_tool(policies: &Policies) -> bool {

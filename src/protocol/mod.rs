@@ -20,9 +20,9 @@ pub use called::{
 pub use hooks::ModelInstall;
 pub use meaning::meaning;
 pub use request::{
-    Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt, ProposeSkillUpdate,
-    ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall, ToolResult, ToolUse,
-    WorkDir, written_skill,
+    Activate, CreateSkill, Format, HookData, Input, ListedTool, Payload, Prompt,
+    ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall,
+    ToolResult, ToolUse, WorkDir, written_skill,
 };
 pub use schema::schema;
 pub use tools::{Place, place};

@@ -23,7 +23,7 @@ use crate::sys::{Env, limits, warn};
 
 pub use activate::{Activate, NAME};
 pub use arguments::written_skill;
-pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
+pub use hook::{HookData, ListedTool, Prompt, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, WorkDir};
 pub use skill_session::SkillSession;
 pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall};
@@ -70,11 +70,11 @@ impl Input {
         }
     }
 
-    /// The hook of this call.
+    /// The data of this call of a hook.
     ///
     /// # Errors
     /// The refusal, if the hook decides and the host's environment makes its data doubtful.
-    pub fn hook(&mut self) -> Result<(Hook, Protocol), Response> {
+    pub fn hook(&mut self) -> Result<(HookData, Protocol), Response> {
         if let Some(variable) = self.leaked() {
             warn(format_args!(
                 "every call of a tool is refused: {}",
@@ -83,8 +83,7 @@ impl Input {
             return Err(self.kind().refusal(&leak(variable)));
         }
         let (data, protocol) = self.payload("CHIBI_HOOK_DATA");
-        let name = self.env.text("CHIBI_HOOK").unwrap_or_default();
-        Ok((Hook::parse(&name, data), protocol))
+        Ok((HookData::new(data), protocol))
     }
 
     /// The variable, if any, that this deciding hook has from elsewhere than its host: no hook has a

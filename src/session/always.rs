@@ -39,12 +39,11 @@ impl Store {
                 let mut active = session.active();
                 active.any(|other| other.is_same_as(skill))
             };
-            let new: Vec<_> = after.active().filter(|skill| !was_active(skill)).collect();
-            let began = new.iter().map(|skill| skill.dir.clone()).collect();
+            let new = after.active().filter(|skill| !was_active(skill));
+            let began: Vec<String> = new.map(|skill| skill.dir.clone()).collect();
             let now = Moment::now().0;
-            let times = new.iter().map(|skill| (skill.dir.clone(), now));
-            let times: Vec<_> = times.collect();
             *session = after;
+            let times = began.iter().map(|dir| (dir.clone(), now));
             session.began.extend(times);
             Ok(Changed { began, ended })
         })

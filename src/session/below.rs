@@ -4,7 +4,7 @@
 use super::Store;
 use super::active::Session;
 use super::key::{self, SessionKey, has_expired};
-use super::unreadable::Unreadable;
+use super::state::Unreadable;
 use crate::error::Result;
 use crate::sys::process::ProcessId;
 
@@ -43,7 +43,7 @@ impl Session {
             hosts: self.hosts.take(),
             ..Self::default()
         };
-        !SessionKey::is_of_process(text)
+        SessionKey::name(text).is_some()
             && match &mut self.hosts {
                 Some(hosts) => hosts.forget_ended(&key::realm()),
                 None => !has_expired(self.changed),
@@ -53,7 +53,9 @@ impl Session {
     /// Whether one of these processes is, or may be, a host of this named session.
     fn is_above(&self, above: &[ProcessId]) -> bool {
         match &self.hosts {
-            Some(hosts) => hosts.include(&key::realm(), above),
+            Some(hosts) => hosts
+                .of_here(&key::realm())
+                .any(|host| above.contains(&host)),
             None => !has_expired(self.changed),
         }
     }
@@ -94,7 +96,7 @@ impl Store {
         let mut sessions = state.sessions.iter();
         Ok(above.iter().any(in_use)
             || sessions
-                .any(|(key, session)| !SessionKey::is_of_process(key) && session.is_above(&above)))
+                .any(|(key, session)| SessionKey::name(key).is_some() && session.is_above(&above)))
     }
 
     /// The named session whose host an earlier version did not record, if there is one.

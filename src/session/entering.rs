@@ -8,8 +8,7 @@ use super::active::Ended;
 use super::contexts::Entering;
 use super::file::is_forgeable;
 use super::key::SessionKey;
-use super::state::State;
-use super::unreadable::Unreadable;
+use super::state::{State, Unreadable};
 use crate::error::Result;
 use crate::sys::{Durable, files, limits};
 

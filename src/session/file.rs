@@ -10,8 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::time::Instant;
 
-use super::state::State;
-use super::unreadable::Unreadable;
+use super::state::{State, Unreadable};
 use crate::error::{Error, Result};
 use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;

@@ -68,18 +68,8 @@ impl Hosts {
         of_here.any(|line| matches!(line.above[..], [host] if above.contains(&host)))
     }
 
-    /// Whether one of these processes is a host.
-    pub(super) fn include(&self, realm: &str, above: &[ProcessId]) -> bool {
-        let mut hosts = self.of_here(realm);
-        hosts.any(|host| above.contains(&host))
-    }
-
-    /// Whether one of them runs.
-    pub(super) fn run(&self, realm: &str) -> bool {
-        self.of_here(realm).next().is_some()
-    }
-
-    fn of_here<'a>(&'a self, realm: &'a str) -> impl Iterator<Item = ProcessId> + 'a {
+    /// Those of this realm that run.
+    pub(super) fn of_here<'a>(&'a self, realm: &'a str) -> impl Iterator<Item = ProcessId> + 'a {
         let lines = self.0.iter();
         let lines = lines.filter(move |line| line.realm == realm && line.lasts(realm));
         lines.filter_map(Line::host)

@@ -63,11 +63,6 @@ impl SessionKey {
         self.process.is_none() || realm == self::realm()
     }
 
-    /// Whether a key of the state file identifies a process.
-    pub fn is_of_process(text: &str) -> bool {
-        Self::name(text).is_none()
-    }
-
     /// The name in a key of the state file; `None` if it identifies a process.
     pub fn name(text: &str) -> Option<&str> {
         text.strip_prefix(NAMED)

@@ -18,7 +18,6 @@ mod seen;
 mod snapshot;
 mod state;
 mod store;
-mod unreadable;
 
 pub use active::{ActiveSkill, End, Ended, Session, Standing};
 pub use hook_record::{HookRecord, HookRecords, Taken};
@@ -26,6 +25,5 @@ pub use key::SessionKey;
 pub use loading::{Changed, Loading, is_other};
 pub use seen::Seen;
 pub use snapshot::snapshot;
-pub use state::State;
+pub use state::{State, Unreadable};
 pub use store::Store;
-pub use unreadable::Unreadable;

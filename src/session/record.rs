@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::file::StateFile;
-use super::state::State;
-use super::unreadable::Unreadable;
+use super::state::{State, Unreadable};
 use crate::error::Result;
 use crate::sys::{Directories, Env, hash};
 
@@ -51,6 +50,7 @@ impl Record {
     }
 
     /// A single copy, in `dir`.
+    #[cfg(test)]
     pub(super) fn at(dir: &Path) -> Self {
         Self {
             first: StateFile::at(dir.join("state.json")),

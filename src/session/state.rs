@@ -1,4 +1,4 @@
-//! The model of the state file.
+//! The model of the state file, and the error if the state is unknown.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::active::Session;
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
+use crate::error::Error;
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,5 +70,30 @@ impl Default for State {
             contexts: Contexts::default(),
             reset: None,
         }
+    }
+}
+
+/// Why the state is unknown. Whatever was restricted has to be treated as still restricted
+/// (docs/spec/restriction.md#fail-closed). The text is a fragment for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The lost state may have contained this session.
+    #[error("it was corrupt and had to be thrown away")]
+    ThrownAway,
+    /// The lost state may have contained this conversation.
+    #[error("what this conversation had active was lost with a corrupt file")]
+    Lost,
+    /// The session's conversation is not known, and it may be a restricted one.
+    #[error("which conversation this is could not be recorded")]
+    NotEntered,
+    /// The file cannot be read, or not trusted.
+    #[error("{0}")]
+    File(String),
+}
+
+impl From<Unreadable> for Error {
+    fn from(why: Unreadable) -> Self {
+        Self::caused("the record of active skills cannot be read", why)
+            .hint("the next prompt resets it, or else the user does with `agent-skills deactivate`")
     }
 }

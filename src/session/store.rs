@@ -9,8 +9,7 @@ use super::contexts::{Contexts, Entering};
 use super::key::{self, SessionKey, has_expired, now};
 use super::loading::{Changed, Loading, in_session};
 use super::record::Record;
-use super::state::{Reset, State};
-use super::unreadable::Unreadable;
+use super::state::{Reset, State, Unreadable};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::process::ProcessId;
@@ -33,7 +32,8 @@ impl Store {
     }
 
     /// The store in `dir`, without a second copy.
-    pub fn at(dir: &Path) -> Self {
+    #[cfg(test)]
+    pub(super) fn at(dir: &Path) -> Self {
         Self {
             record: Record::at(dir),
         }
@@ -359,10 +359,13 @@ impl Store {
 /// Whether a session cannot come back. Without a process to check, as in another realm, its age
 /// decides.
 pub(super) fn is_over(key: &str, session: &Session, realm: &str) -> bool {
-    if SessionKey::is_of_process(key) && session.realm == realm {
+    if SessionKey::name(key).is_none() && session.realm == realm {
         return SessionKey::has_ended(key);
     }
-    let has_host = session.hosts.as_ref().is_some_and(|hosts| hosts.run(realm));
+    let has_host = session
+        .hosts
+        .as_ref()
+        .is_some_and(|hosts| hosts.of_here(realm).next().is_some());
     !has_host && has_expired(session.changed)
 }
 

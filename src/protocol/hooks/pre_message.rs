@@ -16,9 +16,11 @@ use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
 /// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.
-pub fn pre_message(ctx: &RunContext, prompt: Option<&Prompt>) -> Response {
-    let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
-    let Some((prompt, call)) = called else {
+pub fn pre_message(ctx: &RunContext, prompt: Option<Prompt>) -> Response {
+    let Some(prompt) = prompt else {
+        return Response::nothing();
+    };
+    let Some(call) = called_in(&prompt.text) else {
         return Response::nothing();
     };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a

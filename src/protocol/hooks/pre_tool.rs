@@ -49,13 +49,13 @@ type Decided = (Response, Option<Event>);
 /// Decides on a tool call.
 pub fn pre_tool(
     ctx: &RunContext,
-    used: Option<&ToolUse>,
+    used: Option<ToolUse>,
     decide_install: DecideInstall,
 ) -> Response {
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let (response, event) = if let Some(used) = used {
-        decide(ctx, used, decide_install)
+        decide(ctx, &used, decide_install)
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
         let unclear = unclear.with("by", "unreadable call");
@@ -68,7 +68,7 @@ pub fn pre_tool(
 }
 
 /// Refuses final arguments that are not allowed; their hooks never grant.
-pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
+pub fn final_arguments(ctx: &RunContext, used: Option<ToolUse>) -> Response {
     let session = always_on::session(ctx);
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free {
@@ -81,7 +81,7 @@ pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
             Response::denied(UNNAMED)
         };
     };
-    let authorized = authorize(ctx, &session, used, None);
+    let authorized = authorize(ctx, &session, &used, None);
     let Answer::Refused(reason) = authorized.answer else {
         return Response::nothing();
     };

@@ -9,7 +9,7 @@ use crate::protocol::{Response, ToolResult, called};
 use crate::run_context::RunContext;
 
 /// The output with its note, or no change without one.
-pub fn pre_tool_output(ctx: &RunContext, result: Option<&ToolResult>) -> Response {
+pub fn pre_tool_output(ctx: &RunContext, result: Option<ToolResult>) -> Response {
     // Our own tools write their notes themselves.
     let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
     else {

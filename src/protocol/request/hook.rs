@@ -1,37 +1,14 @@
-//! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) becomes a
-//! hook without data, never an error: the handler decides what to do.
+//! The data of hooks, typed. What is not as documented (docs/spec/hosts.md#hooks) is no data, never
+//! an error: the handler decides what to do.
 
 use serde_json::{Map, Value};
 
 use crate::protocol::Payload;
 
-/// A hook that this program handles.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Hook {
-    /// A host process begins.
-    OnStart,
-    /// A host process ends.
-    OnEnd,
-    /// The user has written a prompt, which can still be changed. `None` if the data contains none.
-    PreMessage(Option<Prompt>),
-    /// The system prompt is being assembled for the conversation of this name, which later hooks
-    /// and tools do not get (docs/spec/hosts.md#sessions).
-    PostSystemPrompt(Option<String>),
-    /// The tools for a prompt are being assembled.
-    PreApiTools(Vec<ListedTool>),
-    /// A tool is about to be called. `None` if the data does not say which.
-    PreTool(Option<ToolUse>),
-    /// A built-in tool is about to run with these final arguments, which other plugins may have
-    /// changed since `pre_tool` (docs/spec/hosts.md#hooks). `None` if the data does not say which
-    /// tool.
-    FinalArguments(Option<ToolUse>),
-    /// A tool has run; its output can still be changed. `None` if the data is unusable.
-    PreToolOutput(Option<ToolResult>),
-    /// A result of the tool with this name is about to be replaced by a stub.
-    PreCacheOutput(String),
-    /// Any other hook.
-    Unknown,
-}
+/// What the host says to a hook. Later hooks and tools do not get what an earlier one got
+/// (docs/spec/hosts.md#sessions).
+#[derive(Debug)]
+pub struct HookData(Map<String, Value>);
 
 /// A prompt as a hook sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,70 +46,71 @@ pub struct ToolResult {
     pub output: String,
 }
 
-impl Hook {
-    /// Parses the hook with that name and its data.
-    pub fn parse(name: &str, data: Payload) -> Self {
-        let mut data = match data {
+impl HookData {
+    /// The data of a hook; nothing if it is no object.
+    pub fn new(data: Payload) -> Self {
+        Self(match data {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
-        };
-        match name {
-            "on_start" => Self::OnStart,
-            "on_end" => Self::OnEnd,
-            "pre_message" => Self::PreMessage(text(&mut data, "prompt").map(|prompt| Prompt {
-                text: prompt,
-                context: text(&mut data, "context_name"),
-            })),
-            "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
-            "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
-            "pre_tool" => Self::PreTool(tool_use(&mut data)),
-            "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
-                let tool = tool_name(&mut data);
-                let arguments = Value::Object(data);
-                Self::FinalArguments(tool.map(|tool| ToolUse { tool, arguments }))
-            }
-            "pre_tool_output" => Self::PreToolOutput(match data.remove("output") {
-                Some(Value::String(output)) => {
-                    tool_use(&mut data).map(|used| ToolResult { used, output })
-                }
-                _ => None,
-            }),
-            "pre_cache_output" => Self::PreCacheOutput(tool_name(&mut data).unwrap_or_default()),
-            _ => Self::Unknown,
+        })
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        match self.0.remove(key) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
         }
     }
-}
 
-fn tool_name(data: &mut Map<String, Value>) -> Option<String> {
-    text(data, "tool_name")
-}
-
-fn text(data: &mut Map<String, Value>, key: &str) -> Option<String> {
-    match data.remove(key) {
-        Some(Value::String(text)) => Some(text),
-        _ => None,
+    /// The conversation.
+    pub fn context(&mut self) -> Option<String> {
+        self.text("context_name")
     }
-}
 
-fn tool_use(data: &mut Map<String, Value>) -> Option<ToolUse> {
-    let tool = tool_name(data)?;
-    let arguments = data.remove("arguments").unwrap_or(Value::Null);
-    Some(ToolUse { tool, arguments })
-}
+    /// The tool's name.
+    pub fn tool_name(&mut self) -> Option<String> {
+        self.text("tool_name")
+    }
 
-fn listed_tools(tools: Option<&Value>) -> Vec<ListedTool> {
-    let tools = tools
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let listed = |tool: &Value| {
-        let name = tool.get("name")?.as_str()?.to_owned();
-        Some(ListedTool {
-            name,
-            is_mcp: tool.get("type").is_some_and(|kind| kind == "mcp"),
-        })
-    };
-    tools.iter().filter_map(listed).collect()
+    /// The prompt that the user has written, which can still be changed.
+    pub fn prompt(&mut self) -> Option<Prompt> {
+        let text = self.text("prompt")?;
+        let context = self.context();
+        Some(Prompt { text, context })
+    }
+
+    /// The tools that are being assembled for a prompt.
+    pub fn listed_tools(&self) -> Vec<ListedTool> {
+        let tools = self.0.get("tools").and_then(Value::as_array);
+        let listed = |tool: &Value| {
+            let name = tool.get("name")?.as_str()?.to_owned();
+            let is_mcp = tool.get("type").is_some_and(|kind| kind == "mcp");
+            Some(ListedTool { name, is_mcp })
+        };
+        tools.into_iter().flatten().filter_map(listed).collect()
+    }
+
+    /// The tool that is about to be called.
+    pub fn tool_use(&mut self) -> Option<ToolUse> {
+        let tool = self.tool_name()?;
+        let arguments = self.0.remove("arguments").unwrap_or(Value::Null);
+        Some(ToolUse { tool, arguments })
+    }
+
+    /// The built-in tool that is about to run with final arguments: all of the data but its name.
+    /// Other plugins may have changed them since `pre_tool` (docs/spec/hosts.md#hooks).
+    pub fn final_arguments(mut self) -> Option<ToolUse> {
+        let tool = self.tool_name()?;
+        let arguments = Value::Object(self.0);
+        Some(ToolUse { tool, arguments })
+    }
+
+    /// The result of a tool that has run; its output can still be changed.
+    pub fn tool_result(&mut self) -> Option<ToolResult> {
+        let output = self.text("output")?;
+        let used = self.tool_use()?;
+        Some(ToolResult { used, output })
+    }
 }
 
 #[cfg(test)]
@@ -142,12 +120,10 @@ mod tests {
 
     #[test]
     fn a_tool_use_needs_only_its_name() {
-        let parse = |data| Hook::parse("pre_tool", Ok(data));
+        let parse = |data| HookData::new(Ok(data)).tool_use();
         let used = |arguments| {
-            Hook::PreTool(Some(ToolUse {
-                tool: "t".to_owned(),
-                arguments,
-            }))
+            let tool = "t".to_owned();
+            Some(ToolUse { tool, arguments })
         };
         assert_eq!(
             parse(json!({"tool_name": "t", "arguments": {"a": 1}})),
@@ -161,21 +137,9 @@ mod tests {
             json!([1]),
             json!("x"),
         ] {
-            assert_eq!(parse(bad), Hook::PreTool(None));
+            assert_eq!(parse(bad), None);
         }
-        assert_eq!(
-            Hook::parse("pre_tool", Err(String::new())),
-            Hook::PreTool(None)
-        );
-    }
-
-    #[test]
-    fn unknown_hooks_are_known_as_such() {
-        assert_eq!(
-            Hook::parse("on_context_switch", Ok(Value::Null)),
-            Hook::Unknown
-        );
-        assert_eq!(Hook::parse("", Ok(Value::Null)), Hook::Unknown);
+        assert_eq!(HookData::new(Err(String::new())).tool_use(), None);
     }
 
     #[test]
@@ -185,8 +149,8 @@ mod tests {
             name: name.to_owned(),
             is_mcp,
         };
-        let expected = Hook::PreApiTools(vec![listed("a", true), listed("b", false)]);
-        assert_eq!(Hook::parse("pre_api_tools", Ok(data)), expected);
+        let expected = vec![listed("a", true), listed("b", false)];
+        assert_eq!(HookData::new(Ok(data)).listed_tools(), expected);
     }
 
     #[test]
@@ -197,19 +161,13 @@ mod tests {
             tool: "shell_exec".to_owned(),
             arguments,
         };
-        assert_eq!(
-            Hook::parse("pre_shell_exec", Ok(data)),
-            Hook::FinalArguments(Some(used))
-        );
-        assert_eq!(
-            Hook::parse("pre_fetch_url", Ok(json!([]))),
-            Hook::FinalArguments(None)
-        );
+        assert_eq!(HookData::new(Ok(data)).final_arguments(), Some(used));
+        assert_eq!(HookData::new(Ok(json!([]))).final_arguments(), None);
     }
 
     #[test]
     fn an_output_needs_a_tool_and_a_text() {
-        let parse = |data| Hook::parse("pre_tool_output", Ok(data));
+        let parse = |data| HookData::new(Ok(data)).tool_result();
         let used = ToolUse {
             tool: "t".to_owned(),
             arguments: Value::Null,
@@ -220,12 +178,9 @@ mod tests {
         };
         assert_eq!(
             parse(json!({"tool_name": "t", "output": "o"})),
-            Hook::PreToolOutput(Some(result))
+            Some(result)
         );
-        assert_eq!(
-            parse(json!({"tool_name": "t", "output": 3})),
-            Hook::PreToolOutput(None)
-        );
-        assert_eq!(parse(json!({"output": "o"})), Hook::PreToolOutput(None));
+        assert_eq!(parse(json!({"tool_name": "t", "output": 3})), None);
+        assert_eq!(parse(json!({"output": "o"})), None);
     }
 }

@@ -124,11 +124,11 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     if let Some(odd) = found.find(|odd| odd.level() > Level::Note) {
         return Err(wrong(&odd.to_string()));
     }
-    let listed = match skill.fields.allowed_tools() {
-        ToolList::Listed(entries) => Some(entries),
-        ToolList::Absent | ToolList::Null => None,
-    };
-    if skill.name != *name || skill.description != Some(description) || listed != tools {
+    let listed = tools.map_or(ToolList::Absent, ToolList::Listed);
+    let is_as_meant = skill.name == *name
+        && skill.description == Some(description)
+        && skill.fields.allowed_tools() == listed;
+    if !is_as_meant {
         return Err(wrong("it would not be read as it was meant"));
     }
     Ok(text)
