@@ -8,10 +8,10 @@ use crate::activation::Enforcement;
 use crate::catalog::Offered;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
-use crate::permission::{OurTool, forbidden_outright};
+use crate::permission::forbidden_outright;
 use crate::protocol::{ListedTool, Response, activation, our_tool};
 use crate::run_context::RunContext;
-use crate::session::{Session, SessionKey, Store};
+use crate::session::Session;
 use crate::sys::warn;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
@@ -21,8 +21,7 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.
-    let (store, key) = (ctx.store(), ctx.session());
-    let mut session = store.session(&key).unwrap_or_default();
+    let mut session = ctx.active().unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
         hidden.extend([
@@ -38,19 +37,22 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let is_forked = |offered: &Offered| offered.skill.fields.is_forked();
     let has_sub_agents = || tools.iter().any(|tool| tool.name == SUB_AGENT);
     let sub_agents = offered.iter().any(is_forked).then(has_sub_agents);
-    remember(&store, &key, &mut session, tools, sub_agents);
+    remember(ctx, &mut session, tools, sub_agents);
     let config = ctx.config().unwrap_or_default();
     let policies = ctx.policies().unwrap_or_default();
     let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
-    let skills = offered.iter().map(|one| (one.tool, Some(own_tool(one))));
+    let skills = offered
+        .iter()
+        .map(|one| (one.tool, Some(activation(one.skill))));
     let one_tool = catalog.has_one_tool(config.max_tools.0);
     let is_other = |tool: &&ListedTool| !one_tool || tool.name != ours::SKILL;
     let others = tools.iter().filter(is_other);
     // What is forbidden whatever the arguments is forbidden without any.
     let known = others.map(|tool| {
         let of_this_name = |offered: &&Offered| offered.tool == tool.name;
-        let skill = || offered.iter().find(of_this_name).map(own_tool);
-        let ours = our_tool(&tool.name, &Value::Null, None).or_else(skill);
+        let skill = || offered.iter().find(of_this_name);
+        let ours = our_tool(&tool.name, &Value::Null, None);
+        let ours = ours.or_else(|| Some(activation(skill()?.skill)));
         (tool.name.as_str(), ours)
     });
     let scope = enforcement.scope();
@@ -63,15 +65,10 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     Response::json(&json!({"exclude": hidden}))
 }
 
-fn own_tool<'a>(offered: &Offered<'a>) -> OurTool<'a> {
-    activation(offered.skill)
-}
-
 /// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions
 /// in this prompt need both.
 fn remember(
-    store: &Store,
-    key: &SessionKey,
+    ctx: &RunContext,
     session: &mut Session,
     tools: &[ListedTool],
     sub_agents: Option<bool>,
@@ -82,7 +79,10 @@ fn remember(
         return;
     }
     session.mcp_tools.clone_from(&names);
-    if let Err(error) = store.remember_tools(key, names, sub_agents) {
+    let remembered = ctx
+        .store()
+        .remember_tools(&ctx.session(), names, sub_agents);
+    if let Err(error) = remembered {
         // `mcp__…` entries then grant nothing in this prompt, which is safe.
         warn(format_args!("could not remember the tools: {error}"));
     }

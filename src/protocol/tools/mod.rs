@@ -1,15 +1,13 @@
 //! One file per tool, and what several of them share.
 
 mod activate;
-mod long_command;
 mod propose;
 mod read_skill_file;
 mod run_skill_script;
 mod skill_session;
 
 pub use activate::{Place, activate, hand_over, place};
-pub use long_command::long_command;
 pub use propose::{create_skill, propose_skill_update};
 pub use read_skill_file::read_skill_file;
-pub use run_skill_script::{run_skill_script, script_path};
+pub use run_skill_script::{long_command, run_skill_script, script_path};
 pub use skill_session::skill_session;

@@ -1,16 +1,22 @@
-//! `run_skill_script`: runs a bundled script and returns its output, or the new output of a job.
+//! What may take longer than the host waits, in a process of its own, which becomes a job when the
+//! host's time is up (docs/spec/hosts.md#time-limits): `run_skill_script`, which runs a bundled
+//! script and returns its output, or the new output of a job; and commands that access the network.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::activation::with_outcome;
 use crate::error::Result;
+use crate::host::ours;
 use crate::policy::Event;
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::SkillPath;
 use crate::sys::{limits, warn};
+
+/// The verbs that access the network.
+const LONG: [&str; 2] = ["install", "update"];
 
 /// Starts a script, or waits for or stops a job.
 ///
@@ -62,12 +68,13 @@ fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
         .with("args", call.args.clone())
         .with("job", ran.outcome.job().map(ToString::to_string));
     record(ctx, event, &ran.outcome);
-    Ok(answer(ran, &call.script, call.format))
+    let text = shown(&ran.outcome, &call.script, call.format);
+    Ok(answer(ran, text))
 }
 
 /// The answer. Writing it releases a new job: one whose id nobody received ends with this process.
-fn answer(ran: Ran, label: &str, format: Format) -> Response {
-    let response = Response::text(shown(&ran.outcome, label, format));
+fn answer(ran: Ran, text: String) -> Response {
+    let response = Response::text(text);
     match ran.release {
         Some(release) => response.once_written(|| release.release()),
         None => response,
@@ -124,4 +131,36 @@ pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
             .and_then(|path| path.resolve(dir))
             .map_err(|_| error)
     })
+}
+
+/// The answer of a command that may take long, on a host with a time limit; `None` for any other
+/// command or host.
+pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Response>> {
+    let verb = words.iter().find(|word| !word.starts_with('-'));
+    let is_long = verb.is_some_and(|verb| LONG.contains(&verb.as_str()));
+    let wait = ctx.script_wait().ok()??;
+    is_long.then(|| run_command(ctx, words, wait))
+}
+
+fn run_command(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
+    let home = ctx.dirs.plugin.display().to_string();
+    let env = [
+        ("AGENT_SKILLS_HOME".to_owned(), home),
+        (ours::BY_HOST.to_owned(), "1".to_owned()),
+    ];
+    let limits = RunLimits {
+        limit: Duration::from_secs(limits::GIT_SECONDS),
+        wait: Some(wait),
+        jobs: &ctx.jobs(),
+        owner: &ctx.owner(),
+        host: ctx.host(),
+    };
+    let ran = script::run_command(&ctx.env, words, &env, limits)?;
+    let text = match ran.outcome.exit_code() {
+        // With these, standard output is the answer as the host's call would give it.
+        Some(0..=2) => ran.outcome.stdout.text(),
+        // Another failure, or a job.
+        _ => ran.outcome.text(),
+    };
+    Ok(answer(ran, text))
 }
