@@ -45,23 +45,17 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
         if (skill.pointed_to().is_some() || skill.file.is_symlink())
             && let Ok(bytes) = read_skill_file(dir, &skill.file)
         {
-            found.extend(text::inspect(
-                &file,
-                &String::from_utf8_lossy(&bytes),
-                false,
-            ));
+            let text = String::from_utf8_lossy(&bytes);
+            found.extend(text::inspect(&file, &text, false));
         }
     }
-    let order = |f: &Finding| (Reverse(f.severity), f.file.clone(), f.line, f.code);
-    found.sort_by_cached_key(order);
+    found.sort_by_cached_key(|f| (Reverse(f.severity), f.file.clone(), f.line, f.code));
     found
 }
 
 fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
-    let entries = root
-        .open_dir_below(Path::new(below))
-        .and_then(|dir| dir.entries());
-    for (name, kind) in entries.into_iter().flatten() {
+    let dir = root.open_dir_below(Path::new(below));
+    for (name, kind) in dir.and_then(|dir| dir.entries()).unwrap_or_default() {
         let path = tree::join(below, &name.as_os_str().to_string_lossy());
         if path == ".git" || found.len() >= limits::INSTALL_FILES {
             continue;
@@ -95,22 +89,23 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     }
     let (text, is_binary) = bytes::text(&bytes);
     let named = Path::new(path);
-    if bytes.contains(&0) && (is_meant_as_text(named, &bytes) || is_executable && !is_binary) {
-        found.push(Finding::new(NUL, path, 0, ""));
+    let is_text = is_meant_as_text(named, &bytes) || is_executable && !is_binary;
+    for (kind, has) in [(NUL, bytes.contains(&0)), (LONG, is_longer)] {
+        if has && is_text {
+            found.push(Finding::new(kind, path, 0, ""));
+        }
     }
-    if is_longer && (is_meant_as_text(named, &bytes) || is_executable && !is_binary) {
-        found.push(Finding::new(LONG, path, 0, ""));
-    }
-    let mut in_text = text::inspect(path, &text, !is_prose(named));
+    let mut told = text::inspect(path, &text, !is_prose(named));
     // Other bytes look like words by chance, and programs name what they may do.
-    in_text.retain(|finding| !is_binary || finding.severity >= High);
-    found.extend(in_text);
+    told.retain(|finding| !is_binary || finding.severity >= High);
+    found.extend(told);
 }
 
 fn is_prose(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
-    let mut prose = PROSE.iter();
-    prose.any(|prose| extension.eq_ignore_ascii_case(prose))
+    PROSE
+        .iter()
+        .any(|prose| extension.eq_ignore_ascii_case(prose))
 }
 
 fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {

@@ -31,25 +31,21 @@ pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
         finding.covers(judged);
         found.push(finding);
     };
-    if let Some(name) = skill
-        .fields
-        .text("name")
-        .filter(|name| has_mixed_word(name))
-    {
+    let fields = &skill.fields;
+    if let Some(name) = fields.text("name").filter(|name| has_mixed_word(name)) {
         say(NAME, &name, &name);
     }
-    if let Some(hooks) = skill.fields.value("hooks") {
+    if let Some(hooks) = fields.value("hooks") {
         say(HOOKS, "", &hooks.to_string());
     }
-    let metadata = skill.fields.value("metadata");
-    let openclaw = metadata.and_then(|metadata| metadata.get("openclaw"));
+    let openclaw = fields.value("metadata").and_then(|all| all.get("openclaw"));
     if let Some(steps) = openclaw.and_then(|openclaw| openclaw.get("install")) {
         say(INSTALL, "", &steps.to_string());
     }
     let is_shell = |entry: &String| {
         entry.contains("Bash(*)") || entry.split([' ', ',']).any(|word| word == "Bash")
     };
-    if let ToolList::Listed(entries) = skill.fields.allowed_tools()
+    if let ToolList::Listed(entries) = fields.allowed_tools()
         && entries.iter().any(is_shell)
     {
         say(SHELL, "", "");

@@ -14,6 +14,8 @@ pub struct Line<'t> {
     pub number: usize,
     /// Its text.
     pub text: &'t str,
+    /// The text as patterns see it: in lower case, and with each white space character as a space.
+    pub normal: String,
     /// See [`Extent`].
     pub extent: Extent,
 }
@@ -43,13 +45,15 @@ impl Extent {
 }
 
 /// The lines of a text, in order, each followed by its parts.
-pub fn lines(text: &str) -> Vec<Line<'_>> {
+pub fn lines<'t>(text: &'t str) -> Vec<Line<'t>> {
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let mut push = |text, extent| {
+        let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
+        let mut push = |text: &'t str, extent| {
             found.push(Line {
                 number,
                 text,
+                normal: text.to_lowercase().chars().map(spaced).collect(),
                 extent,
             });
         };

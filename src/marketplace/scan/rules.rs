@@ -9,7 +9,7 @@ use regex_lite::Regex;
 
 use super::Severity::{self, Block, High, Note, Warn};
 use super::finding::Kind;
-use super::lines::{Extent, Line, lines};
+use super::lines::Line;
 use crate::sys::text::has_any;
 
 /// Maximum number of findings of one kind per file; more would add nothing.
@@ -250,22 +250,26 @@ impl Rule {
 
     /// The indexes of the lines that it reports, each with those of further lines that it judges with
     /// it.
-    pub fn find(&self, lines: &[Normal]) -> Vec<(usize, Vec<usize>)> {
+    pub fn find(&self, lines: &[Line]) -> Vec<(usize, Vec<usize>)> {
         let passes = |at: &usize| {
-            let Normal(line, extent) = &lines[*at];
+            let Line {
+                normal: line,
+                extent,
+                ..
+            } = &lines[*at];
             let is_for = if self.reaches {
                 extent.is_whole()
             } else {
                 extent.is_near()
             };
             let near = &lines[at.saturating_sub(NEAR)..lines.len().min(at + NEAR + 1)];
-            let near = || near.iter().filter(|near| near.1.is_near());
+            let near = || near.iter().filter(|near| near.extent.is_near());
             is_for
                 && self.tests.iter().all(|test| match test {
                     Test::Has(words) => has_any(line, words),
                     Test::On(regex) => self.is_on(regex, line),
                     Test::Unless(words) => !has_any(line, words),
-                    Test::Near(words) => near().any(|near| has_any(&near.0, words)),
+                    Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
                     Test::Anywhere(_) => true,
                 })
         };
@@ -278,7 +282,7 @@ impl Rule {
             return Vec::new();
         }
         let first = found.remove(0);
-        let anywhere = |line: &Normal| line.1.is_whole() && regex.is_match(&line.0);
+        let anywhere = |line: &Line| line.extent.is_whole() && regex.is_match(&line.normal);
         let before = found.len();
         found.extend((0..lines.len()).filter(|at| anywhere(&lines[*at])));
         let is_found = found.len() > before;
@@ -309,25 +313,6 @@ fn pattern(text: &str) -> Regex {
     });
     let whole: String = whole.lines().map(str::trim_start).collect();
     Regex::new(&whole).expect("a test compiles every pattern")
-}
-
-/// A line, or a part of one, as patterns see it: in lower case, and with each white space character
-/// as a space.
-#[derive(Debug)]
-pub struct Normal(pub String, pub Extent);
-
-impl Normal {
-    pub fn of(line: &Line) -> Self {
-        let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
-        let text = line.text.to_lowercase().chars().map(spaced).collect();
-        Self(text, line.extent)
-    }
-
-    /// As one line.
-    pub fn of_text(text: &str) -> Vec<Self> {
-        let text = text.replace('\n', " ");
-        lines(&text).iter().map(Self::of).collect()
-    }
 }
 
 fn is_public(address: Ipv4Addr) -> bool {

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD
 
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Kind};
-use super::lines::{Line, lines};
-use super::rules::{EACH, Normal, RULES, Rule};
+use super::lines::lines;
+use super::rules::{EACH, RULES, Rule};
 use crate::sys::text::has_any;
 use crate::sys::{is_invisible, seen};
 
@@ -58,8 +58,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         found: Vec::new(),
     };
     let lines = lines(text);
-    let normal: Vec<Normal> = lines.iter().map(Normal::of).collect();
-    let of_rule = |rule: &'static Rule| rule.find(&normal).into_iter().map(move |hit| (hit, rule));
+    let of_rule = |rule: &'static Rule| rule.find(&lines).into_iter().map(move |hit| (hit, rule));
     let mut hits: Vec<((usize, Vec<usize>), &Rule)> = RULES.iter().flat_map(of_rule).collect();
     hits.sort_by_key(|((at, _), _)| *at);
     for ((at, more), rule) in hits {
@@ -68,12 +67,8 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
             report.add(rule.code, lines[more].text);
         }
     }
-    for Line {
-        number,
-        text: line,
-        extent,
-    } in lines
-    {
+    for line in &lines {
+        let (number, extent, line) = (line.number, line.extent, line.text);
         if extent.is_near() && has_mixed_word(line) {
             report.line(MIXED, number, line);
         }
@@ -93,8 +88,8 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
             }
         }
     }
-    let whole = normal.iter().filter(|line| line.1.is_whole());
-    let whole: Vec<&str> = whole.map(|line| line.0.as_str()).collect();
+    let whole = lines.iter().filter(|line| line.extent.is_whole());
+    let whole: Vec<&str> = whole.map(|line| line.normal.as_str()).collect();
     for (number, comment) in comments(&whole.join("\n")) {
         if has_any(&comment, ORDERS) {
             report.say(INSTRUCTION, number, &comment, &comment);
@@ -160,7 +155,9 @@ fn decoded(run: &str) -> Option<String> {
 /// Whether decoded text downloads and runs something, or opens a shell.
 fn is_command(text: &str) -> bool {
     let runs = |rule: &Rule| ["pipe-to-shell", "decoded-to-shell"].contains(&rule.code);
-    let lines = Normal::of_text(text);
+    // As one line.
+    let text = text.replace('\n', " ");
+    let lines = lines(&text);
     let mut runs = RULES.iter().filter(|rule| runs(rule));
     text.contains("/dev/tcp/") || runs.any(|rule| !rule.find(&lines).is_empty())
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn codes(text: &str) -> Vec<&'static str> {
-    let lines = Normal::of_text(text);
+    let lines = super::super::lines::lines(text);
     let found = RULES.iter().filter(|rule| !rule.find(&lines).is_empty());
     found.map(|rule| rule.code).collect()
 }
