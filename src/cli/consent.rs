@@ -9,7 +9,7 @@ use super::caller::{Caller, is_by_host, pasted};
 use super::describe::{SHOWN, describe, describe_difference, findings, list, origins};
 use super::options::Consent;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Plan, Provenance, Severity, Target};
+use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Target};
 use crate::run_context::RunContext;
 use crate::sys::eprint;
 
@@ -65,7 +65,7 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees("Install?"));
         }
-        let doubt = origins(plan).find_map(Provenance::doubt);
+        let doubt = origins(plan).find_map(Origin::doubt);
         if let Some(doubt) = doubt.filter(|_| !self.consent.yes) {
             let here = "look at it with `agent-skills show`; `--yes` agrees";
             let next = self.next(command, here);

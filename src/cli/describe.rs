@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance};
+use crate::marketplace::{Difference, Finding, Origin, Plan, Planned};
 use crate::skill::{brief, one_line, visible};
 use crate::sys::text::count;
 
@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 pub fn describe(plan: &Plan) -> String {
     let at = at_commit(plan.commit.as_deref());
     let mut text = format!("From {}{at}:\n", one_line(&plan.source));
-    let mut described: Vec<&Provenance> = Vec::new();
+    let mut described: Vec<&Origin> = Vec::new();
     for from in origins(plan) {
         if !described.contains(&from) {
             described.push(from);
@@ -29,7 +29,7 @@ pub fn describe(plan: &Plan) -> String {
 }
 
 /// Where the skills of a plan come from.
-pub fn origins(plan: &Plan) -> impl Iterator<Item = &Provenance> {
+pub fn origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
     let skills = plan.skills.iter();
     skills.filter_map(|skill| skill.provenance.as_ref())
 }
@@ -44,7 +44,7 @@ fn at_commit(commit: Option<&str>) -> String {
 }
 
 /// Adds what the first line does not say about a skill's origin.
-fn describe_origin(text: &mut String, plan: &Plan, from: &Provenance) {
+fn describe_origin(text: &mut String, plan: &Plan, from: &Origin) {
     let source = one_line(&from.source);
     if from.source != plan.source {
         let _ = writeln!(text, "  {source}{}", at_commit(from.commit.as_deref()));
@@ -59,7 +59,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Provenance) {
 }
 
 /// Why the commit may not belong to its source.
-pub fn doubt(from: &Provenance) -> Option<String> {
+pub fn doubt(from: &Origin) -> Option<String> {
     let doubt = from.doubt()?;
     let commit = one_line(from.commit.as_deref().unwrap_or("it"));
     Some(format!("{commit} of {} is {doubt}", one_line(&from.source)))

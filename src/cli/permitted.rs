@@ -9,7 +9,7 @@ use super::describe::{doubt, findings, origins};
 use super::options::Consent;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Permit, Plan, Provenance};
+use crate::marketplace::{Difference, Finding, Origin, Permit, Plan};
 use crate::policy::Policies;
 use crate::run_context::RunContext;
 
@@ -79,7 +79,7 @@ fn permits_source(
 
 /// Refuses a source that a policy forbids. If a policy limits the sources, a commit that may not
 /// belong to the source is refused, too.
-fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) -> Result<()> {
+fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> Result<()> {
     if layer == Layer::Enterprise {
         return Ok(());
     }

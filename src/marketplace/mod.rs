@@ -26,4 +26,4 @@ pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, Severity, scan as scan_directory};
-pub use source::{Listed, Provenance, Source, within_sources};
+pub use source::{Listed, Origin, Source, within_sources};

@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use tar::EntryType;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Memory, Node};
+use crate::marketplace::fetch::{Memory, Node, tree};
 use crate::sys::limits;
 
 struct Budget {
@@ -111,15 +111,17 @@ fn tar(source: impl Read) -> Result<Memory> {
 
 /// The path, if it stays in the archive.
 fn inside(path: &str) -> Result<String> {
-    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    let clean = parts.collect::<Vec<_>>().join("/");
-    let leaves = path.starts_with('/') || path.contains(['\\', '\0']);
-    if leaves || clean.is_empty() && !path.starts_with('.') || clean.split('/').any(|p| p == "..") {
+    let clean = tree::normal(path).filter(|clean| {
+        let is_empty = clean.is_empty() && !path.starts_with('.');
+        !is_empty && !path.contains('\0')
+    });
+    clean.ok_or_else(|| {
         let path = path.escape_debug();
-        let text = format!("the archive has the path `{path}`, which leads out");
-        return Err(Error::new(text).hint("do not use it; tell its author"));
-    }
-    Ok(clean)
+        Error::new(format!(
+            "the archive has the path `{path}`, which leads out"
+        ))
+        .hint("do not use it; tell its author")
+    })
 }
 
 fn link(target: Vec<u8>) -> Node {

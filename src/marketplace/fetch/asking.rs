@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use crate::marketplace::fetch::{Class, Commit, Failure, Fetcher, Refs, Remote, Resolved, Slot};
-use crate::marketplace::fetch::{lineage, list_refs, past};
+use crate::marketplace::fetch::{Class, Failure, Fetcher, Refs, Remote, Resolved, Slot};
+use crate::marketplace::fetch::{lineage, list_refs};
 use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Reach, RepoUrl};
 
 impl Fetcher<'_> {
@@ -17,16 +17,16 @@ impl Fetcher<'_> {
             let remote = self.remote(url)?;
             let slot = Slot::new(&self.home, url, &remote.address);
             let listed = if self.offline {
-                let text = "it was never asked for its branches";
-                slot.refs()
-                    .ok_or_else(|| Failure::new(Class::Offline, text))
+                let unknown =
+                    || Failure::new(Class::Offline, "it was never asked for its branches");
+                slot.refs().ok_or_else(unknown)
             } else {
                 let listed = list_refs(&self.git, &remote);
                 listed.inspect(|refs| slot.cache_refs(refs, self.git.0.scratch))
             };
-            let refs =
-                listed.map_err(|failure| failure.context(format!("could not read `{url}`")))?;
-            self.refs.insert(url.clone(), Refs::parse(&refs));
+            let unread = |failure: Failure| failure.context(format!("could not read `{url}`"));
+            self.refs
+                .insert(url.clone(), Refs::parse(&listed.map_err(unread)?));
         }
         let resolved = self.refs[url].resolve(at);
         resolved.map_err(|failure| failure.context(format!("`{url}`")))
@@ -69,41 +69,13 @@ impl Fetcher<'_> {
         reach
     }
 
-    /// Whether a repository that was queried has a branch or tag of this name.
-    pub fn has_ref(&self, url: &RepoUrl, name: &str) -> bool {
-        self.refs.get(url).is_some_and(|refs| refs.has(name))
-    }
-
     /// The tags of a repository that was queried, each with its commit.
     pub fn tags(&self, url: &RepoUrl) -> impl Iterator<Item = (&str, &CommitId)> {
         self.refs.get(url).into_iter().flat_map(Refs::tags)
     }
 
-    /// The last commits up to `commit` that changed `path`, newest first, each with whether it is
-    /// later than `old`.
-    ///
-    /// # Errors
-    /// When git fails.
-    pub fn log(
-        &mut self,
-        url: &RepoUrl,
-        commit: &CommitId,
-        old: Option<&CommitId>,
-        path: &str,
-    ) -> Result<Vec<Commit>, Failure> {
-        if self.offline {
-            let text = "its log is not kept on this machine";
-            return Err(Failure::new(Class::Offline, text));
-        }
-        let remote = self.remote(url)?;
-        past::log(&self.git, &remote, commit, old, path)
-    }
-
     /// How `new` relates to `old` in the repository's history.
     pub fn ancestry(&mut self, url: &RepoUrl, old: &CommitId, new: &CommitId) -> Ancestry {
-        if old == new {
-            return Ancestry::Same;
-        }
         let key = (url.clone(), old.clone(), new.clone());
         if let Some(known) = self.ancestries.get(&key) {
             return *known;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
-use crate::marketplace::fetch::{Call, Failure, Git};
-use crate::marketplace::reference::{RepoUrl, object_format};
+use crate::marketplace::fetch::{Failure, Git};
+use crate::marketplace::reference::{CommitId, RepoUrl};
 use crate::skill::SkillName;
 use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
 
@@ -62,12 +62,8 @@ impl Slot {
     /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
     /// `address`.
     pub fn new(home: &Path, url: &RepoUrl, address: &str) -> Self {
-        let stem = file_name(
-            url.repo_name(),
-            EntryName::from_static("repository"),
-            address,
-            "",
-        );
+        let otherwise = EntryName::from_static("repository");
+        let stem = file_name(url.repo_name(), otherwise, address, "");
         let repositories = home.join(CACHE.as_os_str()).join(REPOSITORIES.as_os_str());
         Self {
             dir: repositories.join(stem.with_end(&GIT).as_os_str()),
@@ -89,27 +85,19 @@ impl Slot {
     }
 
     /// Creates the repository, or cleans up after a killed git. The caller holds the lock.
-    pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
+    pub fn prepare(&self, git: &Git, commit: &CommitId) -> Result<(), Failure> {
         let repositories = self.repositories()?;
         let name = self.stem.with_end(&GIT);
-        let long = commit.len() == 64;
-        if tidy(&repositories, &name, long).map_err(|e| git.0.local(&e))? {
+        if tidy(&repositories, &name, commit.is_long()).map_err(|e| git.0.local(&e))? {
             return Ok(());
         }
         // It is created elsewhere and renamed into place, so that it is never incomplete.
         let scratch = git.0.scratch;
-        let path = scratch.path_of(&NEW);
-        let format = object_format(commit);
-        let call = Call {
-            repo: Some(&path),
-            args: &["init", "--quiet", "--bare", "--template=", format],
-            ..Call::default()
-        };
-        git.run(&call, 4096)?;
+        git.init(&scratch.path_of(&NEW), commit)?;
         let moved = (|| {
             let new = scratch.open_dir(&NEW)?;
             new.mark()?;
-            if long {
+            if commit.is_long() {
                 new.open_dir(&OBJECTS)?.create(&LONG, 0o644)?;
             }
             scratch.rename(&NEW, &repositories, &name)
@@ -119,13 +107,9 @@ impl Slot {
 
     /// Removes what a failed fetch has left behind. The caller holds the lock.
     pub fn tidy(&self) {
-        let found = self.repositories().ok().and_then(|repositories| {
-            repositories
-                .find_dir(&self.stem.with_end(&GIT))
-                .ok()
-                .flatten()
-        });
-        if let Some(repository) = found {
+        if let Ok(repositories) = self.repositories()
+            && let Ok(repository) = repositories.open_dir(&self.stem.with_end(&GIT))
+        {
             let _ = tidy_files(&repository);
         }
     }
@@ -139,10 +123,9 @@ impl Slot {
 
     /// Saves the list of refs. On failure they are only queried again next time.
     pub fn cache_refs(&self, refs: &str, scratch: &Dir) {
-        if let Ok(repositories) = self.repositories() {
-            let name = self.stem.with_end(&REFS);
-            let (bytes, durable) = (refs.as_bytes(), Durable::Yes);
-            let _ = repositories.replace_through(scratch, &name, bytes, 0o644, durable);
+        if let Ok(dir) = self.repositories() {
+            let (name, bytes) = (self.stem.with_end(&REFS), refs.as_bytes());
+            let _ = dir.replace_through(scratch, &name, bytes, 0o644, Durable::Yes);
         }
     }
 }
@@ -166,8 +149,7 @@ fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
 
 fn tidy_files(repository: &Dir) -> io::Result<()> {
     remove_litter(repository, |name| name.ends_with(b".lock"));
-    let packs = repository.open_dir(&OBJECTS)?.find_dir(&PACK)?;
-    if let Some(packs) = packs {
+    if let Some(packs) = repository.open_dir(&OBJECTS)?.find_dir(&PACK)? {
         remove_litter(&packs, |name| name.starts_with(b"tmp_"));
     }
     Ok(())
@@ -202,14 +184,15 @@ mod tests {
         let slot = Slot::new(&world.path("home"), &url, url.as_str());
         world.with_git(|git| {
             let _turn = slot.turn(Duration::ZERO).unwrap();
-            slot.prepare(&git, &"a".repeat(40)).unwrap();
+            let commit = CommitId::parse(&"a".repeat(40)).unwrap();
+            slot.prepare(&git, &commit).unwrap();
             let pack = slot.dir.join("objects/pack");
             let litter = [slot.dir.join("shallow.lock"), pack.join("tmp_pack_x")];
             for path in &litter {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, "").unwrap();
             }
-            slot.prepare(&git, &"b".repeat(40)).unwrap();
+            slot.prepare(&git, &commit).unwrap();
             assert!(litter.iter().all(|path| !path.exists()));
             assert!(slot.dir.join("HEAD").exists());
         });

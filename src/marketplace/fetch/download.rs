@@ -28,10 +28,8 @@ pub fn get(
     max: u64,
     redirects: bool,
 ) -> Result<Vec<Answer>, Failure> {
-    let config = urls
-        .iter()
-        .map(|url| format!("url = \"{url}\"\noutput = \"-\"\n"));
-    let config: String = config.collect();
+    let given = |url| format!("url = \"{url}\"\noutput = \"-\"\n");
+    let config: String = urls.iter().map(given).collect();
     let mut command = tool.command("curl");
     let proto = if urls.iter().all(WebUrl::is_encrypted) {
         "=https"
@@ -58,10 +56,8 @@ pub fn get(
     let mut answers = Vec::new();
     let lines = ran.errors.lines();
     for line in lines.filter_map(|line| line.strip_prefix(MARK)) {
-        let mut words = line.split_whitespace();
-        let status = words.next().and_then(|word| word.parse().ok());
-        let size = words.next().and_then(|word| word.parse().ok());
-        if let (Some(status), Some(size)) = (status, size)
+        if let Some((status, size)) = line.trim().split_once(' ')
+            && let (Ok(status), Ok(size)) = (status.parse(), size.parse())
             && let Some((body, after)) = rest.split_at_checked(size)
         {
             rest = after;
@@ -69,36 +65,32 @@ pub fn get(
             answers.push(Answer { status, body });
         }
     }
-    if answers.len() == urls.len() && rest.is_empty() {
-        Ok(answers)
-    } else {
-        let text = "curl's answer broke off";
-        Err(Failure::new(Class::Other, text))
+    if answers.len() != urls.len() || !rest.is_empty() {
+        return Err(Failure::new(Class::Other, "curl's answer broke off"));
     }
+    Ok(answers)
 }
 
 /// As [`get`], for one address.
 pub fn one(tool: &Tool, url: &WebUrl, max: u64, redirects: bool) -> Result<Answer, Failure> {
     let answers = get(tool, std::slice::from_ref(url), max, redirects);
-    let answers = answers.map_err(|failure| failure.context(format!("could not get `{url}`")))?;
-    answers.into_iter().next().ok_or_else(|| refused(url, 0))
+    let mut answers =
+        answers.map_err(|failure| failure.context(format!("could not get `{url}`")))?;
+    // There is one for each address.
+    Ok(answers.remove(0))
 }
 
-/// Downloads a file, which must exist.
-pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
-    match one(tool, url, max, true)? {
-        Answer { status: 200, body } => Ok(body),
-        answer => Err(refused(url, answer.status)),
+impl Answer {
+    /// The file at `url`, if this is one.
+    pub fn file(self, url: &WebUrl) -> Result<Vec<u8>, Failure> {
+        let class = match self.status {
+            200 => return Ok(self.body),
+            401 | 403 => Class::NeedsAuthentication,
+            404 | 410 => Class::NoRepository,
+            408 | 429 | 500..=599 => Class::Unreachable,
+            _ => Class::Other,
+        };
+        let text = format!("`{url}` answers with status {}", self.status);
+        Err(Failure::new(class, text))
     }
-}
-
-/// The failure for a status other than 200.
-pub fn refused(url: &WebUrl, status: u16) -> Failure {
-    let class = match status {
-        401 | 403 => Class::NeedsAuthentication,
-        404 | 410 => Class::NoRepository,
-        408 | 429 | 500..=599 => Class::Unreachable,
-        _ => Class::Other,
-    };
-    Failure::new(class, format!("`{url}` answers with status {status}"))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::marketplace::fetch::{Failure, Tool};
+use crate::marketplace::reference::CommitId;
 use crate::sys::files;
 
 /// Settings that no repository may override, since it may be hostile.
@@ -46,16 +47,38 @@ pub struct Call<'a> {
     pub may_say_no: bool,
 }
 
+impl<'a> Call<'a> {
+    /// A subcommand with its arguments and settings, without a repository and input.
+    pub fn new(settings: &'a [String], args: &'a [&'a str]) -> Self {
+        Self {
+            settings,
+            args,
+            ..Self::default()
+        }
+    }
+}
+
 impl Git<'_> {
+    /// Creates an empty bare repository for commits with ids like this one.
+    pub fn init(&self, repo: &Path, like: &CommitId) -> Result<(), Failure> {
+        let format = like.object_format();
+        let args = ["init", "--quiet", "--bare", "--template=", format];
+        let call = Call {
+            repo: Some(repo),
+            ..Call::new(&[], &args)
+        };
+        self.run(&call, 4096).map(drop)
+    }
+
     /// Runs git and returns its standard output, at most `max` bytes, as a file positioned at its
     /// start.
     pub fn run(&self, call: &Call, max: u64) -> Result<File, Failure> {
         let ran = self.0.run(self.command(call), call.input, max)?;
         let no = call.may_say_no && ran.status.code() == Some(1);
-        let is_answer = ran.status.success() || no;
-        is_answer
-            .then_some(ran.output)
-            .ok_or_else(|| Failure::from_stderr(&ran.errors))
+        if ran.status.success() || no {
+            return Ok(ran.output);
+        }
+        Err(Failure::from_stderr(&ran.errors))
     }
 
     /// As [`Git::run`], but reads the output into memory.
@@ -65,8 +88,9 @@ impl Git<'_> {
     }
 
     fn command(&self, call: &Call) -> Command {
+        let Tool { env, scratch, .. } = self.0;
         let mut command = self.0.command("git");
-        for (name, _) in self.0.env.vars() {
+        for (name, _) in env.vars() {
             let text = name.to_string_lossy();
             if REPOSITORY.split(' ').any(|one| one == text) || text.starts_with("GIT_TRACE") {
                 command.env_remove(name);
@@ -76,12 +100,11 @@ impl Git<'_> {
         command.env("GIT_LFS_SKIP_SMUDGE", "1");
         command.env("GIT_OPTIONAL_LOCKS", "0");
         // The plugin directory may lie inside an unrelated git repository.
-        let scratch = self.0.scratch.path();
+        let scratch = scratch.path();
         command.env(
             "GIT_CEILING_DIRECTORIES",
             scratch.parent().unwrap_or(scratch),
         );
-        let env = self.0.env;
         if env.os("GIT_SSH_COMMAND").is_none() && env.os("GIT_SSH").is_none() {
             command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }

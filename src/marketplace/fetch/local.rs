@@ -1,5 +1,6 @@
 //! A local directory as a tree with its files' bytes.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -23,7 +24,7 @@ impl LocalDir {
         }
         let dir = Dir::anchor(&path);
         dir.map(Self)
-            .map_err(|error| unreadable(&path, &error, "read directory"))
+            .map_err(|error| Error::io("read directory", &path, &error))
     }
 
     /// Its absolute path.
@@ -42,9 +43,8 @@ impl LocalDir {
         while let Some(below) = todo.pop() {
             let dir = self.0.open_dir_below(Path::new(&below));
             let listed = dir.and_then(|dir| Ok((dir.entries()?, dir)));
-            let unreadable =
-                |error| unreadable(&self.path().join(&below), &error, "read directory");
-            let (entries, dir) = listed.map_err(unreadable)?;
+            let (entries, dir) = listed
+                .map_err(|error| Error::io("read directory", &self.path().join(&below), &error))?;
             for (name, kind) in entries {
                 count += 1;
                 if count > limits::TREE_ENTRIES {
@@ -92,7 +92,7 @@ pub fn real(written: &str, env: &Env) -> Result<PathBuf> {
     })
 }
 
-fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> std::io::Result<Node> {
+fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> io::Result<Node> {
     Ok(match kind {
         EntryKind::Dir => Node::Dir { id: String::new() },
         EntryKind::Link => {
@@ -111,24 +111,19 @@ fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> std::io::Result<Node> {
     })
 }
 
-fn unreadable(path: &Path, error: &std::io::Error, action: &str) -> Error {
-    Error::io(action, path, error).hint("check its permissions")
-}
-
 impl Content for LocalDir {
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {
-            let path = EntryPath::parse(&file.path).ok_or(std::io::ErrorKind::InvalidInput);
-            let opened = path
-                .map_err(Into::into)
-                .and_then(|path| self.0.open_below(&path));
-            let (mut open, metadata) = opened
-                .map_err(|error| unreadable(&self.path().join(&file.path), &error, "read"))?;
+            let path = EntryPath::parse(&file.path);
+            let path = path.ok_or_else(|| io::ErrorKind::InvalidInput.into());
+            let (open, metadata) = path
+                .and_then(|path| self.0.open_below(&path))
+                .map_err(|error| Error::io("read", &self.path().join(&file.path), &error))?;
             let size = metadata.len();
             total += size;
             check_total(total, max)?;
-            visit(index, size, &mut std::io::Read::take(&mut open, size))?;
+            visit(index, size, &mut open.take(size))?;
         }
         Ok(())
     }

@@ -10,7 +10,8 @@ use crate::marketplace::fetch::{Content, Node, Tree, Visit, Wanted, check_total,
 /// A tree with the bytes of its files.
 #[derive(Debug, Default)]
 pub struct Memory {
-    tree: Tree,
+    /// The tree.
+    pub tree: Tree,
     bytes: BTreeMap<String, Vec<u8>>,
 }
 
@@ -58,11 +59,6 @@ impl Memory {
     /// The bytes of a file.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.bytes.get(path).map(Vec::as_slice)
-    }
-
-    /// The tree.
-    pub fn tree(&self) -> Tree {
-        self.tree.clone()
     }
 
     /// Removes a directory that contains everything else, unless it is itself a skill.

@@ -34,5 +34,5 @@ pub use remote::{NAME, Permit, Remote};
 pub use repository::{FETCH, Repository, list_refs};
 pub use tool::{Tool, patience};
 pub use tree::{Node, Tree};
-pub use tree_copy::{copy_from, copy_tree};
+pub use tree_copy::copy_tree;
 pub use well_known::{Index, Offer};

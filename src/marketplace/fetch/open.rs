@@ -8,12 +8,9 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{
-    Class, Content, Failure, Git, Index, LocalDir, Memory, Node, Refs,
-};
-use crate::marketplace::fetch::{
-    Permit, Remote, Repository, Slot, Tree, archive, download, expand, tree,
-};
+use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
+use crate::marketplace::fetch::{Refs, Remote, Repository, Slot, Tree};
+use crate::marketplace::fetch::{archive, download, expand, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
@@ -30,28 +27,18 @@ pub struct Snapshot<'a> {
     pub found: Vec<Found>,
     /// Its manifest; empty when it has none.
     pub manifest: Manifest,
-    root: Option<String>,
 }
 
 impl<'a> Snapshot<'a> {
     fn new(mut tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
-        let discovered = discover(&mut tree, &content, name)?;
+        let (found, manifest) = discover(&mut tree, &content, name)?;
+        let content = Box::new(content);
         Ok(Self {
             tree,
-            content: Box::new(content),
-            found: discovered.skills,
-            manifest: discovered.manifest,
-            root: None,
+            content,
+            found,
+            manifest,
         })
-    }
-
-    /// Git's id of a directory; `None` if the source is not a git repository.
-    pub fn tree_id(&self, path: &str) -> Option<&str> {
-        match self.tree.get(path) {
-            None if path.is_empty() => self.root.as_deref(),
-            Some(Node::Dir { id }) if !id.is_empty() => Some(id),
-            _ => None,
-        }
     }
 }
 
@@ -67,12 +54,10 @@ pub struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn new(tree: Tree, content: impl Content + 'a, name: &str, of: Origin) -> Result<Self> {
-        let snapshot = Rc::new(Snapshot::new(tree, content, name)?);
-        let (origin, path) = (of, None);
         Ok(Self {
-            snapshot,
-            origin,
-            path,
+            snapshot: Rc::new(Snapshot::new(tree, content, name)?),
+            origin: of,
+            path: None,
         })
     }
 
@@ -175,10 +160,9 @@ impl<'a> Fetcher<'a> {
                     let dir = LocalDir::open(written, self.git.0.env)?;
                     let source = dir.path().to_string_lossy().into_owned();
                     let (name, origin) = (tree::base(&source), origin(&source, Kind::Local));
-                    let opened = dir
-                        .tree()
-                        .and_then(|tree| Opened::new(tree, dir, name, origin));
-                    opened.map_err(|error| error.context(format!("`{source}`")))?
+                    let tree = dir.tree();
+                    tree.and_then(|tree| Opened::new(tree, dir, name, origin))
+                        .map_err(|error| error.context(format!("`{source}`")))?
                 }
             }
             Place::Archive { url, sha256 } => {
@@ -188,17 +172,16 @@ impl<'a> Fetcher<'a> {
             Place::WellKnown(url) => {
                 let index = self.index(url)?;
                 let of_site = |error: Error| error.context(format!("`{url}`"));
-                let offers = index.choose(&reading.want, skills, all);
-                let offers = offers.map_err(|miss| of_site(miss.error))?;
+                let offers = index.choose(&reading.want, skills, all).map_err(of_site)?;
                 let memory = index.fetch(&self.git.0, &offers).map_err(of_site)?;
                 let origin = origin(url.as_str(), Kind::WellKnown);
-                Opened::new(memory.tree(), memory, url.host(), origin)?
+                Opened::new(memory.tree.clone(), memory, url.host(), origin)?
             }
             Place::File(url) => {
                 let mut memory = Memory::default();
                 memory.add_file("SKILL.md", self.download(url, limits::SKILL_FILE)?, false)?;
                 let origin = of_web(url, Kind::File);
-                Opened::new(memory.tree(), memory, url.host(), origin)?
+                Opened::new(memory.tree.clone(), memory, url.host(), origin)?
             }
         })
     }
@@ -218,7 +201,7 @@ impl<'a> Fetcher<'a> {
     /// Downloads a file.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
         self.online(url)?;
-        download::file(&self.git.0, url, max)
+        download::one(&self.git.0, url, max, true)?.file(url)
     }
 
     fn online(&self, url: &WebUrl) -> Result<(), Failure> {
@@ -242,11 +225,8 @@ impl<'a> Fetcher<'a> {
         let slot = Slot::new(&self.home, url, &remote.address);
         let repository = Repository::fetch(self.git, slot, &remote, commit, self.offline)
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
-        let (tree, root) = (repository.tree(commit)?, repository.root_tree(commit)?);
-        let snapshot = Snapshot::new(tree, repository, url.repo_name());
-        let mut snapshot = snapshot.map_err(|error| error.context(format!("`{url}`")))?;
-        snapshot.root = Some(root);
-        let snapshot = Rc::new(snapshot);
+        let snapshot = Snapshot::new(repository.tree(commit)?, repository, url.repo_name());
+        let snapshot = Rc::new(snapshot.map_err(|error| error.context(format!("`{url}`")))?);
         self.snapshots.insert(key, Rc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -267,5 +247,5 @@ fn open_archive<'a>(bytes: &[u8], sha256: Option<&str>, origin: Origin) -> Resul
         commit: Some(format!("sha256:{found}")),
         ..origin
     };
-    Opened::new(memory.tree(), memory, &stem, origin)
+    Opened::new(memory.tree.clone(), memory, &stem, origin)
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::marketplace::fetch::cache;
-use crate::marketplace::fetch::{Call, FETCH, Failure, Git, NAME, Remote};
-use crate::marketplace::reference::CommitId;
+use crate::marketplace::fetch::{Call, Class, FETCH, Failure, Fetcher, Git, NAME, Remote};
+use crate::marketplace::reference::{CommitId, RepoUrl};
 use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::from_static("history.git");
@@ -44,8 +44,7 @@ impl<'a> Past<'a> {
             settings: &remote.settings,
             dir: git.0.scratch.path_of(&HISTORY_DIR),
         };
-        let format = like.object_format();
-        past.read(&["init", "--quiet", "--bare", "--template=", format])?;
+        git.init(&past.dir, like)?;
         Ok(past)
     }
 
@@ -59,8 +58,7 @@ impl<'a> Past<'a> {
     /// Whether `old` is `new` or one of its ancestors, as far as fetched.
     pub fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
         let ancestors = self.read(&["rev-list", new.as_str()])?;
-        let mut ancestors = ancestors.split(|b| *b == b'\n');
-        Ok(ancestors.any(|line| line == old.as_str().as_bytes()))
+        Ok(ancestors.lines().any(|line| line == old.as_str()))
     }
 
     /// The full name of a fetched branch or tag that contains `commit`; branches first.
@@ -73,18 +71,16 @@ impl<'a> Past<'a> {
         let options = ["for-each-ref", "--count=1", "--format=%(refname)"];
         let places = [&contains, "refs/heads", "refs/tags"];
         let names = self.read(&[options, places].concat())?;
-        let names = String::from_utf8_lossy(&names);
         Ok(names.lines().next().map(str::to_owned))
     }
 
-    fn read(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
+    fn read(&self, args: &[&str]) -> Result<String, Failure> {
         let call = Call {
             repo: Some(&self.dir),
-            settings: self.settings,
-            args,
-            ..Call::default()
+            ..Call::new(self.settings, args)
         };
-        self.git.read(&call, limits::GIT_LISTING)
+        let output = self.git.read(&call, limits::GIT_LISTING)?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
     /// Whether only a part of the history was fetched.
@@ -100,36 +96,45 @@ impl Drop for Past<'_> {
     }
 }
 
-/// The last commits up to `new` that changed `path`, newest first, each with whether it is later
-/// than `old`.
-pub fn log(
-    git: &Git,
-    remote: &Remote,
-    new: &CommitId,
-    old: Option<&CommitId>,
-    path: &str,
-) -> Result<Vec<Commit>, Failure> {
-    let past = Past::new(git, remote, new)?;
-    past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
-    // Git must not read the path as a pattern.
-    let path = format!(":(literal){path}");
-    let listed = |range: &[&str]| {
-        let format = ["--no-show-signature", "--format=%H%x09%cs%x09%s"];
-        let bytes = past.read(&[&["log", LOGGED], &format[..], range, &["--", &path]].concat())?;
-        Ok::<_, Failure>(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let all = listed(&[new.as_str()])?;
-    // Unless `old` was fetched as an ancestor, it is unknown what is later.
-    let newer = old.and_then(|old| listed(&[new.as_str(), &format!("^{old}")]).ok());
-    let newer = newer.unwrap_or_default();
-    let commit = |line: &str| {
-        let mut parts = line.splitn(3, '\t').map(str::to_owned);
-        Some(Commit {
-            commit: parts.next()?,
-            date: parts.next()?,
-            subject: parts.next()?,
-            newer: newer.lines().any(|newer| newer == line),
-        })
-    };
-    Ok(all.lines().filter_map(commit).collect())
+impl Fetcher<'_> {
+    /// The last commits up to `new` that changed `path`, newest first, each with whether it is
+    /// later than `old`.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn log(
+        &mut self,
+        url: &RepoUrl,
+        new: &CommitId,
+        old: Option<&CommitId>,
+        path: &str,
+    ) -> Result<Vec<Commit>, Failure> {
+        if self.offline {
+            let text = "its log is not kept on this machine";
+            return Err(Failure::new(Class::Offline, text));
+        }
+        let remote = self.remote(url)?;
+        let past = Past::new(&self.git, &remote, new)?;
+        past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
+        // Git must not read the path as a pattern.
+        let path = format!(":(literal){path}");
+        let listed = |range: &[&str]| {
+            let format = ["--no-show-signature", "--format=%H%x09%cs%x09%s"];
+            past.read(&[&["log", LOGGED], &format[..], range, &["--", &path]].concat())
+        };
+        let all = listed(&[new.as_str()])?;
+        // Unless `old` was fetched as an ancestor, it is unknown what is later.
+        let newer = old.and_then(|old| listed(&[new.as_str(), &format!("^{old}")]).ok());
+        let newer = newer.unwrap_or_default();
+        let commit = |line: &str| {
+            let mut parts = line.splitn(3, '\t').map(str::to_owned);
+            Some(Commit {
+                commit: parts.next()?,
+                date: parts.next()?,
+                subject: parts.next()?,
+                newer: newer.lines().any(|newer| newer == line),
+            })
+        };
+        Ok(all.lines().filter_map(commit).collect())
+    }
 }

@@ -36,11 +36,7 @@ impl Remote {
             format!("remote.{NAME}.promisor=true"),
             format!("remote.{NAME}.partialclonefilter=blob:none"),
         ];
-        let call = Call {
-            settings: &settings,
-            args: &["ls-remote", "--get-url", NAME],
-            ..Call::default()
-        };
+        let call = Call::new(&settings, &["ls-remote", "--get-url", NAME]);
         let answer = git.read(&call, ADDRESS)?;
         let answer = String::from_utf8_lossy(&answer);
         let answer = answer.trim_end_matches('\n');

@@ -30,12 +30,8 @@ pub struct Repository<'a> {
 
 /// Queries a repository's refs in the form read by [`Refs::parse`].
 pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
-    let call = Call {
-        settings: &remote.settings,
-        args: &[&["ls-remote", "--quiet", NAME], &Refs::PATTERNS[..]].concat(),
-        ..Call::default()
-    };
-    let output = git.read(&call, limits::GIT_LISTING)?;
+    let args = [&["ls-remote", "--quiet", NAME], &Refs::PATTERNS[..]].concat();
+    let output = git.read(&Call::new(&remote.settings, &args), limits::GIT_LISTING)?;
     Ok(String::from_utf8_lossy(&output).into_owned())
 }
 
@@ -60,11 +56,11 @@ impl<'a> Repository<'a> {
             known: RefCell::default(),
         };
         let _turn = repository.turn()?;
-        repository.fetch_commit(commit.as_str())?;
+        repository.fetch_commit(commit)?;
         Ok(repository)
     }
 
-    fn fetch_commit(&self, commit: &str) -> Result<(), Failure> {
+    fn fetch_commit(&self, commit: &CommitId) -> Result<(), Failure> {
         self.slot.prepare(&self.git, commit)?;
         let tree = format!("{commit}^{{tree}}");
         if self.run(&["cat-file", "-e", &tree], "", LINK).is_ok() {
@@ -74,7 +70,8 @@ impl<'a> Repository<'a> {
             let text = format!("commit {commit} is not on this machine");
             return Err(Failure::new(Class::Offline, text));
         }
-        let fetch = |how: &[&str]| self.fetch_into_slot(&[], &[how, &[NAME, commit]].concat(), "");
+        let what = [NAME, commit.as_str()];
+        let fetch = |how: &[&str]| self.fetch_into_slot(&[], &[how, &what].concat(), "");
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
         let again = |failure: Failure, how: &[&str]| match failure.class {
             Class::Other => fetch(how),
@@ -92,31 +89,17 @@ impl<'a> Repository<'a> {
         what: &[&str],
         input: &str,
     ) -> Result<(), Failure> {
-        let args = [settings, &FETCH, &[self.loudness()], what].concat();
+        let loudness = match self.git.0.progress {
+            Some(_) => "--progress",
+            None => "--quiet",
+        };
+        let args = [settings, &FETCH, &[loudness], what].concat();
         let ran = self.run(&args, input, LINK);
         ran.map(drop).inspect_err(|_| self.slot.tidy())
     }
 
     fn turn(&self) -> Result<FileLock> {
         self.slot.turn(patience(self.git.0.deadline))
-    }
-
-    fn loudness(&self) -> &'static str {
-        if self.git.0.progress.is_some() {
-            "--progress"
-        } else {
-            "--quiet"
-        }
-    }
-
-    /// Git's id of the root tree of `commit`.
-    ///
-    /// # Errors
-    /// When git fails.
-    pub fn root_tree(&self, commit: &CommitId) -> Result<String, Failure> {
-        let tree = format!("{commit}^{{tree}}");
-        let id = self.read(&["rev-parse", "--verify", "--quiet", &tree], "")?;
-        Ok(String::from_utf8_lossy(&id).trim().to_owned())
     }
 
     /// The files of `commit`.
@@ -126,33 +109,25 @@ impl<'a> Repository<'a> {
     pub fn tree(&self, commit: &CommitId) -> Result<Tree> {
         let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
         let output = self.read(&args, "")?;
-        let entries = output
-            .split(|byte| *byte == 0)
-            .filter(|entry| !entry.is_empty());
-        let entries: Vec<_> = entries.map(parse_entry).collect();
-        let links = entries
-            .iter()
-            .flatten()
-            .filter_map(|(path, node)| match node {
-                Node::Link { to: id } => Some(Wanted {
-                    path: path.clone(),
-                    id: id.clone(),
-                }),
-                _ => None,
-            });
-        let mut targets = read_small(self, &links.collect::<Vec<_>>(), LINK)?.into_iter();
-        let mut tree = Tree::default();
-        for entry in entries {
-            let Some((path, mut node)) = entry else {
-                tree.unusable += 1;
-                continue;
-            };
-            if let Node::Link { to } = &mut node {
-                let target = targets.next().flatten().unwrap_or_default();
-                *to = String::from_utf8(target).unwrap_or_default();
+        let (mut tree, mut links) = (Tree::default(), Vec::new());
+        for entry in output.split(|byte| *byte == 0).filter(|e| !e.is_empty()) {
+            match parse_entry(entry) {
+                None => tree.unusable += 1,
+                // The id leads to the link's target.
+                Some((path, Node::Link { to: id })) => links.push(Wanted { path, id }),
+                Some((path, node)) => drop(tree.insert(path, node)),
             }
-            tree.insert(path, node);
         }
+        let targets = read_small(self, &links, LINK)?;
+        for (link, target) in links.into_iter().zip(targets) {
+            let to = String::from_utf8(target.unwrap_or_default()).unwrap_or_default();
+            tree.insert(link.path, Node::Link { to });
+        }
+        let root = format!("{commit}^{{tree}}");
+        let root = self.read(&["rev-parse", "--verify", "--quiet", &root], "")?;
+        String::from_utf8_lossy(&root)
+            .trim()
+            .clone_into(&mut tree.root);
         Ok(tree)
     }
 
@@ -167,10 +142,8 @@ impl<'a> Repository<'a> {
     fn call<'c>(&'c self, args: &'c [&'c str], input: &'c str) -> Call<'c> {
         Call {
             repo: Some(&self.slot.dir),
-            settings: &self.settings,
-            args,
             input,
-            ..Call::default()
+            ..Call::new(&self.settings, args)
         }
     }
 
@@ -195,11 +168,11 @@ impl<'a> Repository<'a> {
             sizes = self.sizes(&ids)?;
             let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
             let missing = lines(missing.map(|(file, _)| file));
-            if self.offline && !missing.is_empty() {
-                let text = "its files are not on this machine";
-                return Err(Failure::new(Class::Offline, text));
-            }
             if !missing.is_empty() {
+                if self.offline {
+                    let text = "its files are not on this machine";
+                    return Err(Failure::new(Class::Offline, text));
+                }
                 let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
                 let objects = ["--filter=blob:none", "--stdin", NAME];
                 self.fetch_into_slot(&noop, &objects, &missing)?;
@@ -207,16 +180,12 @@ impl<'a> Repository<'a> {
             }
         }
         let whole: Option<Vec<u64>> = sizes.into_iter().collect();
-        let whole = whole
-            .filter(|sizes| sizes.len() == files.len())
-            .ok_or_else(|| {
-                let text = "the repository did not send all of its files";
-                Failure::new(Class::Other, text)
-            })?;
-        let known = files
-            .iter()
-            .map(|file| file.id.clone())
-            .zip(whole.iter().copied());
+        let Some(whole) = whole.filter(|sizes| sizes.len() == files.len()) else {
+            let text = "the repository did not send all of its files";
+            return Err(Failure::new(Class::Other, text));
+        };
+        let known = files.iter().zip(&whole);
+        let known = known.map(|(file, size)| (file.id.clone(), *size));
         self.known.borrow_mut().extend(known);
         Ok(whole)
     }
@@ -224,8 +193,7 @@ impl<'a> Repository<'a> {
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
-        self.fetch_missing(files)?;
-        Ok(())
+        Ok(self.fetch_missing(files).map(drop)?)
     }
 
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
@@ -239,12 +207,12 @@ impl Content for Repository<'_> {
         let output = self.run(&["cat-file", "--batch"], &lines(files), max + headers)?;
         let mut output = BufReader::new(output);
         for (index, size) in sizes.into_iter().enumerate() {
-            let broken = |_| Error::new("git's answer broke off").hint("try again");
+            let wrong = |text| Error::new(text).hint("try again");
+            let broken = |_| wrong("git's answer broke off");
             let mut header = String::new();
             output.read_line(&mut header).map_err(broken)?;
             if header.split_whitespace().nth(1) != Some("blob") {
-                let text = "git answered something that is not a file";
-                return Err(Error::new(text).hint("try again"));
+                return Err(wrong("git answered something that is not a file"));
             }
             let mut bytes = (&mut output).take(size);
             visit(index, size, &mut bytes)?;
@@ -257,10 +225,8 @@ impl Content for Repository<'_> {
 
 /// The ids, one per line, as git expects them.
 fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
-    files
-        .into_iter()
-        .flat_map(|file| [file.id.as_str(), "\n"])
-        .collect()
+    let lines = files.into_iter().map(|file| file.id.clone() + "\n");
+    lines.collect()
 }
 
 /// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8. A link has its

@@ -39,6 +39,8 @@ pub struct Tree {
     nodes: BTreeMap<String, Node>,
     /// The number of paths that are unsafe, too deep or too long, and were left out.
     pub unusable: usize,
+    /// Git's tree id of the root; empty for other sources.
+    pub root: String,
 }
 
 impl Tree {
@@ -62,6 +64,16 @@ impl Tree {
     /// What is at `path`.
     pub fn get(&self, path: &str) -> Option<&Node> {
         self.nodes.get(path)
+    }
+
+    /// Git's id of a directory; `None` if the source is not a git repository.
+    pub fn id(&self, path: &str) -> Option<&str> {
+        let id = match self.nodes.get(path) {
+            None if path.is_empty() => &self.root,
+            Some(Node::Dir { id }) => id,
+            _ => return None,
+        };
+        (!id.is_empty()).then_some(id)
     }
 
     /// Everything, sorted by path.
@@ -140,6 +152,14 @@ pub fn skill_dir(path: &str) -> &str {
     } else {
         path
     }
+}
+
+/// `path` without `.` and empty parts; `None` if it leads out of its directory.
+pub fn normal(path: &str) -> Option<String> {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let parts: Vec<&str> = parts.collect();
+    let leaves = path.starts_with('/') || path.contains('\\') || parts.contains(&"..");
+    (!leaves).then(|| parts.join("/"))
 }
 
 /// Whether `path` is `dir` or below it.

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind};
@@ -15,15 +14,6 @@ use crate::sys::{Dir, EntryKind};
 pub fn copy_tree(from: &Dir, to: &Dir) -> Result<()> {
     copy_entries(from, to)
         .map_err(|error| Error::io("copy", from.path(), &error).hint("check the space on the disk"))
-}
-
-/// As [`copy_tree`], from the directory at a path.
-///
-/// # Errors
-/// As [`copy_tree`].
-pub fn copy_from(from: &Path, to: &Dir) -> Result<()> {
-    let dir = Dir::anchor(from).map_err(|error| Error::io("read", from, &error))?;
-    copy_tree(&dir, to)
 }
 
 fn copy_entries(from: &Dir, to: &Dir) -> io::Result<()> {

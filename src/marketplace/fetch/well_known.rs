@@ -6,7 +6,6 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Failure, Memory, Tool, download, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
-use crate::marketplace::source::Miss;
 use crate::skill::SkillName;
 use crate::sys::limits;
 
@@ -63,43 +62,32 @@ impl Index {
     }
 
     /// The skills that `want` means. It never guesses.
-    pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>, Miss> {
+    pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>> {
+        let there = || {
+            let names = self.skills.iter().map(|offer| offer.name.escape_debug());
+            names.map(|name| name.to_string()).collect::<Vec<_>>()
+        };
         let by_name = |name: &str| {
             let key = SkillName::from_written(name);
             let is = |offer: &&Offer| {
                 offer.name == name || key.is_some() && SkillName::from_written(&offer.name) == key
             };
-            let found = self.skills.iter().find(is);
-            found.ok_or_else(|| self.miss(true, name))
+            self.skills.iter().find(is).ok_or_else(|| {
+                let text = format!("there is no skill `{}`", name.escape_debug());
+                Error::new(text).hint(format!("there are {}", there().join(", ")))
+            })
         };
         match want {
             Want::Named(name) => Ok(vec![by_name(name)?]),
             Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
-            Want::Root => Err(self.miss(true, "")),
+            Want::Root => Ok(vec![by_name("")?]),
             Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
             Want::Any if all || self.skills.len() == 1 => Ok(self.skills.iter().collect()),
-            Want::Any => Err(self.miss(false, "")),
-        }
-    }
-
-    fn miss(&self, absent: bool, name: &str) -> Miss {
-        let names = self
-            .skills
-            .iter()
-            .map(|s| s.name.escape_debug().to_string());
-        let names: Vec<String> = names.collect();
-        let there = names.join(", ");
-        let error = if absent {
-            let text = format!("there is no skill `{}`", name.escape_debug());
-            Error::new(text).hint(format!("there are {there}"))
-        } else {
-            Error::new(format!("there are {} skills: {there}", names.len()))
-                .hint("choose some with `--skill a,b`, or all with `--all`")
-        };
-        Miss {
-            absent,
-            lists: absent,
-            error,
+            Want::Any => {
+                let (number, there) = (self.skills.len(), there().join(", "));
+                Err(Error::new(format!("there are {number} skills: {there}"))
+                    .hint("choose some with `--skill a,b`, or all with `--all`"))
+            }
         }
     }
 
@@ -128,10 +116,7 @@ impl Index {
         let answers = download::get(tool, &urls, limits::DOWNLOAD, false)?;
         let mut memory = Memory::default();
         for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
-            if answer.status != 200 {
-                return Err(download::refused(url, answer.status).into());
-            }
-            memory.add_file(path.as_str(), answer.body, false)?;
+            memory.add_file(path.as_str(), answer.file(url)?, false)?;
         }
         Ok(memory)
     }

@@ -9,7 +9,7 @@ use crate::marketplace::install::{Planned, Powers};
 use crate::marketplace::lock::Digest;
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
-use crate::marketplace::source::Provenance;
+use crate::marketplace::source::Origin;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and its replacement.
@@ -18,7 +18,7 @@ pub struct Difference {
     /// Its directory's name.
     pub name: String,
     /// The source of the new version; `None` for a proposal.
-    pub provenance: Option<Provenance>,
+    pub provenance: Option<Origin>,
     /// The current commit.
     pub from: Option<String>,
     /// The new commit.

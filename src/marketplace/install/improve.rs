@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::copy_from;
+use crate::marketplace::fetch::copy_tree;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::swap;
 use crate::marketplace::install::{Agree, Difference, check_same_skill};
@@ -67,7 +67,9 @@ impl Market<'_> {
         let name = &InstalledName::parse(name)?;
         let staged = staging.place_for(name)?;
         let copy = staged.make()?;
-        copy_from(&installed, &copy)?;
+        let from = Dir::anchor(&installed);
+        let from = from.map_err(|error| Error::io("read", &installed, &error))?;
+        copy_tree(&from, &copy)?;
         edit(&copy)?;
         let (after, digest, planned) = plan::look(&staged.path(), name, "", Vec::new())?;
         check_same_skill(&before, &after)?;

@@ -10,7 +10,7 @@ use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::source::{Found, Origin, Provenance};
+use crate::marketplace::source::{Found, Origin};
 use crate::skill::{Level, Skill};
 
 /// What an install is about to add.
@@ -41,7 +41,7 @@ pub struct Planned {
     /// Its directory in `skills/`.
     pub name: String,
     /// Its source; `None` for a skill created here.
-    pub provenance: Option<Provenance>,
+    pub provenance: Option<Origin>,
     /// Its author's description, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
@@ -112,9 +112,9 @@ pub fn stage(
     let content = &*snapshot.content;
     copy.write(content, &place.make()?).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
-    planned.provenance = Some(origin.provenance());
+    planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
-    let tree = snapshot.tree_id(&found.path);
+    let tree = snapshot.tree.id(&found.path);
     let entry = LockEntry {
         tree: tree.and_then(|id| TreeId::parse(id).ok()),
         sha256: digest.sha256,

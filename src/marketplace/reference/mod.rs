@@ -12,7 +12,7 @@ mod web;
 
 pub use address::{RepoUrl, Rev, SubPath};
 pub use parse::{As, Reference, is_local};
-pub use pin::{Ancestry, CommitId, Pin, Reach, object_format};
+pub use pin::{Ancestry, CommitId, Pin, Reach};
 pub use reading::{At, Kind, Place, Reading, Want};
 pub use target::Target;
 pub use web::WebUrl;

@@ -23,20 +23,21 @@ impl CommitId {
 
     /// The option of `git init` for repositories with ids of this length.
     pub fn object_format(&self) -> &'static str {
-        object_format(&self.0)
+        if self.is_long() {
+            "--object-format=sha256"
+        } else {
+            "--object-format=sha1"
+        }
+    }
+
+    /// Whether it is a SHA-256 id.
+    pub fn is_long(&self) -> bool {
+        self.0.len() == 64
     }
 
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-/// The option of `git init` for repositories with ids of the length of `commit`.
-pub fn object_format(commit: &str) -> &'static str {
-    match commit.len() {
-        64 => "--object-format=sha256",
-        _ => "--object-format=sha1",
     }
 }
 

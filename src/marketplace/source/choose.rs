@@ -67,11 +67,8 @@ pub fn choose<'f>(
         Want::Path(path) => {
             let text = format!("there is no skill at `{}`", path.as_str());
             let inside = at_path(&everything, path.as_str());
-            several(
-                &inside.ok_or_else(|| absent(&everything, &text))?,
-                names,
-                all,
-            )
+            let inside = inside.ok_or_else(|| absent(&everything, &text))?;
+            several(&inside, names, all)
         }
         Want::PathOrName(path) => {
             let path = path.as_str();
@@ -108,10 +105,8 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
     match distinct.as_slice() {
         [] => Err(absent(found, "there is no skill")),
         _ if all => Ok(distinct),
-        [only] => {
-            // All that are shown are copies of it.
-            Ok(vec![one_of(&shown, only.skill.name.as_str())?])
-        }
+        // All that are shown are copies of it.
+        [only] => Ok(vec![one_of(&shown, only.skill.name.as_str())?]),
         _ => {
             let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
             let hint =
@@ -172,10 +167,9 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
 
 fn absent(found: &[&Found], text: &str) -> Miss {
     let shown = filtered(found, Found::is_shown);
-    let hint = if shown.is_empty() {
-        "a skill is a directory with a SKILL.md".to_owned()
-    } else {
-        format!("there are{}", list(&shown))
+    let hint = match &shown[..] {
+        [] => "a skill is a directory with a SKILL.md".to_owned(),
+        shown => format!("there are{}", list(shown)),
     };
     Miss {
         absent: true,

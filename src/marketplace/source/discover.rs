@@ -56,15 +56,6 @@ pub struct Found {
     pub tags: Vec<String>,
 }
 
-/// What was found in a tree.
-#[derive(Debug, Default)]
-pub struct Discovered {
-    /// The skills, sorted by rank and path.
-    pub skills: Vec<Found>,
-    /// The manifest; empty when there is none.
-    pub manifest: Manifest,
-}
-
 impl Found {
     /// Whether it is listed without its path being given.
     pub fn is_shown(&self) -> bool {
@@ -77,30 +68,43 @@ impl Found {
     }
 }
 
-/// Finds every skill. `root_name`, the repository's name, is used for a root `SKILL.md` without a
-/// name.
+/// Finds every skill, sorted by rank and path, and the manifest, which is empty when there is none.
+/// `root_name`, the repository's name, is used for a root `SKILL.md` without a name.
 ///
 /// # Errors
 /// When there are too many, or their content cannot be read.
 ///
 /// Links that were checked out as text become links in `tree`, so that what they lead to is copied,
 /// compared and scanned as for other links.
-pub fn discover(tree: &mut Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
+pub fn discover(
+    tree: &mut Tree,
+    content: &dyn Content,
+    root_name: &str,
+) -> Result<(Vec<Found>, Manifest)> {
     let mut places = candidates(tree);
-    let manifests = manifests(tree);
+    let is_manifest = |path: &str| {
+        let dir = path.strip_suffix(manifest::PLUGIN);
+        manifest::PLACES.contains(&path)
+            || dir.is_some_and(|dir| dir.is_empty() || dir.ends_with('/'))
+    };
+    let manifests = tree.iter().filter(|(path, _)| is_manifest(path));
+    let manifests = manifests.filter_map(|(path, node)| Wanted::new(path, node));
+    let manifests: Vec<Wanted> = manifests.collect();
     if places.len() + manifests.len() > limits::TREE_SKILLS {
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
+    let read = |places: &[(String, Wanted)], more: &[Wanted]| {
+        let skills = places.iter().map(|(_, file)| file);
+        let files: Vec<Wanted> = skills.chain(more).cloned().collect();
+        read_small(content, &files, limits::SKILL_FILE)
+    };
     // One request for all of them; the manifests come last.
-    let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
-    files.extend(manifests.iter().cloned());
-    let mut texts = read_small(content, &files, limits::SKILL_FILE)?;
+    let mut texts = read(&places, &manifests)?;
     let manifest_texts = texts.split_off(places.len());
     if link_texts(tree, &places, &texts) {
         places = candidates(tree);
-        let files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
-        texts = read_small(content, &files, limits::SKILL_FILE)?;
+        texts = read(&places, &[])?;
     }
     let skill = |((dir, file), text): (&(String, Wanted), Option<Vec<u8>>)| {
         let named = if dir.is_empty() { root_name } else { dir };
@@ -121,19 +125,7 @@ pub fn discover(tree: &mut Tree, content: &dyn Content, root_name: &str) -> Resu
     let mut skills: Vec<Found> = places.iter().zip(texts).filter_map(skill).collect();
     let manifest = group(&mut skills, &manifests, &manifest_texts);
     skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
-    Ok(Discovered { skills, manifest })
-}
-
-fn manifests(tree: &Tree) -> Vec<Wanted> {
-    let is_manifest = |path: &str| {
-        let dir = path.strip_suffix(manifest::PLUGIN);
-        manifest::PLACES.contains(&path)
-            || dir.is_some_and(|dir| dir.is_empty() || dir.ends_with('/'))
-    };
-    let files = tree.iter().filter(|(path, _)| is_manifest(path));
-    files
-        .filter_map(|(path, node)| Wanted::new(path, node))
-        .collect()
+    Ok((skills, manifest))
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
@@ -191,11 +183,11 @@ fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Option<Vec<
         let Some(to) = text.as_deref().and_then(text_link) else {
             continue;
         };
-        let real = tree.resolve(&tree::join(tree::parent(&file.path), to));
         // Of those in a circle, one stays a text.
-        if real.is_ok_and(|real| {
-            real != file.path && matches!(tree.get(&real), Some(Node::File { .. }))
-        }) {
+        if let Ok(real) = tree.resolve(&tree::join(tree::parent(&file.path), to))
+            && real != file.path
+            && matches!(tree.get(&real), Some(Node::File { .. }))
+        {
             any |= tree.insert(file.path.clone(), Node::Link { to: to.to_owned() });
         }
     }
@@ -259,7 +251,7 @@ pub mod tests {
     }
 
     pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
-        discover(&mut tree(entries), &Ids, "repo").unwrap().skills
+        discover(&mut tree(entries), &Ids, "repo").unwrap().0
     }
 
     #[test]
@@ -344,7 +336,7 @@ pub mod tests {
             ("f/SKILL.md", "../none/SKILL.md"),
             ("x/SKILL.md", text),
         ]);
-        let found = discover(&mut tree, &Ids, "repo").unwrap().skills;
+        let found = discover(&mut tree, &Ids, "repo").unwrap().0;
         let same = found
             .iter()
             .filter(|found| found.skill.digest == skill_digest(text.as_bytes()));

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, Offer, Snapshot, cache, file_name};
+use crate::marketplace::fetch::{Fetcher, Offer, Opened, cache, file_name};
 use crate::marketplace::reference::{Kind, Place, Reading, RepoUrl, Want};
 use crate::marketplace::source::{Found, Manifest, Source, SourceKind};
 use crate::marketplace::{Market, Note};
@@ -103,10 +103,9 @@ impl Market<'_> {
 
     fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
         let staging = self.home_staging()?;
-        let catalogs = self
-            .catalogs(age, &mut self.fetcher(&staging), note)?
-            .into_iter();
-        let mut all: Vec<Listed> = catalogs.flat_map(|(_, cached)| cached.skills).collect();
+        let catalogs = self.catalogs(age, &mut self.fetcher(&staging), note)?;
+        let skills = catalogs.into_iter().flat_map(|(_, cached)| cached.skills);
+        let mut all: Vec<Listed> = skills.collect();
         all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
         Ok(all)
     }
@@ -125,11 +124,9 @@ impl Market<'_> {
             match self.of_source(&source, age, fetcher, note) {
                 Ok(cached) => answered.push((source, cached)),
                 Err(error) => {
+                    let name = &source.name;
                     if one_of_several {
-                        note(&format!(
-                            "the source `{}` was left out: {error}",
-                            source.name
-                        ));
+                        note(&format!("the source `{name}` was left out: {error}"));
                     }
                     failed = Some(error);
                 }
@@ -149,20 +146,19 @@ impl Market<'_> {
         fetcher: &mut Fetcher,
         note: &mut Note,
     ) -> Result<Cached> {
-        let known = self.cached(source);
-        if self.offline {
-            return known.map(|(known, _)| known).ok_or_else(|| {
+        let (known, modified) = self.cached(source).unzip();
+        let is_recent = || modified?.elapsed().ok().filter(|age| *age < RECENT);
+        let known = match known {
+            Some(known) if self.offline || age == Age::Recent && is_recent().is_some() => {
+                return Ok(known);
+            }
+            None if self.offline => {
                 let text = format!("the catalog of `{}` is not on this machine", source.name);
-                Error::new(text).hint("run `agent-skills sources update` once with a network")
-            });
-        }
-        if let Some((known, modified)) = &known
-            && age == Age::Recent
-            && modified.elapsed().is_ok_and(|age| age < RECENT)
-        {
-            return Ok(known.clone());
-        }
-        let known = known.map(|(known, _)| known);
+                let hint = "run `agent-skills sources update` once with a network";
+                return Err(Error::new(text).hint(hint));
+            }
+            known => known,
+        };
         match (self.fresh(source, fetcher, known.as_ref()), known) {
             (Err(error), Some(known)) => {
                 note(&format!("{error}; this is the catalog as it was last seen"));
@@ -184,18 +180,7 @@ impl Market<'_> {
             reference: source.reference.clone(),
             ..Cached::default()
         };
-        match source.parse()? {
-            SourceKind::Place(Place::Repository { url, at }) => {
-                let resolved = fetcher.resolve(&url, &at)?;
-                if let Some(known) = known.filter(|known| known.state == resolved.commit.as_str()) {
-                    self.touch(source);
-                    return Ok(known.clone());
-                }
-                let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
-                fresh.state = resolved.commit.to_string();
-                let rev = resolved.pin.as_ref().map(ToString::to_string);
-                fresh.fill(source, &snapshot, (Kind::Git, url.as_str(), rev.as_deref()));
-            }
+        match SourceKind::parse(&source.reference)? {
             SourceKind::Place(Place::WellKnown(url)) => {
                 let index = fetcher.index(&url)?;
                 let offer = |offer: Offer| Listed {
@@ -210,12 +195,19 @@ impl Market<'_> {
                 fresh.skills = index.skills.into_iter().map(offer).collect();
             }
             SourceKind::Place(place) => {
+                if let Place::Repository { url, at } = &place {
+                    fresh.state = fetcher.resolve(url, at)?.commit.to_string();
+                }
+                if let Some(known) =
+                    known.filter(|known| !fresh.state.is_empty() && known.state == fresh.state)
+                {
+                    self.touch(source);
+                    return Ok(known.clone());
+                }
                 let want = Want::Any;
                 let reading = Reading { place, want };
                 let opened = fetcher.open(&reading, &source.reference, &[], true)?;
-                let origin = &opened.origin;
-                let place = (origin.kind, origin.source.as_str(), origin.rev.as_deref());
-                fresh.fill(source, &opened.snapshot, place);
+                fresh.fill(source, &opened);
             }
             SourceKind::Manifest(url) => {
                 let bytes = fetcher.download(&url, limits::INDEX)?;
@@ -272,9 +264,16 @@ impl Cached {
     fn fill(
         &mut self,
         source: &Source,
-        snapshot: &Snapshot,
-        (kind, address, rev): (Kind, &str, Option<&str>),
+        Opened {
+            snapshot, origin, ..
+        }: &Opened,
     ) {
+        let short = match RepoUrl::parse(&origin.source) {
+            Ok(url) if origin.kind == Kind::Git && origin.rev.is_none() => {
+                Some(url.to_string()).filter(|short| short != url.as_str())
+            }
+            _ => None,
+        };
         let shown = snapshot.found.iter().filter(|found| found.is_shown());
         let listed = |found: &Found| {
             let name = found.skill.name.as_str();
@@ -282,11 +281,14 @@ impl Cached {
                 name: name.to_owned(),
                 description: found.skill.description.clone().unwrap_or_default(),
                 tags: found.tags.iter().chain(&found.plugin).cloned().collect(),
-                source: address.to_owned(),
-                kind,
-                rev: rev.map(str::to_owned),
+                source: origin.source.clone(),
+                kind: origin.kind,
+                rev: origin.rev.as_ref().map(ToString::to_string),
                 path: found.path.clone(),
-                reference: reference(source, kind, address, rev, name),
+                reference: match &short {
+                    Some(short) => format!("{short}@{name}"),
+                    None => format!("{name}@{}", source.name),
+                },
                 plugin: false,
             }
         };
@@ -299,33 +301,23 @@ impl Cached {
     }
 
     fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
-        self.skills
-            .extend(manifest.remotes().map(|(plugin, reading)| {
-                let (kind, address, rev) = reading.place.record();
-                let path = match reading.want {
-                    Want::Path(path) => path.as_str().to_owned(),
-                    _ => String::new(),
-                };
-                Listed {
-                    reference: format!("{}@{}", plugin.name, source.name),
-                    name: plugin.name.clone(),
-                    description: plugin.description.clone(),
-                    tags: plugin.tags.clone(),
-                    source: address,
-                    kind,
-                    rev,
-                    path,
-                    plugin: true,
-                }
-            }));
-    }
-}
-
-fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name: &str) -> String {
-    match (RepoUrl::parse(address), rev) {
-        (Ok(url), None) if kind == Kind::Git && url.to_string() != url.as_str() => {
-            format!("{url}@{name}")
+        for (plugin, reading) in manifest.remotes() {
+            let (kind, address, rev) = reading.place.record();
+            let path = match reading.want {
+                Want::Path(path) => path.as_str().to_owned(),
+                _ => String::new(),
+            };
+            self.skills.push(Listed {
+                reference: format!("{}@{}", plugin.name, source.name),
+                name: plugin.name.clone(),
+                description: plugin.description.clone(),
+                tags: plugin.tags.clone(),
+                source: address,
+                kind,
+                rev,
+                path,
+                plugin: true,
+            });
         }
-        _ => format!("{name}@{}", source.name),
     }
 }

@@ -58,7 +58,7 @@ impl Manifest {
         Some(Self {
             name: text(&json, "name"),
             renames: renames.collect(),
-            root: root.and_then(Value::as_str).and_then(normal),
+            root: root.and_then(Value::as_str).and_then(tree::normal),
             plugins: plugins.into_iter().flatten().filter_map(plugin).collect(),
         })
     }
@@ -84,7 +84,7 @@ impl Manifest {
         let source = local(&plugin.source)?;
         let root = self.root.as_deref().unwrap_or_default();
         // The path as written comes first: most of them already include the root.
-        let dir = [normal(source), join(root, source)]
+        let dir = [tree::normal(source), join(root, source)]
             .into_iter()
             .flatten()
             .find(|dir| found.iter().any(|path| tree::is_within(path, dir)))?;
@@ -196,16 +196,8 @@ fn list(json: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// `path` without `.` and empty parts; `None` if it leads out of the repository.
-fn normal(path: &str) -> Option<String> {
-    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    let parts: Vec<&str> = parts.collect();
-    let leaves = path.starts_with('/') || path.contains('\\') || parts.contains(&"..");
-    (!leaves).then(|| parts.join("/"))
-}
-
 fn join(dir: &str, path: &str) -> Option<String> {
-    let path = normal(path)?;
+    let path = tree::normal(path)?;
     Some(if path.is_empty() {
         dir.to_owned()
     } else {

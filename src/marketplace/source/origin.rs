@@ -10,39 +10,22 @@ use crate::marketplace::lock::{InstalledName, License, LockEntry, LockPath, Lock
 use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
 use crate::skill::Skill;
 
-/// The source of a skill to be installed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Provenance {
-    /// The canonical address, or the absolute directory.
-    pub source: String,
-    /// The address that git really used, if different.
-    pub address: Option<String>,
-    /// The commit; `None` for a directory.
-    pub commit: Option<String>,
-    /// Whether that commit belongs to the source; `None` for sources without forks.
-    pub reach: Option<Reach>,
-}
-
-impl Provenance {
-    /// A warning for a commit that may not belong to the source.
-    pub fn doubt(&self) -> Option<&'static str> {
-        self.reach.as_ref()?.doubt()
-    }
-}
-
-/// The source of skills.
-#[derive(Debug, Clone, Default)]
+/// The source of skills. Reports show of it what a decision about it depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The canonical address, or the absolute path.
     pub source: String,
     /// The address that git really used, if different.
     pub address: Option<String>,
     /// See [`Kind`].
+    #[serde(skip)]
     pub kind: Kind,
     /// The reference as typed.
+    #[serde(skip)]
     pub requested: String,
     /// The requested branch or tag by its full name, or the commit; for an archive, the requested
     /// digest.
+    #[serde(skip)]
     pub rev: Option<LockRef>,
     /// The installed commit; for an archive, its digest.
     pub commit: Option<String>,
@@ -51,6 +34,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// A warning for a commit that may not belong to the source.
+    pub fn doubt(&self) -> Option<&'static str> {
+        self.reach.as_ref()?.doubt()
+    }
+
     /// The source as people write it.
     pub fn shown(&self) -> String {
         RepoUrl::parse(&self.source).map_or_else(|_| self.source.clone(), |url| url.to_string())
@@ -83,16 +71,6 @@ impl Origin {
             license: license.as_deref().map(License::from_written),
             other: Map::new(),
         })
-    }
-
-    /// What a decision about the source depends on.
-    pub fn provenance(&self) -> Provenance {
-        Provenance {
-            source: self.source.clone(),
-            address: self.address.clone(),
-            commit: self.commit.clone(),
-            reach: self.reach.clone(),
-        }
     }
 }
 

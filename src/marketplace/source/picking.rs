@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Fetcher, Opened, Snapshot};
+use crate::marketplace::fetch::{Class, Fetcher, Snapshot};
 use crate::marketplace::reference::{Place, Reading, Reference, Want};
 use crate::marketplace::source::{Found, Miss, Origin, choose};
 use crate::marketplace::{InstallOptions, Market, Note};
@@ -107,13 +107,10 @@ fn pick<'a>(
             note(&told);
         }
         warn_of_ref(fetcher, reading, note);
-        let Opened {
-            snapshot, origin, ..
-        } = opened;
         return Ok(Picked {
-            snapshot,
+            snapshot: opened.snapshot,
             chosen,
-            origin,
+            origin: opened.origin,
         });
     }
     Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
@@ -122,7 +119,7 @@ fn pick<'a>(
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
     if let (Place::Repository { url, .. }, Want::Named(name)) = (&reading.place, &reading.want)
-        && fetcher.has_ref(url, name)
+        && fetcher.refs.get(url).is_some_and(|refs| refs.has(name))
     {
         note(&format!(
             "`{name}` is a branch or tag, too; `#{name}` instead of `@{name}` would mean that"

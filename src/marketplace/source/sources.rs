@@ -42,17 +42,17 @@ struct Written {
     sources: Vec<Source>,
 }
 
-impl Source {
-    /// Parses the reference.
-    pub(crate) fn parse(&self) -> Result<SourceKind> {
-        let Reference::Readings(mut readings) = Reference::parse(&self.reference, None)? else {
-            return Err(no_source(&self.reference));
+impl SourceKind {
+    /// Parses a source's reference.
+    pub(crate) fn parse(reference: &str) -> Result<Self> {
+        let Reference::Readings(mut readings) = Reference::parse(reference, None)? else {
+            return Err(no_source(reference));
         };
         let last = readings.pop().map(|reading| (reading.place, reading.want));
         match last {
-            Some((Place::WellKnown(url), _)) if is_json(&url) => Ok(SourceKind::Manifest(url)),
-            Some((place, Want::Any)) if readings.is_empty() => Ok(SourceKind::Place(place)),
-            _ => Err(no_source(&self.reference)),
+            Some((Place::WellKnown(url), _)) if is_json(&url) => Ok(Self::Manifest(url)),
+            Some((place, Want::Any)) if readings.is_empty() => Ok(Self::Place(place)),
+            _ => Err(no_source(reference)),
         }
     }
 }
@@ -84,10 +84,11 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
 pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
     let sources = read(home).ok()?;
     let is_source = |place: &Place| {
-        let same = |source: &Source| match (source.parse(), place) {
-            (Ok(SourceKind::Place(Place::Repository { url, .. })), _) => {
-                matches!(place, Place::Repository { url: wanted, .. } if *wanted == url)
-            }
+        let same = |source: &Source| match (SourceKind::parse(&source.reference), place) {
+            (
+                Ok(SourceKind::Place(Place::Repository { url, .. })),
+                Place::Repository { url: wanted, .. },
+            ) => url == *wanted,
             (Ok(SourceKind::Place(of_source)), place) => of_source == *place,
             _ => false,
         };
@@ -124,11 +125,8 @@ impl Market<'_> {
     /// When it cannot be queried, or its name is taken.
     pub fn add_source(&self, reference: &str, name: Option<&str>) -> Result<(Source, usize)> {
         let reference = self.absolute(reference)?;
-        let mut source = Source {
-            name: String::new(),
-            reference,
-        };
-        source.name = name_for(&source, name)?;
+        let name = name_for(&reference, name)?;
+        let source = Source { name, reference };
         let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
         let count = self.fresh(&source, &mut fetcher, None)?.skills.len();
@@ -181,25 +179,25 @@ impl Market<'_> {
         let Reference::Readings(readings) = Reference::parse(reference, None)? else {
             return Err(no_source(reference));
         };
-        match &readings[..] {
+        Ok(match &readings[..] {
             [only] => match &only.place {
-                Place::Local(path) => Ok(real(path, self.env)?.to_string_lossy().into_owned()),
-                _ => Ok(reference.to_owned()),
+                Place::Local(path) => real(path, self.env)?.to_string_lossy().into_owned(),
+                _ => reference.to_owned(),
             },
-            _ => Ok(format!("github:{reference}")),
-        }
+            _ => format!("github:{reference}"),
+        })
     }
 }
 
-fn name_for(source: &Source, name: Option<&str>) -> Result<String> {
-    let derived = match source.parse()? {
+fn name_for(reference: &str, name: Option<&str>) -> Result<String> {
+    let derived = match SourceKind::parse(reference)? {
         SourceKind::Place(Place::Repository { url, .. }) => {
             format!("{}-{}", url.owner().unwrap_or_default(), url.repo_name())
         }
         SourceKind::Place(Place::WellKnown(url)) | SourceKind::Manifest(url) => {
             url.host().to_owned()
         }
-        SourceKind::Place(_) => tree::base(&source.reference).to_owned(),
+        SourceKind::Place(_) => tree::base(reference).to_owned(),
     };
     let written = name.unwrap_or(&derived);
     let name = SkillName::from_written(written).ok_or_else(|| {

@@ -68,7 +68,7 @@ pub fn ancestry(
 /// content that the directory's tree id does not cover.
 pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
     let mut below = snapshot.tree.below(&found.path);
-    let tree = snapshot.tree_id(&found.path);
+    let tree = snapshot.tree.id(&found.path);
     tree.is_some()
         && tree == entry.tree.as_deref()
         && found.path == *entry.path
