@@ -48,9 +48,7 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
         permits_origin(policies, layer, skill.provenance.as_ref())?;
     }
     let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
-    if let Some(reason) = names.find_map(|name| policies.refuses_skill(name, name)) {
-        return Err(refused(&reason));
-    }
+    refuse_if(names.find_map(|name| policies.refuses_skill(name, name)))?;
     permits_findings(policies, findings(plan))
 }
 
@@ -73,8 +71,7 @@ fn permits_source(
     address: Option<&str>,
 ) -> Result<()> {
     let reason = policies.refuses_origin(source, address);
-    let reason = reason.filter(|_| layer != Layer::Enterprise);
-    reason.map_or(Ok(()), |reason| Err(refused(&reason)))
+    refuse_if(reason.filter(|_| layer != Layer::Enterprise))
 }
 
 /// Refuses a source that a policy forbids. If a policy limits the sources, a commit that may not
@@ -86,12 +83,8 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
     permits_source(policies, layer, source, address)?;
-    match from.and_then(doubt) {
-        Some(doubt) if policies.has_source_rules() => Err(refused(&format!(
-            "a policy says which sources there are, and {doubt}"
-        ))),
-        _ => Ok(()),
-    }
+    let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
+    refuse_if(doubt.map(|doubt| format!("a policy says which sources there are, and {doubt}")))
 }
 
 /// Refuses an update that a policy forbids.
@@ -116,13 +109,9 @@ pub fn permits_change(
 ) -> Result<()> {
     let of_all = layer == Layer::Enterprise;
     let by_source = || policies.refuses_source(source).filter(|_| !of_all);
-    match policies
-        .refuses_skill(skill, &difference.name)
-        .or_else(by_source)
-    {
-        Some(reason) => Err(refused(&reason)),
-        None => permits_findings(policies, &difference.new_findings),
-    }
+    let by_name = policies.refuses_skill(skill, &difference.name);
+    refuse_if(by_name.or_else(by_source))?;
+    permits_findings(policies, &difference.new_findings)
 }
 
 /// Refuses findings of at least the severity that a policy names.
@@ -134,17 +123,14 @@ fn permits_findings<'f>(
         return Ok(());
     };
     let mut findings = findings.into_iter();
-    findings
-        .find(|finding| finding.severity >= least)
-        .map_or(Ok(()), |finding| {
-            let found = finding.summary();
-            Err(refused(&format!(
-                "a policy refuses what the scan found: {found}"
-            )))
-        })
+    let severe = findings.find(|finding| finding.severity >= least);
+    refuse_if(severe.map(|found| format!("a policy refuses what the scan found: {}", found.summary())))
 }
 
-fn refused(reason: &str) -> Error {
-    Error::new(format!("nothing was installed: {reason}"))
-        .hint("ask the administrator of this machine")
+/// Refuses an install for this reason, if there is one.
+fn refuse_if(reason: Option<String>) -> Result<()> {
+    reason.map_or(Ok(()), |reason| {
+        Err(Error::new(format!("nothing was installed: {reason}"))
+            .hint("ask the administrator of this machine"))
+    })
 }

@@ -8,10 +8,11 @@ use crate::sys::{Env, terminal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
     /// The number of columns of a terminal; `None` if lines may have any length.
-    width: Option<usize>,
+    pub width: Option<usize>,
     /// Whether a model reads it: like a pipe, but brief.
-    is_host: bool,
-    colour: bool,
+    pub is_host: bool,
+    /// Whether it supports colour.
+    pub colour: bool,
 }
 
 /// How text is emphasized if there is colour.
@@ -61,11 +62,6 @@ impl Screen {
         }
     }
 
-    /// The number of columns; `None` if lines may have any length.
-    pub fn width(self) -> Option<usize> {
-        self.width
-    }
-
     /// The same without the first `columns`.
     #[must_use]
     pub fn less(self, columns: usize) -> Self {
@@ -73,19 +69,9 @@ impl Screen {
         Self { width, ..self }
     }
 
-    /// Whether a model reads it.
-    pub fn is_host(self) -> bool {
-        self.is_host
-    }
-
     /// Whether a person watches the output.
     pub fn is_terminal(self) -> bool {
         self.width.is_some()
-    }
-
-    /// Whether it supports colour.
-    pub fn is_coloured(self) -> bool {
-        self.colour
     }
 
     /// The text with its colour codes, if any.
@@ -152,7 +138,7 @@ mod tests {
     fn the_host_gets_neither_colour_nor_a_width() {
         let screen = Screen::new(&Env::default(), Caller::Host);
         assert_eq!(
-            (screen.width(), screen.paint("x", Paint::Bad)),
+            (screen.width, screen.paint("x", Paint::Bad)),
             (None, "x".to_owned())
         );
     }

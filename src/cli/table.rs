@@ -39,27 +39,24 @@ const GAP: usize = 2;
 const INDENT: usize = 4;
 
 impl Column {
-    /// A column that is always shown whole.
-    pub fn new(title: &'static str) -> Self {
+    /// A column that may be shortened to `least` columns of the terminal; with 0 it is always shown
+    /// whole.
+    pub fn new(title: &'static str, least: usize) -> Self {
+        let right = false;
         Self {
             title,
-            least: 0,
-            right: false,
+            least,
+            right,
         }
     }
 
-    /// Allows shortening to `least` columns of the terminal.
-    #[must_use]
-    pub fn least(self, least: usize) -> Self {
-        Self { least, ..self }
-    }
-
-    /// Right-aligns the column, for numbers.
-    #[must_use]
-    pub fn right(self) -> Self {
+    /// A right-aligned column of numbers, always shown whole.
+    pub fn number(title: &'static str) -> Self {
+        let (least, right) = (0, true);
         Self {
-            right: true,
-            ..self
+            title,
+            least,
+            right,
         }
     }
 }
@@ -91,12 +88,11 @@ impl Table {
         }
     }
 
-    /// Shows headings on every device, for figures that mean nothing without them.
-    #[must_use]
-    pub fn headed(self) -> Self {
+    /// The same with headings on every device, for figures that mean nothing without them.
+    pub fn headed(columns: Vec<Column>, leave_out: &'static [&'static str]) -> Self {
         Self {
             headed: true,
-            ..self
+            ..Self::new(columns, leave_out)
         }
     }
 
@@ -107,7 +103,7 @@ impl Table {
 
     /// The table with a line end after every line.
     pub fn render(&self, screen: Screen) -> String {
-        let columns = self.layout(screen.width());
+        let columns = self.layout(screen.width);
         let mut text = String::new();
         if self.headed || screen.is_terminal() {
             let titles = self.columns.iter();
@@ -220,9 +216,9 @@ mod tests {
 
     fn table(rows: &[[&str; 3]]) -> Table {
         let columns = vec![
-            Column::new("NAME").least(8),
-            Column::new("TOKENS").right(),
-            Column::new("PROBLEMS").least(8),
+            Column::new("NAME", 8),
+            Column::number("TOKENS"),
+            Column::new("PROBLEMS", 8),
         ];
         let mut table = Table::new(columns, &["TOKENS", "PROBLEMS"]);
         for row in rows {

@@ -54,7 +54,7 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     let room = "  agent-skills ".len() + wide + 2 + longest(next.map(|(_, why)| why));
     for (words, why) in next {
         // A wrapped command cannot be copied, so the explanation is dropped if there is no room.
-        let told = if screen.width().is_none_or(|width| room <= width) {
+        let told = if screen.width.is_none_or(|width| room <= width) {
             format!("  agent-skills {words:wide$}  {why}")
         } else {
             format!("  agent-skills {words}")

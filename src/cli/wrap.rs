@@ -7,7 +7,7 @@ use super::screen::Screen;
 /// `text` after `first`, with later lines indented by `indent`. A word wider than the line stays
 /// whole, so that it can be copied. Without a width the result is one line.
 pub fn hanging(first: &str, text: &str, indent: usize, screen: Screen) -> String {
-    let Some(width) = screen.width() else {
+    let Some(width) = screen.width else {
         return format!("{first}{text}").trim_end().to_owned() + "\n";
     };
     let mut lines = first.to_owned();

@@ -63,10 +63,10 @@ impl List {
             return Ok(none.to_owned());
         }
         // The first is the argument of `install`, so it must not be shortened.
-        let columns = vec![Column::new("SKILL"), Column::new("DESCRIPTION").least(12)];
+        let columns = vec![Column::new("SKILL", 0), Column::new("DESCRIPTION", 12)];
         let mut table = Table::new(columns, &["DESCRIPTION"]);
         for skill in &listed {
-            let description = Cell::new(if screen.is_host() {
+            let description = Cell::new(if screen.is_host {
                 brief(&skill.description, HOST_CHARS)
             } else {
                 one_line(&skill.description)

@@ -110,20 +110,18 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
 fn version(version: Option<&str>, commit: Option<&str>) -> String {
     let version = version.map(|version| format!("version {}", brief(version, 40)));
     let commit = commit.map(|commit| format!("at {}", short(commit)));
-    let parts: Vec<String> = version.into_iter().chain(commit).collect();
-    if parts.is_empty() {
-        return "a state without version or commit".to_owned();
-    }
-    parts.join(" ")
+    let parts = version.into_iter().chain(commit);
+    joined(parts, " ").unwrap_or_else(|| "a state without version or commit".to_owned())
 }
 
 fn files(changed: &[String], added: &[String], removed: &[String]) -> String {
     let all = [("changed", changed), ("new", added), ("gone", removed)];
     let parts = all.into_iter().filter(|(_, paths)| !paths.is_empty());
     let parts = parts.map(|(label, paths)| format!("{label} {}", brief(&paths.join(", "), 200)));
-    let parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        return "nothing changed".to_owned();
-    }
-    parts.join("; ")
+    joined(parts, "; ").unwrap_or_else(|| "nothing changed".to_owned())
+}
+
+/// The parts, unless there are none.
+fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> {
+    parts.reduce(|all, part| all + between + &part)
 }

@@ -68,13 +68,13 @@ impl ListInstalled {
         }
         let mut table = Table::new(
             vec![
-                Column::new("NAME").least(12),
-                Column::new("VERSION").least(7),
-                Column::new("LAYER"),
-                Column::new("SOURCE").least(12),
-                Column::new("TOKENS").right(),
-                Column::new("RESTRICTION"),
-                Column::new("PROBLEMS").least(12),
+                Column::new("NAME", 12),
+                Column::new("VERSION", 7),
+                Column::new("LAYER", 0),
+                Column::new("SOURCE", 12),
+                Column::number("TOKENS"),
+                Column::new("RESTRICTION", 0),
+                Column::new("PROBLEMS", 12),
             ],
             &[
                 "VERSION",
@@ -86,7 +86,7 @@ impl ListInstalled {
             ],
         );
         // A model has no other way to see these lines.
-        let long = self.long || screen.is_host();
+        let long = self.long || screen.is_host;
         for report in &reports {
             let below = if long { below(report) } else { Vec::new() };
             table.row(row(report, screen), below);

@@ -59,20 +59,18 @@ impl Stats {
         if figures.is_empty() {
             return Ok("No skill was used.\n".to_owned());
         }
-        let number = |title| Column::new(title).right();
-        let mut table = Table::new(
+        let mut table = Table::headed(
             vec![
-                Column::new("SKILL").least(12),
-                number("ACTIVATIONS"),
-                number("REFUSALS"),
-                number("SCRIPTS"),
-                number("SUCCEEDED"),
-                number("MEAN MS"),
-                Column::new("LAST USED"),
+                Column::new("SKILL", 12),
+                Column::number("ACTIVATIONS"),
+                Column::number("REFUSALS"),
+                Column::number("SCRIPTS"),
+                Column::number("SUCCEEDED"),
+                Column::number("MEAN MS"),
+                Column::new("LAST USED", 0),
             ],
             &["MEAN MS", "SUCCEEDED", "LAST USED", "SCRIPTS", "REFUSALS"],
-        )
-        .headed();
+        );
         for one in figures {
             let mean = one.scripts_ms.checked_div(one.scripts);
             let cells = [

@@ -146,7 +146,7 @@ impl Node {
 impl Walked {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
-        let width = screen.width().unwrap_or(usize::MAX);
+        let width = screen.width.unwrap_or(usize::MAX);
         let root = shortened(&shown(Path::new(&self.path)), width);
         let _ = writeln!(text, "{}", screen.paint(&root, Paint::Bold));
         for (at, node) in self.nodes.iter().enumerate() {

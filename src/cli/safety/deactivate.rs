@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::activation::run_post_hooks;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::sys::text::quoted;
+use crate::sys::text::{backticked, quoted};
 
 /// Deactivate skills in running chibi processes and in stored conversations, restrictions
 /// included
@@ -40,11 +40,11 @@ fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
     let Some(known) = known.filter(|known| !known.contains(context)) else {
         return Ok(());
     };
-    let known = known.iter().map(|name| format!("`{}`", quoted(name)));
-    let known: Vec<String> = known.collect();
     let text = format!("no conversation `{}` is known", quoted(context));
-    Err(Error::new(text).hint(match known.len() {
-        0 => "leave out --context to end whatever is active".to_owned(),
-        _ => format!("known are {}", known.join(", ")),
+    Err(Error::new(text).hint(if known.is_empty() {
+        "leave out --context to end whatever is active".to_owned()
+    } else {
+        let known = known.iter().map(|name| quoted(name));
+        format!("known are {}", backticked(known, ", "))
     }))
 }

@@ -71,18 +71,17 @@ pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
 fn hint(ctx: &RunContext, key: &str) -> String {
     let settings = ctx.settings().unwrap_or_default();
     let is_known = settings.iter().any(|setting| setting.key == key);
-    match nearest(key, &settings).filter(|_| !is_known) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => "`agent-skills config list` shows every key and its value".to_owned(),
-    }
+    let near = nearest(key, &settings).filter(|_| !is_known);
+    near.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
 }
 
-fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
+/// The question whether a key of a similar name is meant.
+fn nearest(key: &str, settings: &[Setting]) -> Option<String> {
     let names = settings.iter().map(|setting| setting.key.as_str());
     let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(key, name), name));
     let alike = scored.filter(|(score, _)| *score >= 0.6);
     let best = alike.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, name)| name)
+    best.map(|(_, name)| format!("did you mean `{name}`?"))
 }
 
 fn get(ctx: &RunContext, key: &str) -> Result<String> {
@@ -97,9 +96,8 @@ fn get(ctx: &RunContext, key: &str) -> Result<String> {
         let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
         format!("there are {}", known.join(", "))
     };
-    let hint = nearest(key, &settings).map(|name| format!("did you mean `{name}`?"));
     let text = format!("there is no key `{}`", key.escape_debug());
-    Err(Error::new(text).hint(hint.unwrap_or_else(all)))
+    Err(Error::new(text).hint(nearest(key, &settings).unwrap_or_else(all)))
 }
 
 fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
