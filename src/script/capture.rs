@@ -2,6 +2,7 @@
 //! It knows neither processes nor what the bytes mean.
 
 use super::stream::Sink;
+use crate::sys::text::without_split_end;
 
 /// One stream of a script's output; the middle of anything longer is dropped.
 const SCRIPT_OUTPUT: usize = 64 * 1024;
@@ -72,17 +73,6 @@ impl Captured {
             self.total,
             String::from_utf8_lossy(tail)
         )
-    }
-}
-
-/// Drops an incomplete character at the end.
-pub fn without_split_end(bytes: &[u8]) -> &[u8] {
-    let last = bytes.utf8_chunks().last();
-    let rest = last.map_or(&[][..], |chunk| chunk.invalid());
-    match std::str::from_utf8(rest) {
-        // An incomplete sequence has no error length; any other error is in the stream itself.
-        Err(error) if error.error_len().is_none() => &bytes[..bytes.len() - rest.len()],
-        _ => bytes,
     }
 }
 

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::sys::Env;
 use crate::sys::variables::{self, matches_any};
 
-/// One variable's name and value.
-pub type Variable = (OsString, OsString);
+/// Variables by name.
+pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Prefixes and names that only we or the host may set.
 const OURS: [&str; 5] = [
@@ -33,8 +33,8 @@ pub fn for_script(
     own: [(&str, &OsStr); 4],
     temp: Option<&Path>,
     callers: &[(String, String)],
-) -> Result<Vec<Variable>> {
-    let mut all: BTreeMap<OsString, OsString> = variables::for_others(base)
+) -> Result<Variables> {
+    let mut all: Variables = variables::for_others(base)
         .filter(|(name, value)| pass.passes(&name.to_string_lossy(), &value.to_string_lossy()))
         .collect();
     for (name, value) in callers {
@@ -49,14 +49,7 @@ pub fn for_script(
         // A confined script could not write elsewhere; an unconfined one would leave files behind.
         all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
     }
-    Ok(all.into_iter().collect())
-}
-
-/// The variables of one of our own commands, which is trusted with all of them.
-pub fn for_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
-    let mut all: BTreeMap<OsString, OsString> = variables::for_others(base).collect();
-    all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
-    all.into_iter().collect()
+    Ok(all)
 }
 
 fn check(name: &str) -> Result<()> {

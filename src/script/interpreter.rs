@@ -29,9 +29,6 @@ impl Interpreter {
     }
 }
 
-/// A script with a PEP 723 block declares its dependencies, and `uv` installs them.
-const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
-
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
 /// knows as `label`. Programs are searched on the `PATH` of `env`.
 ///
@@ -40,21 +37,20 @@ const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
 /// interpreter is not installed.
 pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result<Interpreter> {
     let head = head(script, label)?;
-    let search = Search {
-        script,
-        skill_dir,
-        head: &head,
-        label,
-        env,
+    let runner = Runner::of(script, is_executable(script), &head);
+    let runner = runner.ok_or_else(|| unknown(label, &head))?;
+    let is_python = match &runner {
+        Runner::Shebang(shebang) => shebang.name().starts_with("python"),
+        Runner::Extension(candidates) => *candidates == PYTHON,
+        Runner::Itself | Runner::Shell => false,
     };
-    let mut interpreter = match Runner::of(script, is_executable(script), &head) {
-        Some(Runner::Shebang(shebang)) => search.by_shebang(&shebang)?,
-        Some(Runner::Itself) => {
-            return Ok(Interpreter::new(script.to_owned(), None::<OsString>));
-        }
-        Some(Runner::Extension(candidates)) => search.among(candidates)?,
-        Some(Runner::Shell) => search.among(&[("sh", &[])])?,
-        None => return Err(unknown(label, &head)),
+    let uv = is_python.then(|| uv(script, skill_dir, &head, env));
+    let mut interpreter = match (uv.flatten(), runner) {
+        (Some(uv), _) => uv,
+        (_, Runner::Itself) => return Ok(Interpreter::new(script.to_owned(), None::<OsString>)),
+        (_, Runner::Shebang(shebang)) => by_shebang(&shebang, is_python, label, env)?,
+        (_, Runner::Extension(candidates)) => among(candidates, label, env)?,
+        (_, Runner::Shell) => among(&[("sh", &[])], label, env)?,
     };
     // An absolute path: a file named `--help` cannot become an option of its interpreter.
     interpreter.args.push(script.into());
@@ -72,14 +68,6 @@ pub fn program_of(
     Runner::is_meant_at(script).then(|| chosen().map(|interpreter| interpreter.program))
 }
 
-struct Search<'a> {
-    script: &'a Path,
-    skill_dir: &'a Path,
-    head: &'a [u8],
-    label: &'a str,
-    env: &'a Env,
-}
-
 fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
     let mut head = Vec::new();
     files::open_regular(script)
@@ -88,53 +76,43 @@ fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-impl Search<'_> {
-    fn by_shebang(&self, shebang: &Shebang) -> Result<Interpreter> {
-        let name = shebang.name();
-        let is_python = name.starts_with("python");
-        if is_python && let Some(uv) = self.uv() {
-            return Ok(uv);
-        }
-        let given = Path::new(&shebang.program);
-        let is_there = given.is_absolute() && is_executable(given);
-        // An absolute path may come from another machine, so search for its name as `env` does.
-        let program = is_there.then(|| given.to_owned());
-        let program = program.or_else(|| find(name, self.env));
-        let any_python = || is_python.then(|| find("python3", self.env)).flatten();
-        let program = program.or_else(any_python);
-        let program = program.ok_or_else(|| missing(self.label, name, name))?;
-        Ok(Interpreter::new(program, &shebang.args))
-    }
-
-    fn among(&self, candidates: Candidates) -> Result<Interpreter> {
-        if candidates == PYTHON
-            && let Some(uv) = self.uv()
-        {
-            return Ok(uv);
-        }
-        let mut found = candidates.iter();
-        let found = found.find_map(|candidate| installed(*candidate, self.env));
-        found.ok_or_else(|| {
-            let names: Vec<_> = candidates.iter().map(|(name, _)| *name).collect();
-            missing(self.label, &names.join("` or `"), names[0])
-        })
-    }
-
-    /// uv, if it is installed and there are packages to provide: those that the script declares,
-    /// else those listed in its directory.
-    fn uv(&self) -> Option<Interpreter> {
-        if declares_dependencies(self.head) {
-            return installed(UV, self.env);
-        }
-        let packages = manifest::python_packages(self.script, self.skill_dir)?;
-        let args = ["run".into(), "--no-project".into()].into_iter();
-        let args = args.chain(packages).chain(["python".into()]);
-        Some(Interpreter::new(find("uv", self.env)?, args))
-    }
+fn by_shebang(shebang: &Shebang, is_python: bool, label: &str, env: &Env) -> Result<Interpreter> {
+    let (name, given) = (shebang.name(), Path::new(&shebang.program));
+    let is_there = given.is_absolute() && is_executable(given);
+    // An absolute path may come from another machine, so search for its name as `env` does.
+    let program = is_there.then(|| given.to_owned());
+    let program = program.or_else(|| find(name, env));
+    let any_python = || is_python.then(|| find("python3", env)).flatten();
+    let program = program.or_else(any_python);
+    let program = program.ok_or_else(|| missing(label, name, name))?;
+    Ok(Interpreter::new(program, &shebang.args))
 }
 
-fn installed((name, args): (&str, &[&str]), env: &Env) -> Option<Interpreter> {
-    Some(Interpreter::new(find(name, env)?, args))
+fn among(candidates: Candidates, label: &str, env: &Env) -> Result<Interpreter> {
+    let installed = |(name, args): &(&str, &'static [&str])| {
+        find(name, env).map(|program| Interpreter::new(program, *args))
+    };
+    candidates.iter().find_map(installed).ok_or_else(|| {
+        let names: Vec<_> = candidates.iter().map(|(name, _)| *name).collect();
+        missing(label, &names.join("` or `"), names[0])
+    })
+}
+
+/// uv, if it is installed and there are packages to provide: those that the script declares in a
+/// PEP 723 block, else those listed in its directory.
+fn uv(script: &Path, skill_dir: &Path, head: &[u8], env: &Env) -> Option<Interpreter> {
+    let args = if declares_dependencies(head) {
+        vec!["run".into(), "--script".into()]
+    } else {
+        let packages = manifest::python_packages(script, skill_dir)?;
+        [
+            vec!["run".into(), "--no-project".into()],
+            packages,
+            vec!["python".into()],
+        ]
+        .concat()
+    };
+    Some(Interpreter::new(find("uv", env)?, args))
 }
 
 /// The program of that name on the `PATH` of `env`.

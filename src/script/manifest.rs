@@ -15,10 +15,13 @@ const INSTALLERS: [(&str, &str); 5] = [
     ("package-lock.json", "npm ci"),
 ];
 
+/// A list of Python packages.
+pub const REQUIREMENTS: &str = "requirements.txt";
+
 /// The arguments of `uv run` that provide a Python script's packages; `None` if no file near the
 /// script lists any.
 pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
-    if let Some(file) = requirements(script, skill_dir) {
+    if let Some(file) = nearest(script, skill_dir, REQUIREMENTS) {
         return Some(vec!["--with-requirements".into(), file.into()]);
     }
     // uv does not accept a `pyproject.toml` as a list of requirements, and would write an
@@ -32,11 +35,6 @@ pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>>
         .flat_map(|package| ["--with".into(), package.into()])
         .collect();
     (!args.is_empty()).then_some(args)
-}
-
-/// The `requirements.txt` of a script.
-pub fn requirements(script: &Path, skill_dir: &Path) -> Option<PathBuf> {
-    nearest(script, skill_dir, "requirements.txt")
 }
 
 /// If the packages of a script's `package.json` are not installed: its directory, and the command
@@ -55,7 +53,8 @@ pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf
     ))
 }
 
-fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
+/// The nearest file of that name between a script and its skill's root.
+pub fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
     // The script's path is canonical; the skill's may not be.
     let root = skill_dir.canonicalize().ok()?;
     let inside = script

@@ -2,7 +2,7 @@
 //! command that installs it. The user decides whether to install it.
 
 use super::job::Origin;
-use super::manifest;
+use super::manifest::{self, REQUIREMENTS};
 use super::outcome::Outcome;
 
 /// Python packages whose name differs from their module's.
@@ -79,7 +79,7 @@ fn installable(what: &str, name: &str, command: &str) -> String {
 
 fn python(module: &str, origin: &Origin) -> String {
     let uv = "with `uv` installed, the script gets its packages by itself";
-    if let Some(file) = manifest::requirements(&origin.script, &origin.skill_dir) {
+    if let Some(file) = manifest::nearest(&origin.script, &origin.skill_dir, REQUIREMENTS) {
         return format!(
             "the Python module `{module}` is missing: the user can install what the skill needs \
              with `python3 -m pip install -r '{}'`; {uv}",

@@ -1,9 +1,11 @@
 //! What a skill declares that its scripts need (`metadata.openclaw` and its older names,
 //! docs/spec/skills.md#fields), and which of these are missing. It installs nothing.
 
+use std::ffi::OsStr;
+
 use serde_json::Value;
 
-use super::environment::Variable;
+use super::environment::Variables;
 use super::interpreter::find;
 use super::missing::system_install;
 use super::pass_env::is_never_passed;
@@ -48,25 +50,21 @@ impl Needs {
         };
         let requires = |key: &str| texts(block.pointer(&format!("/requires/{key}")));
         let mut env = requires("env");
-        let primary = texts(block.get("primaryEnv")).into_iter();
-        let primary: Vec<String> = primary.filter(|name| !env.contains(name)).collect();
-        env.extend(primary);
-        let installs = block.get("install").and_then(Value::as_array);
+        let mut primary = texts(block.get("primaryEnv"));
+        primary.retain(|name| !env.contains(name));
+        env.append(&mut primary);
+        let installs = block.get("install").and_then(Value::as_array).into_iter();
         Self {
             programs: requires("bins"),
             any_program: requires("anyBins"),
             env,
-            installs: installs
-                .into_iter()
-                .flatten()
-                .filter_map(Install::parse)
-                .collect(),
+            installs: installs.flatten().filter_map(Install::parse).collect(),
         }
     }
 
     /// What is missing, one sentence each. Programs are searched on the host's `PATH`, variables in
     /// the script's environment.
-    pub fn unmet(&self, skill: &str, base: &Env, given: &[Variable]) -> Vec<String> {
+    pub fn unmet(&self, skill: &str, base: &Env, given: &Variables) -> Vec<String> {
         let is_missing = |name: &&String| find(name, base).is_none();
         let mut unmet: Vec<String> = self
             .programs
@@ -86,7 +84,7 @@ impl Needs {
                 "the skill needs `{names}`, none of which was found on PATH: {how}"
             ));
         }
-        let is_given = |name: &str| given.iter().any(|(given, _)| given.to_str() == Some(name));
+        let is_given = |name: &str| given.contains_key(OsStr::new(name));
         let withheld = self.env.iter().filter(|name| !is_given(name));
         unmet.extend(withheld.map(|name| without(skill, name, base.os(name).is_some())));
         unmet
@@ -180,7 +178,7 @@ mod tests {
             set.iter().copied().chain([("PATH", "/no/such")]),
             Path::new("/"),
         );
-        let given: Vec<Variable> = given.iter().map(|name| (name.into(), "x".into())).collect();
+        let given: Variables = given.iter().map(|name| (name.into(), "x".into())).collect();
         needs(block).unmet("pdf", &base, &given)
     }
 
@@ -200,7 +198,10 @@ mod tests {
     fn what_is_there_is_not_spoken_of() {
         let here = Env::from_process();
         let block = json!({"clawdbot": {"requires": {"bins": ["sh"], "anyBins": ["no", "sh"]}}});
-        assert_eq!(needs(&block).unmet("x", &here, &[]), Vec::<String>::new());
+        assert_eq!(
+            needs(&block).unmet("x", &here, &Variables::new()),
+            Vec::<String>::new()
+        );
         for nothing in [
             json!(null),
             json!("text"),

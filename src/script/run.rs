@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
-use super::environment;
+use super::environment::{self, Variables};
 use super::job::{JobId, Origin, Scratch};
 use super::needs::Needs;
 use super::sandbox::{self, Confinement, Kernel, Mode, Places};
@@ -15,7 +15,7 @@ use super::task::{Ran, RunLimits, Task};
 use super::{interpreter, missing};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
-use crate::sys::Env;
+use crate::sys::{Env, variables};
 
 /// A script to run.
 #[derive(Debug, Clone, Copy)]
@@ -99,9 +99,10 @@ pub fn run_command(
     let program = base.exe.as_deref().ok_or_else(|| {
         Error::new("our own program was not found").hint("tell the user to install it again")
     })?;
-    let env = environment::for_command(base, env);
+    let mut all: Variables = variables::for_others(base).collect();
+    all.extend(env.iter().map(|(name, value)| (name.into(), value.into())));
     let task = Task {
-        process: &ProcessSpec::new(program, args.iter().map(OsString::from), env, &base.cwd)?,
+        process: &ProcessSpec::new(program, args.iter().map(OsString::from), all, &base.cwd)?,
         label: args.first().map_or("agent-skills", String::as_str),
         origin: None,
         stdin: &[],
@@ -119,15 +120,9 @@ fn prepare(
     workdir: &Path,
     temp: Option<&Path>,
 ) -> Result<(ProcessSpec, Vec<String>)> {
-    let Request {
-        skill,
-        script,
-        label,
-        base,
-        ..
-    } = *request;
+    let (skill, label, base) = (request.skill, request.label, request.base);
     let project_dir = &base.cwd.join(base.project_root());
-    let interpreter = interpreter::choose(script, &skill.dir, label, base)?;
+    let interpreter = interpreter::choose(request.script, &skill.dir, label, base)?;
     let metadata = workdir.metadata();
     let metadata = metadata.map_err(|source| Error::io("enter", workdir, &source))?;
     if !metadata.is_dir() {
@@ -144,23 +139,19 @@ fn prepare(
     let pass = &request.settings.pass_env;
     let mut env = environment::for_script(base, pass, own, temp, request.env)?;
     let mut notes = Needs::parse(&skill.fields).unmet(skill.name.as_str(), base, &env);
-    let sandbox = match temp {
-        Some(temp) => {
-            let places = Places {
-                skill_dir: &skill.dir,
-                project_dir,
-                temp,
-                interpreter: &interpreter.program,
-                confinement,
-                base,
-            };
-            sandbox::build(label, &places, Kernel::at_hand(), &mut notes)?
-        }
-        None => None,
-    };
+    let places = temp.map(|temp| Places {
+        skill_dir: &skill.dir,
+        project_dir,
+        temp,
+        interpreter: &interpreter.program,
+        confinement,
+        base,
+    });
+    let build = |places| sandbox::build(label, &places, Kernel::at_hand(), &mut notes);
+    let sandbox = places.map(build).transpose()?.flatten();
     // The user's configuration is inaccessible in the sandbox, which git reports as an error.
     if sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
-        env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+        env.insert("GIT_CONFIG_GLOBAL".into(), "/dev/null".into());
     }
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);

@@ -11,8 +11,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::capture::{self, Captured};
+use super::capture::Captured;
 use super::stream::Sink;
+use crate::sys::text::without_split_end;
 
 /// One stream of a job's output on disk, of which the beginning and the end are kept.
 const JOB_OUTPUT: u64 = 1024 * 1024;
@@ -118,14 +119,14 @@ pub fn read(file: &File, position: u64, open: bool) -> io::Result<News> {
         bytes = ring[skipped.min(ring.len())..].to_vec();
     }
     let whole = if open {
-        capture::without_split_end(&bytes).len()
+        without_split_end(&bytes)
     } else {
-        bytes.len()
+        &bytes
     };
-    text.push(&bytes[..whole]);
+    text.push(whole);
     Ok(News {
         text,
-        next: total.max(position) - (bytes.len() - whole) as u64,
+        next: total.max(position) - (bytes.len() - whole.len()) as u64,
     })
 }
 

@@ -1,7 +1,6 @@
 //! Diagnostics on a body: its length, and commands that other clients would run.
 
 use super::Diagnostic;
-use super::injected::injected_commands;
 use super::tokens::tokens;
 use crate::sys::limits;
 
@@ -11,6 +10,30 @@ pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
     let long = (tokens > limits::MANY_TOKENS).then_some(Diagnostic::ManyTokens(tokens));
     let commands = (injected_commands(body) > 0).then_some(Diagnostic::CommandsNotRun);
     long.into_iter().chain(commands)
+}
+
+/// The number of commands in a body that other clients run while they load a skill:
+/// `` !`command` ``, and blocks whose fence is followed by `!`. Here they are plain text. In real skills half of them only describe the syntax
+/// (docs/spec/skills.md#bodies), which looks the same.
+pub fn injected_commands(body: &str) -> usize {
+    let marks = body.match_indices('!').map(|(at, _)| at);
+    let is_command = |at: &usize| {
+        let (before, after) = (&body[..*at], &body[at + 1..]);
+        opens_block(before) || is_inline(before, after)
+    };
+    marks.filter(is_command).count()
+}
+
+fn opens_block(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    matches!(line.trim_start(), "```" | "~~~")
+}
+
+fn is_inline(before: &str, after: &str) -> bool {
+    let stands_free =
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "([\"'".contains(c));
+    let command = after.strip_prefix('`').and_then(|text| text.lines().next());
+    stands_free && command.is_some_and(|line| line.find('`').is_some_and(|length| length > 0))
 }
 
 #[cfg(test)]
@@ -27,5 +50,18 @@ mod tests {
             ["many-tokens"]
         );
         assert_eq!(codes("!`git status`"), ["commands-not-run"]);
+    }
+
+    #[test]
+    fn commands_are_told_from_exclamations() {
+        for (body, count) in [
+            ("- Status: !`git status`\n!`ls` and !`id`", 3),
+            ("```!\ngit log\n```", 1),
+            ("~~~!\ngit log\n~~~\n(!`id`) and [!`ls`]", 3),
+            ("Hello!`x` and `!x` !`` !`open", 0),
+            ("plain", 0),
+        ] {
+            assert_eq!(injected_commands(body), count, "{body}");
+        }
     }
 }

@@ -8,7 +8,6 @@ use super::Diagnostic;
 
 /// The top-level keys of one frontmatter.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct Fields(Map<String, Value>);
 
 /// `allowed-tools` as written (docs/spec/restriction.md#absent-null-and-empty). Each string

@@ -12,7 +12,6 @@ use crate::sys::is_invisible;
 /// [`SkillName::MAX`] characters (specification, field `name`). Whatever was written, it is never a
 /// path, an option or empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
 pub struct SkillName(String);
 
 impl SkillName {

@@ -4,8 +4,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::injected::injected_commands;
-use super::{Arguments, Listing, Skill, tokens};
+use super::body::injected_commands;
+use super::tokens::{shown, tokens};
+use super::{Arguments, Listing, Skill};
 
 /// An activation to be rendered.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl Activation<'_> {
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
              directory.\nThe instructions above are approx. {} tokens.\n",
-            tokens::shown(tokens::tokens(self.body)),
+            shown(tokens(self.body)),
         );
         if injected_commands(self.body) > 0 {
             text.push_str(

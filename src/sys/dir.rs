@@ -216,11 +216,8 @@ impl Dir {
     /// # Errors
     /// Whatever the system reports.
     pub fn kind(&self, name: &EntryName) -> io::Result<Option<EntryKind>> {
-        match self.stat(name) {
-            Ok(stat) => Ok(Some(kind_of(FileType::from_raw_mode(stat.st_mode)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let stat = if_there(self.stat(name))?;
+        Ok(stat.map(|stat| kind_of(FileType::from_raw_mode(stat.st_mode))))
     }
 
     /// Whether an entry of this name exists, including a dangling link.

@@ -20,7 +20,6 @@ mod shown;
 #[allow(unsafe_code)]
 pub mod signals;
 pub mod stamp;
-mod stderr;
 pub mod stdin;
 pub mod terminal;
 pub mod text;
@@ -36,8 +35,6 @@ pub use env::Env;
 pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
-pub use shown::{Shown, is_invisible, seen, shown, visible};
-pub use stderr::{eprint, progress, warn};
-pub use terminal::answers_to_terminal;
+pub use shown::{Shown, eprint, is_invisible, progress, seen, shown, visible, warn};
 pub use time::{Moment, millis};
 pub use uri::URI_PATH;

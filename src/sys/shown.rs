@@ -2,8 +2,10 @@
 //! characters that control the terminal, are invisible or reorder text are made visible here, even
 //! if an earlier step forgot to.
 
-use std::fmt::Write as _;
+use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
+
+use super::text::without_split_end;
 
 /// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
 /// stranger who uses them gains nothing.
@@ -142,10 +144,7 @@ impl<W: Write> Shown<W> {
 impl<W: Write> Write for Shown<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begun.extend_from_slice(bytes);
-        let whole = match std::str::from_utf8(&self.begun) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.begun.len(),
-        };
+        let whole = without_split_end(&self.begun).len();
         let whole: Vec<u8> = self.begun.drain(..whole).collect();
         let text = String::from_utf8_lossy(&whole);
         self.to.write_all(shown(&text, false).as_bytes())?;
@@ -155,6 +154,24 @@ impl<W: Write> Write for Shown<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
+}
+
+/// Writes to standard error through [`shown`] and ignores failures. The standard macros would panic
+/// if it is full or closed, and a hook that panics gives the wrong answer.
+pub fn eprint(text: Arguments) {
+    let text = shown(&text.to_string(), false);
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Shows progress to a person at a terminal, overwriting one line.
+pub fn progress(line: &str) {
+    let line = visible(line);
+    let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
+}
+
+/// Writes one line with the program's name to standard error.
+pub fn warn(text: Arguments) {
+    eprint(format_args!("agent-skills: {text}\n"));
 }
 
 #[cfg(test)]

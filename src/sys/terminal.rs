@@ -12,8 +12,3 @@ pub fn columns() -> Option<usize> {
         .is_terminal()
         .then(|| size().map_or(0, |(width, _)| width.0.into()))
 }
-
-/// Whether the answer goes to a terminal, which nothing in it may control.
-pub fn answers_to_terminal() -> bool {
-    stdout().is_terminal()
-}

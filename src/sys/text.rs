@@ -45,6 +45,17 @@ pub fn listed<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
+/// Drops an incomplete character at the end.
+pub fn without_split_end(bytes: &[u8]) -> &[u8] {
+    let last = bytes.utf8_chunks().last();
+    let rest = last.map_or(&[][..], |chunk| chunk.invalid());
+    match std::str::from_utf8(rest) {
+        // An incomplete sequence has no error length; any other error is in the stream itself.
+        Err(error) if error.error_len().is_none() => &bytes[..bytes.len() - rest.len()],
+        _ => bytes,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use crate::protocol::{Place, place};
 use crate::run_context::{RunContext, real};
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
-use crate::sys::answers_to_terminal;
+use crate::sys::terminal;
 use crate::sys::text::quoted;
 
 /// Print exactly what the model receives when it activates a skill
@@ -37,7 +37,7 @@ impl Try {
         let host = RunContext::new(ctx.env.clone(), Some(self.host));
         let text = text(ctx, &host, &skill, self.arguments.as_deref())?;
         // The model receives the text unchanged; a terminal must not interpret its control characters.
-        if answers_to_terminal() {
+        if terminal::columns().is_some() {
             return Ok(printable(&text));
         }
         Ok(text + "\n")

@@ -92,14 +92,14 @@ fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<
     }
     let look = job.look()?;
     if look.outcome.ended().is_some() {
-        let origin = job.record().origin.as_ref();
+        let origin = job.record.origin.as_ref();
         let event = Event::new("job")
             .with("skill", origin.map(|origin| origin.skill.clone()))
-            .with("script", job.record().label.as_str())
+            .with("script", job.record.label.as_str())
             .with("job", id);
         record(ctx, event, &look.outcome);
     }
-    let text = shown(&look.outcome, &job.record().label, format);
+    let text = shown(&look.outcome, &job.record.label, format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
             warn(format_args!("{error}"));

@@ -25,9 +25,10 @@ use crate::sys::{Durable, EntryName, Moment, files, limits, poll};
 /// A job.
 #[derive(Debug, Clone)]
 pub struct Job {
-    id: JobId,
-    dir: PathBuf,
-    record: JobRecord,
+    pub(super) id: JobId,
+    pub(super) dir: PathBuf,
+    /// What was recorded when it began.
+    pub record: JobRecord,
 }
 
 /// A snapshot of a job: the output since the last one, and its end position.
@@ -73,15 +74,6 @@ impl Job {
     pub(super) const SEEN: EntryName = EntryName::from_static("seen.json");
     pub(super) const STOP: &'static str = "stop";
     pub(super) const EXIT: &'static str = "exit";
-
-    pub(super) fn new(id: JobId, dir: PathBuf, record: JobRecord) -> Self {
-        Self { id, dir, record }
-    }
-
-    /// What was recorded when it began.
-    pub fn record(&self) -> &JobRecord {
-        &self.record
-    }
 
     /// Whether its supervisor is alive.
     pub fn is_running(&self) -> bool {

@@ -117,7 +117,7 @@ impl Jobs {
     pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
         self.clean();
         match self.find_any(written)? {
-            job if job.record().owner == *owner => Ok(job),
+            job if job.record.owner == *owner => Ok(job),
             _ => Err(unknown(written)),
         }
     }
@@ -168,9 +168,9 @@ impl Jobs {
 
     fn read(&self, id: JobId) -> Option<Job> {
         let dir = self.dir_of(&id);
-        let record =
-            files::read_capped(&dir.join(Job::RECORD.as_os_str()), limits::JOB_FILE).ok()?;
-        Some(Job::new(id, dir, serde_json::from_slice(&record).ok()?))
+        let json = files::read_capped(&dir.join(Job::RECORD.as_os_str()), limits::JOB_FILE).ok()?;
+        let record = serde_json::from_slice(&json).ok()?;
+        Some(Job { id, dir, record })
     }
 }
 

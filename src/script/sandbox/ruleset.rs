@@ -38,7 +38,12 @@ pub fn build(
     }
     let lacks = kernel.lacks(network);
     if mode == Mode::Require && !lacks.is_empty() {
-        return Err(refused(label, &lacks.join("; ")));
+        let lacks = lacks.join("; ");
+        let text = format!("`{label}` was not run: it has to be confined, and {lacks}");
+        return Err(Error::new(text).hint(
+            "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run it \
+             as far confined as possible",
+        ));
     }
     if !kernel.confines() {
         let lacks = lacks.join("; ");
@@ -54,16 +59,6 @@ pub fn build(
         is_filtered: kernel.seccomp,
         network,
     }))
-}
-
-fn refused(label: &str, reason: &str) -> Error {
-    Error::new(format!(
-        "`{label}` was not run: it has to be confined, and {reason}"
-    ))
-    .hint(
-        "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run it as \
-         far confined as possible",
-    )
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
 fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
     let given = ctx.env.vars();
     let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let given: Vec<_> = given.collect();
+    let given = given.collect();
     let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.

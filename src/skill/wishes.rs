@@ -1,5 +1,5 @@
-//! What a skill's author says about who may see and call it. Whether to follow it is decided
-//! elsewhere.
+//! What a skill's author says about who may see and call it, when to choose it and where it runs.
+//! Whether to follow it is decided elsewhere.
 
 use serde_json::Value;
 
@@ -54,6 +54,43 @@ impl Fields {
             tenants: list(["tenants", "tenant", "tenantids"]),
             environments: list(["environments", "environment", "envs"]),
         }
+    }
+
+    /// `when_to_use` in any spelling, which continues the description (docs/spec/skills.md#fields).
+    pub fn when_to_use(&self) -> Option<String> {
+        let (key, _) = self.spelled("whentouse")?;
+        self.text(key)
+    }
+
+    /// `tags`, at the top level or in `metadata`: a list, or words separated by commas.
+    pub fn tags(&self) -> Vec<String> {
+        let own = self.spelled("tags").and_then(|(key, _)| self.text(key));
+        let text = own.or_else(|| self.in_metadata("tags")).unwrap_or_default();
+        let tags = text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        tags.map(str::to_owned).collect()
+    }
+
+    /// Whether the skill has `context: fork`. Most skills use the key for tags of their own
+    /// (docs/spec/skills.md#fields).
+    pub fn is_forked(&self) -> bool {
+        self.text("context")
+            .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
+    }
+
+    /// The requested `model`, if it is an id with its provider, as hosts with several providers
+    /// write it. Nearly all real values belong to one other client (`opus`, `inherit`) and mean
+    /// nothing here.
+    pub fn model_id(&self) -> Option<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+        self.text("model").filter(|id| {
+            let (provider, name) = id.split_once('/').unwrap_or_default();
+            !provider.is_empty() && !name.is_empty() && id.len() <= 100 && id.chars().all(is_part)
+        })
+    }
+
+    /// Whether it names an `agent`, which is always one of another client.
+    pub fn names_an_agent(&self) -> bool {
+        self.text("agent").is_some()
     }
 
     fn flag(&self, folded: &str) -> Option<bool> {
@@ -117,5 +154,59 @@ mod tests {
         assert_eq!(fields("priority: 7").priority(), 7);
         assert_eq!(fields("priority: '-2'").priority(), -2);
         assert_eq!(fields("priority: high").priority(), 0);
+    }
+
+    #[test]
+    fn tags_in_every_form_seen() {
+        for yaml in [
+            "tags: [a, b c]",
+            "tags: a, b c",
+            "Tags:\n- a\n- b c",
+            "metadata: {tags: [a, b c]}",
+            "metadata:\n  tags: a,b c",
+        ] {
+            assert_eq!(fields(yaml).tags(), ["a", "b c"], "{yaml}");
+        }
+        for yaml in ["x: 1", "tags:", "tags: {a: b}", "metadata: x"] {
+            assert!(fields(yaml).tags().is_empty(), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn when_to_use_in_every_spelling() {
+        for key in ["when_to_use", "when-to-use", "whenToUse"] {
+            let fields = fields(&format!("{key}: For forms."));
+            assert_eq!(fields.when_to_use().as_deref(), Some("For forms."), "{key}");
+        }
+        assert_eq!(fields("when_to_use:").when_to_use(), None);
+    }
+
+    #[test]
+    fn only_the_word_fork_forks() {
+        assert!(fields("context: fork").is_forked() && fields("context: ' Fork '").is_forked());
+        for other in [
+            "context: inline",
+            "context: [fork, x]",
+            "context:",
+            "x: fork",
+        ] {
+            assert!(!fields(other).is_forked(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_an_id_with_its_provider() {
+        for (written, id) in [
+            ("anthropic/claude-opus-4.5:beta", true),
+            ("sonnet", false),
+            ("inherit", false),
+            ("claude-opus-4-5-20251101", false),
+            ("/x", false),
+            ("a/b c", false),
+            ("'a/b\"}'", false),
+        ] {
+            let found = fields(&format!("model: {written}")).model_id();
+            assert_eq!(found.is_some(), id, "{written}");
+        }
     }
 }
