@@ -13,8 +13,8 @@ pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
 }
 
 /// The number of commands in a body that other clients run while they load a skill:
-/// `` !`command` ``, and blocks whose fence is followed by `!`. Here they are plain text. In real skills half of them only describe the syntax
-/// (docs/spec/skills.md#bodies), which looks the same.
+/// `` !`command` ``, and blocks whose fence is followed by `!`. Here they are plain text. In real
+/// skills half of them only describe the syntax (docs/spec/skills.md#bodies), which looks the same.
 pub fn injected_commands(body: &str) -> usize {
     let marks = body.match_indices('!').map(|(at, _)| at);
     let is_command = |at: &usize| {
