@@ -118,7 +118,7 @@ mod tests {
             let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
             let (dir, root) = (Path::new("/s"), Path::new("/p"));
             let restriction = Restriction::parse("x", Some(&list), &[], dir, root);
-            codes.extend(restriction.notes().iter().map(|note| note.code.to_owned()));
+            codes.extend(restriction.notes.iter().map(|note| note.code.to_owned()));
         }
         codes
     }

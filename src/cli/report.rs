@@ -207,7 +207,7 @@ fn restriction(
     diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
     let (active, parsed) = restriction_of(ctx, skill);
-    diagnostics.extend(parsed.notes().iter().map(|note| Remark {
+    diagnostics.extend(parsed.notes.iter().map(|note| Remark {
         code: note.code.to_owned(),
         level: Level::Warning,
         message: note.message.clone(),

@@ -19,7 +19,7 @@ pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     if !tool.paths.takes_absolute || !InForce::new(scope).is_anything() {
         return None;
     }
-    let mut arguments = call.object()?.clone();
+    let mut arguments = call.arguments.as_object()?.clone();
     let mut changed = false;
     let paths = [Argument::Path, Argument::Source];
     for (key, argument) in tool.arguments.iter().filter(|(_, one)| paths.contains(one)) {

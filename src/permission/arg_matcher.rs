@@ -10,8 +10,6 @@ use super::tool_matcher::ToolMatcher;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
-const NOTEBOOK: &str = ".ipynb";
-
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgMatcher {
@@ -52,20 +50,17 @@ impl ArgMatcher {
         match (subject, body) {
             (ToolMatcher::Unclear, _) => Err(NOT_A_NAME),
             (ToolMatcher::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
-            (ToolMatcher::Capability(Capability::EditNotebook), None) => {
-                Ok(Self::Path(PathPattern::anywhere(&format!("*{NOTEBOOK}"))))
-            }
+            (ToolMatcher::Capability(Capability::EditNotebook), None) => path("//**/*.ipynb"),
             (ToolMatcher::Programs(programs), None) => {
                 let patterns = programs.iter().map(|name| CommandPattern::program(name));
                 Ok(Self::Command(patterns.collect()))
             }
             (_, None) => Ok(Self::Any),
             (ToolMatcher::Named(name), Some(body)) => {
-                let tool = HOST_TOOLS.iter().find(|tool| fold(tool.name) == *name);
-                tool.map_or_else(
-                    || arguments(body),
-                    |tool| Self::of_host_tool(tool, body, directories),
-                )
+                match HOST_TOOLS.iter().find(|tool| fold(tool.name) == *name) {
+                    Some(tool) => Self::of_host_tool(tool, body, directories),
+                    None => arguments(body),
+                }
             }
             (ToolMatcher::Capability(capability), Some(body)) => match capability {
                 Capability::Shell => command(body, directories),
@@ -84,7 +79,7 @@ impl ArgMatcher {
                 | Capability::ListDirectory
                 | Capability::WriteFile
                 | Capability::EditFile => path(body),
-                Capability::EditNotebook if body.ends_with(NOTEBOOK) => path(body),
+                Capability::EditNotebook if body.ends_with(".ipynb") => path(body),
                 _ => Err(UNKNOWN),
             },
             _ => Err(UNKNOWN),
@@ -116,7 +111,8 @@ impl ArgMatcher {
 
 fn command(body: &str, directories: &Directories) -> Result<ArgMatcher, Flaw> {
     let pattern = CommandPattern::parse(&directories.fill(body))?;
-    if pattern.is_placeholder() {
+    // One skill generator emits `cmd:*` (docs/spec/restriction.md#command-patterns).
+    if pattern == CommandPattern::program("cmd") {
         return Err(("placeholder", "`cmd` is a placeholder, not a program"));
     }
     Ok(ArgMatcher::Command(vec![pattern]))

@@ -9,36 +9,29 @@ use super::call::{Call, OurTool};
 use super::domain::web_address;
 use super::list::Purpose;
 use super::meant::{Meant, fits};
-use super::path::Located;
 use super::path_context::PathContext;
 use super::path_pattern::PathPattern;
 use super::rule::Rule;
+use super::tool_matcher::Tool;
 use crate::host::alias::Capability;
 use crate::host::tools::{self, Argument, Named};
 
-/// Where a path argument leads.
-enum Place<'a> {
-    OnDisk(Located),
-    Virtual(&'a str),
-}
-
 impl PathContext<'_> {
-    /// Whether `rule`, applied to the call's tool through `test`, covers its arguments for this
-    /// purpose.
-    pub fn covers(&self, purpose: Purpose, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
+    /// Whether `rule` covers this call of `tool`.
+    pub fn covers(&self, rule: &Rule, tool: &Tool, call: &Call) -> bool {
+        let purpose = rule.purpose;
         let doubt = purpose == Purpose::Deny;
-        let covers_place = |test: &PathPattern, place: &Place| match place {
-            Place::OnDisk(path) => test.covers(path, purpose, self),
-            Place::Virtual(uri) => test.covers_virtual(uri),
+        let Some(test) = rule.test_of(tool) else {
+            return false;
         };
         if !fits_source(rule, call).unwrap_or(doubt) {
             return false;
         }
         match test {
-            ArgMatcher::Path(test) => match (self.places_of(purpose, call), purpose) {
+            ArgMatcher::Path(test) => match (self.places_covered(test, purpose, call), purpose) {
                 (None, _) => doubt,
-                (Some(places), Purpose::Allow) => places.iter().all(|at| covers_place(test, at)),
-                (Some(places), Purpose::Deny) => places.iter().any(|at| covers_place(test, at)),
+                (Some(covered), Purpose::Allow) => !covered.contains(&false),
+                (Some(covered), Purpose::Deny) => covered.contains(&true),
             },
             ArgMatcher::Domain(test) => url_of(call)
                 .and_then(web_address)
@@ -55,10 +48,9 @@ impl PathContext<'_> {
             }),
             ArgMatcher::Any => true,
             ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
-            ArgMatcher::Presets(presets) => {
-                let preset = call.text("preset").filter(|_| call.ours.is_none());
-                preset.is_some_and(|preset| presets.iter().any(|one| one == preset))
-            }
+            ArgMatcher::Presets(presets) => call.text("preset").is_some_and(|preset| {
+                call.ours.is_none() && presets.iter().any(|one| one == preset)
+            }),
             ArgMatcher::Skill(wanted) => match call.ours {
                 Some(OurTool::Skill { name, .. }) => {
                     let is_named = name == wanted.trim_end_matches('*');
@@ -73,10 +65,17 @@ impl PathContext<'_> {
         }
     }
 
-    /// Every place that a call names; `None` if one of them cannot be determined.
-    fn places_of<'c>(&self, purpose: Purpose, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
+    /// Whether a pattern covers each place that a call names; `None` if one of them cannot be
+    /// determined.
+    fn places_covered(
+        &self,
+        test: &PathPattern,
+        purpose: Purpose,
+        call: &Call,
+    ) -> Option<Vec<bool>> {
         let tool = call.host_tool()?;
-        let mut places = Vec::new();
+        let on_disk = |path: &str| test.covers(&self.locate_for(tool.name, path), purpose, self);
+        let mut covered = Vec::new();
         // A tool whose first argument is a glob finds only what is below the glob's fixed part.
         let only_glob = matches!(tool.arguments.first(), Some((_, Argument::Glob)));
         let meanings: &[Argument] = if only_glob && purpose == Purpose::Allow {
@@ -89,9 +88,9 @@ impl PathContext<'_> {
             // A missing one means the project, for tools whose keys are known.
             let known = !tools::is_plugin_of_older_host(tool.name);
             let path = text_or(call, key, known.then_some(""))?;
-            places.push(match argument.names(path) {
-                Named::Virtual => Place::Virtual(path),
-                Named::File | Named::Address => Place::OnDisk(self.locate_for(tool.name, path)),
+            covered.push(match argument.names(path) {
+                Named::Virtual => test.covers_virtual(path),
+                Named::File | Named::Address => on_disk(path),
             });
         }
         for key in tool.keys(&[Argument::Glob]) {
@@ -101,24 +100,19 @@ impl PathContext<'_> {
                 return None;
             }
             let path = Path::new(base).join(fixed_part(glob, purpose)?);
-            places.push(Place::OnDisk(self.locate_for(tool.name, path.to_str()?)));
+            covered.push(on_disk(path.to_str()?));
         }
-        Some(places)
+        Some(covered)
     }
 }
 
 /// Whether a glob covers an argument of our tool: for a grant, each of its values.
 fn means(call: &Call, key: &str, glob: &str, purpose: Purpose) -> bool {
-    let mut values = call
-        .meant
-        .iter()
-        .filter(|value| value.key == key)
-        .peekable();
-    let is_covered = |value: &Meant| value.is_covered(glob, purpose);
-    match purpose {
-        Purpose::Allow => values.peek().is_some() && values.all(is_covered),
-        Purpose::Deny => values.any(is_covered),
-    }
+    let values = call.meant.iter().filter(|value| value.key == key);
+    let covered: Vec<bool> = values
+        .map(|value| value.is_covered(glob, purpose))
+        .collect();
+    covered.contains(&true) && (purpose == Purpose::Deny || !covered.contains(&false))
 }
 
 /// `summarize_content` takes a path or a URL, and a rule covers one of them. `None` if it is

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::meant::Meant;
 use crate::host::tools::{self, HostTool};
@@ -60,11 +60,6 @@ pub enum OurTool<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The arguments, if they are an object.
-    pub fn object(&self) -> Option<&'a Map<String, Value>> {
-        self.arguments.as_object()
-    }
-
     /// The host's tool that is called, unless it is one of ours.
     pub fn host_tool(&self) -> Option<&'static HostTool> {
         tools::find(self.tool).filter(|_| self.ours.is_none())

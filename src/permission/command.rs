@@ -89,18 +89,17 @@ impl CommandPattern {
     pub fn parse(pieces: &[Piece]) -> Result<Self, Flaw> {
         let mut pieces = pieces.to_vec();
         let open = strip_open_end(&mut pieces);
-        let mut atoms = Vec::new();
         let mut words = Words::default();
         for piece in &pieces {
             match piece {
-                Piece::Written(text) => words.written(text, &mut atoms),
-                Piece::Literal(text) => words.literal(text, &mut atoms),
+                Piece::Written(text) => words.written(text),
+                Piece::Literal(text) => words.add(text.chars().map(Atom::Is)),
             }
         }
         if words.quote.is_some() {
             return Err(("unbalanced", "a quote is not closed"));
         }
-        let (lead, mut atoms) = split_assignments(&atoms);
+        let (lead, mut atoms) = split_assignments(&words.atoms);
         if atoms.is_empty() {
             return Err(("empty-pattern", "the pattern names no command"));
         }
@@ -167,12 +166,6 @@ impl CommandPattern {
         };
         self.endings.iter().any(may_end)
     }
-
-    /// Whether this is `cmd:*`, a placeholder that one skill generator emits
-    /// (docs/spec/restriction.md#command-patterns).
-    pub fn is_placeholder(&self) -> bool {
-        *self == Self::program("cmd")
-    }
 }
 
 /// Removes a trailing `:*` or ` *` and reports whether it was there.
@@ -226,12 +219,13 @@ fn split_program_at_colons(atoms: &mut [Atom]) {
 /// Reads a pattern word by word, as a shell reads plain text.
 #[derive(Default)]
 struct Words {
+    atoms: Vec<Atom>,
     quote: Option<char>,
     between: bool,
 }
 
 impl Words {
-    fn written(&mut self, text: &str, atoms: &mut Vec<Atom>) {
+    fn written(&mut self, text: &str) {
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             if self.quote.is_none() && c.is_whitespace() {
@@ -242,29 +236,29 @@ impl Words {
                 self.quote = None;
                 continue;
             }
-            let begins_word = self.between || atoms.is_empty();
-            self.begin(atoms);
-            match (self.quote, c) {
-                (None, '\'' | '"') => self.quote = Some(c),
-                (None, '~') if begins_word && chars.as_str().starts_with('/') => {
-                    atoms.push(Atom::Is(HOME));
+            let begins_word = self.between || self.atoms.is_empty();
+            let atom = match (self.quote, c) {
+                (None, '\'' | '"') => {
+                    self.quote = Some(c);
+                    None
                 }
-                (None, '*') => atoms.push(Atom::Any),
-                (None, '\\') => atoms.extend(chars.next().map(Atom::Is)),
-                _ => atoms.push(Atom::Is(c)),
-            }
+                (None, '~') if begins_word && chars.as_str().starts_with('/') => {
+                    Some(Atom::Is(HOME))
+                }
+                (None, '*') => Some(Atom::Any),
+                (None, '\\') => chars.next().map(Atom::Is),
+                _ => Some(Atom::Is(c)),
+            };
+            self.add(atom);
         }
     }
 
-    fn literal(&mut self, text: &str, atoms: &mut Vec<Atom>) {
-        self.begin(atoms);
-        atoms.extend(text.chars().map(Atom::Is));
-    }
-
-    fn begin(&mut self, atoms: &mut Vec<Atom>) {
-        if std::mem::take(&mut self.between) && !atoms.is_empty() {
-            atoms.push(Atom::Is(BREAK));
+    /// Adds to the current word, which begins here if white space came before.
+    fn add(&mut self, atoms: impl IntoIterator<Item = Atom>) {
+        if std::mem::take(&mut self.between) && !self.atoms.is_empty() {
+            self.atoms.push(Atom::Is(BREAK));
         }
+        self.atoms.extend(atoms);
     }
 }
 

@@ -2,17 +2,15 @@
 //! file, and which denials cover the command.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::arg_matcher::ArgMatcher;
 use super::command::{Canonical, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
-use super::list::Purpose;
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
-use super::refusal::Refusal;
+use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Guard, Readings, Touched, Variables};
 use super::stacking::{Denials, Group, InForce};
@@ -75,9 +73,9 @@ impl<'a> CommandLine<'a> {
     /// # Errors
     /// The refusal. If there are denials of commands, an unreadable command is refused too.
     pub fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
-        let refuse = |source: &str, rule: &Rule| Refusal::denied(self.tool.name, source, rule);
+        let refuse = |rule: &Rule| Refusal::new(self.tool.name, Reason::Denied(rule.cited.clone()));
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
-        if let Some((source, rule, _)) = of_commands.first() {
+        if let Some((rule, _)) = of_commands.first() {
             let home = self.context.places.home.as_deref().and_then(Path::to_str);
             let denies = |command: &Canonical| {
                 let forms = command.forms(home);
@@ -85,37 +83,32 @@ impl<'a> CommandLine<'a> {
                     |pattern: &CommandPattern| forms.iter().any(|form| pattern.may_match(form));
                 of_commands
                     .iter()
-                    .position(|(.., patterns)| patterns.iter().any(covers))
+                    .position(|(_, patterns)| patterns.iter().any(covers))
             };
             match shell::denied(self.text, &denies, &self.readings) {
                 Ok(None) => {}
                 Ok(Some((part, at))) => {
-                    let (source, rule, _) = of_commands[at];
-                    return Err(refuse(source, rule).part("subcommand", &part));
+                    return Err(refuse(of_commands[at].0).part("subcommand", &part));
                 }
                 Err(fault) => {
                     let part = fault.part_of(self.text);
-                    return Err(refuse(source, rule).part("unclear command", part));
+                    return Err(refuse(rule).part("unclear command", part));
                 }
             }
         }
-        let denial = |writes| {
-            denials
-                .iter()
-                .find(|(_, rule)| speaks_of_files(rule, writes))
-        };
+        let denial = |writes| denials.iter().find(|rule| speaks_of_files(rule, writes));
         if denial(true).or_else(|| denial(false)).is_none() {
             return Ok(());
         }
         let touched = self.touched();
         for (part, writes) in &touched.unclear {
-            if let Some((source, rule)) = denial(*writes) {
-                return Err(refuse(source, rule).part("unclear redirection", part));
+            if let Some(rule) = denial(*writes) {
+                return Err(refuse(rule).part("unclear redirection", part));
             }
         }
         for (path, writes) in &touched.files {
-            if let Some((source, rule)) = self.denied_file(denials, path, *writes) {
-                return Err(refuse(source, rule).part("redirection", path));
+            if let Some(rule) = self.find_covering(denials.iter(), path, *writes) {
+                return Err(refuse(rule).part("redirection", path));
             }
         }
         Ok(())
@@ -125,39 +118,32 @@ impl<'a> CommandLine<'a> {
         self.context.locate_for(self.tool.name, path)
     }
 
-    /// The first denial that covers a file, with its source.
-    fn denied_file<'r>(
+    /// The first of these rules that covers a redirection to or from a file.
+    fn find_covering<'r>(
         &self,
-        denials: &Denials<'r>,
+        mut rules: impl Iterator<Item = &'r Rule>,
         path: &str,
         writes: bool,
-    ) -> Option<(&'r str, &'r Rule)> {
-        let located = self.locate(path);
-        let mut denials = denials.iter();
-        denials.find(|(_, rule)| self.covers_file(rule, &located, writes, Purpose::Deny))
-    }
-
-    /// Whether a rule covers a redirection to or from a file.
-    fn covers_file(&self, rule: &Rule, file: &Located, writes: bool, purpose: Purpose) -> bool {
-        redirecting(writes).any(|tool| match rule.test_of(&tool) {
+    ) -> Option<&'r Rule> {
+        let file = self.locate(path);
+        let covers = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
             Some(ArgMatcher::Any) => true,
-            Some(ArgMatcher::Path(pattern)) => pattern.covers(file, purpose, &self.context),
+            Some(ArgMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
             _ => false,
-        })
+        };
+        rules.find(|rule| redirecting(writes).any(|tool| covers(rule, &tool)))
     }
 }
 
-/// The denials of commands that `tool` may run, with their sources.
+/// The denials of commands that `tool` may run.
 pub fn command_denials<'a>(
     denials: &Denials<'a>,
     tool: &Tool,
-) -> impl Iterator<Item = (&'a str, &'a Rule, &'a [CommandPattern])> {
-    denials
-        .iter()
-        .filter_map(|(source, rule)| match rule.test_of(tool) {
-            Some(ArgMatcher::Command(patterns)) => Some((source, rule, patterns.as_slice())),
-            _ => None,
-        })
+) -> impl Iterator<Item = (&'a Rule, &'a [CommandPattern])> {
+    denials.iter().filter_map(|rule| match rule.test_of(tool) {
+        Some(ArgMatcher::Command(patterns)) => Some((rule, patterns.as_slice())),
+        _ => None,
+    })
 }
 
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
@@ -205,7 +191,7 @@ impl Rules<'_> {
 impl shell::Rules for Rules<'_> {
     fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule> {
         let forms = command.forms(self.line.readings.variables.home);
-        let grants = |(_, rule): &(&str, &Rule)| match rule.test_of(&self.line.tool) {
+        let grants = |rule: &&Rule| match rule.test_of(&self.line.tool) {
             Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms.iter().any(|form| pattern.matches(form))
                     && spelled.iter().all(|word| pattern.spells(word))
@@ -213,22 +199,19 @@ impl shell::Rules for Rules<'_> {
             }),
             _ => false,
         };
-        let granting = self.group.rules().find(grants);
-        granting.map(|(source, rule)| CitedRule::new(source, rule))
+        self.group
+            .rules()
+            .find(grants)
+            .map(|rule| rule.cited.clone())
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        if let Some((source, rule)) = self.line.denied_file(&self.in_force.denials, path, writes) {
-            return Err(CitedRule::new(source, rule).denies());
+        let denials = self.in_force.denials.iter();
+        if let Some(rule) = self.line.find_covering(denials, path, writes) {
+            return Err(rule.cited.denies());
         }
-        let located = self.line.locate(path);
-        let mut rules = self.group.rules();
-        let granting = rules.find(|(_, rule)| {
-            self.line
-                .covers_file(rule, &located, writes, Purpose::Allow)
-        });
-        match granting {
-            Some((source, rule)) => Ok(Grant::Rule(CitedRule::new(source, rule))),
+        match self.line.find_covering(self.group.rules(), path, writes) {
+            Some(rule) => Ok(Grant::Rule(rule.cited.clone())),
             None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
             None => Err("reading a file needs a `Read` entry".to_owned()),
         }
@@ -247,14 +230,11 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_toplevel(&self) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.line.context;
-        let steers_git =
-            |names: &BTreeSet<String>| names.iter().any(|name| name.starts_with("GIT_"));
-        let environment = places.environment.as_ref();
-        environment.is_some_and(|names| !steers_git(names))
-            && resolve.is_repository(&places.project_root)
+        let context = self.line.context;
+        let steers_git = |name: &String| name.starts_with("GIT_");
+        let environment = context.places.environment.as_ref();
+        environment.is_some_and(|names| !names.iter().any(steers_git))
+            && context.resolve.is_repository(&context.places.project_root)
     }
 
     fn pipe_filters(&self) -> bool {

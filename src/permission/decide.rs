@@ -6,16 +6,18 @@ use super::baseline;
 use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
-use super::list::Purpose;
 use super::path::Resolve;
 use super::path_context::PathContext;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
+use super::restriction::Restriction;
+use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::Enforce;
 use super::stacking::{Denials, Group, InForce};
 use super::tool_matcher::Tool;
 use crate::host::tools::{self, Argument, Effect};
+use crate::sys::text::distinct;
 
 /// The decision about a call, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +44,6 @@ pub enum Outcome {
 }
 
 impl Decision {
-    fn without_parts(outcome: Outcome) -> Self {
-        let parts = Vec::new();
-        Self { outcome, parts }
-    }
-
     /// Whether the call may happen.
     pub fn allows(&self) -> bool {
         !matches!(self.outcome, Outcome::Blocked(_))
@@ -54,15 +51,10 @@ impl Decision {
 
     /// The rules that grant the call or parts of it, each once.
     pub fn granting(&self) -> Vec<&CitedRule> {
-        let mut rules = Vec::new();
-        for part in &self.parts {
-            if let Ok(Grant::Rule(rule)) = &part.outcome
-                && !rules.contains(&rule)
-            {
-                rules.push(rule);
-            }
-        }
-        rules
+        distinct(self.parts.iter().filter_map(|part| match &part.outcome {
+            Ok(Grant::Rule(rule)) => Some(rule),
+            _ => None,
+        }))
     }
 }
 
@@ -97,23 +89,24 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
         None => tools::find(call.tool)
             .is_some_and(|tool| matches!(tool.effect, Effect::Harmless | Effect::Read)),
     };
-    if reads {
-        return Decision::without_parts(Outcome::Baseline);
+    let blocked = |reason| Outcome::Blocked(Refusal::new(call.tool, reason));
+    Decision {
+        outcome: match call.ours {
+            _ if reads => Outcome::Baseline,
+            Some(OurTool::Direct) => blocked(Reason::ForPeople),
+            _ => blocked(Reason::UnreadableState),
+        },
+        parts: Vec::new(),
     }
-    let reason = match call.ours {
-        Some(OurTool::Direct) => Reason::ForPeople,
-        _ => Reason::UnreadableState,
-    };
-    Decision::without_parts(Outcome::Blocked(Refusal::new(call.tool, reason)))
 }
 
 /// Whether a rule compares the arguments of a call of one of our tools.
 pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
     let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
     let sources = scope.restrictions.iter().chain(scope.policy_deny);
-    let mut tests = sources.flat_map(|one| one.rules().filter_map(|rule| rule.test_of(&tool)));
-    let compares = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
-    call.ours.is_some() && tests.any(compares)
+    let mut rules = sources.flat_map(Restriction::rules);
+    let compared = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
+    call.ours.is_some() && rules.any(|rule| rule.test_of(&tool).is_some_and(compared))
 }
 
 /// Tools that no arguments could make allowed; the model need not see them.
@@ -124,12 +117,10 @@ pub fn forbidden_outright<'t>(
     let in_force = InForce::new(scope);
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
         let tool = Tool::new(name, *ours, scope.mcp_tools);
-        let denied = in_force
-            .denials
-            .iter()
-            .any(|(_, rule)| rule.test_of(&tool) == Some(&ArgMatcher::Any));
+        let mut denials = in_force.denials.iter();
+        let denied = denials.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any));
         let blocked = |group: &Group| {
-            let mut tests = group.rules().filter_map(|(_, rule)| rule.test_of(&tool));
+            let mut tests = group.rules().filter_map(|rule| rule.test_of(&tool));
             group.enforce == Enforce::Restrict
                 && !tests.any(|test| *test != ArgMatcher::Nothing)
                 && !baseline::may_allow(name, *ours, group, scope.settings)
@@ -229,20 +220,19 @@ impl<'a> Case<'a> {
     }
 
     fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
-        let refuse = |source, rule| Refusal::denied(self.call.tool, source, rule);
-        for (source, rule) in denials.iter() {
-            let test = rule.test_of(&self.tool);
-            if test.is_some_and(|test| self.context.covers(Purpose::Deny, rule, test, self.call)) {
-                return Err(refuse(source, rule));
-            }
+        let refuse = |rule: &Rule| self.refusal(Reason::Denied(rule.cited.clone()));
+        let covers = |rule: &&Rule| self.context.covers(rule, &self.tool, self.call);
+        if let Some(rule) = denials.iter().find(covers) {
+            return Err(refuse(rule));
         }
-        match (&self.command, self.command_key) {
-            (Some(command), _) => command.undenied(denials),
-            (None, Some(_)) => match command_denials(denials, &self.tool).next() {
-                Some((source, rule, _)) => Err(refuse(source, rule).part("unclear command", "")),
-                None => Ok(()),
-            },
-            (None, None) => Ok(()),
+        if let Some(command) = &self.command {
+            return command.undenied(denials);
+        }
+        match command_denials(denials, &self.tool).next() {
+            Some((rule, _)) if self.command_key.is_some() => {
+                Err(refuse(rule).part("unclear command", ""))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -253,7 +243,7 @@ impl<'a> Case<'a> {
                 .allowed(group.host_names())
         };
         // The host sends `null` for a call without arguments.
-        if self.call.object().is_none() && !self.call.arguments.is_null() {
+        if !self.call.arguments.is_object() && !self.call.arguments.is_null() {
             return Err(unclear("its arguments are not an object".into()));
         }
         if let (Some(key), None) = (self.command_key, &self.command) {
@@ -272,18 +262,13 @@ impl<'a> Case<'a> {
         if baseline::allows(self.call, group, self.in_force.settings) {
             return Ok(Outcome::Baseline);
         }
-        let mut tests = group
-            .rules()
-            .filter_map(|(source, rule)| Some((source, rule, rule.test_of(&self.tool)?)))
-            .peekable();
-        let is_reached = tests.peek().is_some();
-        let granting = tests
-            .find(|(_, rule, test)| self.context.covers(Purpose::Allow, rule, test, self.call));
-        if let Some((source, rule, _)) = granting {
-            let by = Grant::Rule(CitedRule::new(source, rule));
+        let covers = |rule: &&Rule| self.context.covers(rule, &self.tool, self.call);
+        if let Some(rule) = group.rules().find(covers) {
+            let by = Grant::Rule(rule.cited.clone());
             parts.push(Part::new(CALL, self.call.tool, Ok(by)));
             return Ok(Outcome::Granted);
         }
+        let is_reached = group.rules().any(|rule| rule.test_of(&self.tool).is_some());
         let not_granted = |why: &str| {
             let (skill, why) = (group.skill(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })
@@ -291,8 +276,8 @@ impl<'a> Case<'a> {
         let refusal = if let Some(command) = &self.command {
             let begin = parts.len();
             parts.extend(command.parts(group, &self.in_force));
-            let mut refused = parts[begin..].iter();
-            match refused.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
+            let mut decided = parts[begin..].iter();
+            match decided.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
                 // Without a rule for the tool, not even harmless parts are allowed.
                 _ if !is_reached => not_granted(""),
                 Some((part, why)) => not_granted(why).part(part.kind, &part.text),

@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use super::rule::Rule;
-
 /// A rule and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedRule {
@@ -41,24 +39,15 @@ pub const CALL: &str = "call";
 impl Part {
     /// A part of this kind.
     pub fn new(kind: &'static str, text: &str, outcome: Result<Grant, String>) -> Self {
-        let text = text.to_owned();
         Self {
             kind,
-            text,
+            text: text.to_owned(),
             outcome,
         }
     }
 }
 
 impl CitedRule {
-    /// A rule of this source.
-    pub fn new(source: &str, rule: &Rule) -> Self {
-        Self {
-            source: source.to_owned(),
-            rule: rule.written().to_owned(),
-        }
-    }
-
     /// The reason given when this rule denies something.
     pub fn denies(&self) -> String {
         format!("`{}` denies it with `{}`", self.source, self.rule)

@@ -38,22 +38,19 @@ pub fn split(list: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut rest = list.trim_start_matches(separates);
     while !rest.is_empty() {
-        let end = token_end(rest);
-        let (token, after) = rest.split_at(end);
+        let (token, mut after) = rest.split_at(token_end(rest));
         let after_blanks = after.trim_start_matches(char::is_whitespace);
         let detached = !token.ends_with(')') && after_blanks.starts_with('(');
         if detached {
-            let body_end = token_end(after_blanks);
-            entries.push(entry(&format!("{token}{}", &after_blanks[..body_end])));
-            rest = &after_blanks[body_end..];
+            let (body, next) = after_blanks.split_at(token_end(after_blanks));
+            entries.push(entry(&format!("{token}{body}")));
+            after = next;
         } else if let Some(inside) = unquoted(token) {
             entries.extend(split(inside));
-            rest = after;
         } else {
             entries.push(entry(token));
-            rest = after;
         }
-        rest = rest.trim_start_matches(separates);
+        rest = after.trim_start_matches(separates);
     }
     entries
 }
@@ -64,19 +61,9 @@ fn separates(c: char) -> bool {
 
 /// Where the token at the start of `text` ends; the end of the text if something is not closed.
 fn token_end(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(') => depth += 1,
-            (None, ')') => depth = depth.saturating_sub(1),
-            (None, _) if depth == 0 && separates(c) => return at,
-            _ => {}
-        }
-    }
-    text.len()
+    let mut chars = text.char_indices().zip(depths(text));
+    let end = chars.find(|((_, c), (depth, _))| *depth == 0 && separates(*c));
+    end.map_or(text.len(), |((at, _), _)| at)
 }
 
 /// The inside of a token that is quoted as a whole.
@@ -103,7 +90,9 @@ fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a st
     if name.chars().chain(text.chars()).any(char::is_control) {
         return Err(CONTROL);
     }
-    if name.contains(['\'', '"', ')']) || text.contains('(') && !balanced(text) {
+    if name.contains(['\'', '"', ')'])
+        || !text.is_empty() && depths(text).last() != Some((0, false))
+    {
         return Err(UNBALANCED);
     }
     if !is_name(name) {
@@ -113,7 +102,8 @@ fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a st
         return Ok(None);
     };
     let body = pattern[1..].strip_suffix(')').ok_or(TRAILING)?;
-    if closes_early(pattern) {
+    // The first parenthesis is closed before the last character.
+    if depths(pattern).position(|(depth, _)| depth == 0) != Some(pattern.chars().count() - 1) {
         return Err(TRAILING);
     }
     match body.trim() {
@@ -130,28 +120,20 @@ pub fn is_name(name: &str) -> bool {
     name == "*" || name.starts_with(begins) && name.chars().all(is_letter) && name.ends_with(ends)
 }
 
-fn balanced(pattern: &str) -> bool {
-    depths(pattern).last().is_some_and(|depth| depth == 0)
-}
-
-/// Whether the first parenthesis is closed before the last character.
-fn closes_early(pattern: &str) -> bool {
-    depths(pattern).position(|depth| depth == 0) != Some(pattern.chars().count() - 1)
-}
-
-/// Open parentheses and quotes after each character; an extra `)` prevents a return to 0.
-fn depths(pattern: &str) -> impl Iterator<Item = usize> {
-    let mut depth = 0_usize;
+/// Open parentheses and quotes after each character, and whether there was a `)` too many.
+fn depths(text: &str) -> impl Iterator<Item = (usize, bool)> {
+    let (mut depth, mut excess) = (0_usize, false);
     let mut quote = None;
-    pattern.chars().map(move |c| {
+    text.chars().map(move |c| {
         match (quote, c) {
             (Some(open), _) if open == c => quote = None,
             (None, '\'' | '"') => quote = Some(c),
             (None, '(') => depth += 1,
-            (None, ')') => depth = depth.checked_sub(1).unwrap_or(usize::MAX / 2),
+            (None, ')') if depth == 0 => excess = true,
+            (None, ')') => depth -= 1,
             _ => {}
         }
-        depth + usize::from(quote.is_some())
+        (depth + usize::from(quote.is_some()), excess)
     })
 }
 

@@ -6,7 +6,7 @@ use super::list::Purpose;
 use crate::skill::SkillName;
 
 /// One value of an argument. Each value of an argument that takes several is one of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meant {
     /// The argument. What may be given under several keys is there once for each.
     pub key: &'static str,
@@ -31,9 +31,7 @@ impl Meant {
         Self {
             key,
             forms,
-            maybe: None,
-            is_skill: false,
-            is_doubtful: false,
+            ..Self::default()
         }
     }
 
@@ -85,10 +83,8 @@ pub fn fits(glob: &str, text: &str) -> bool {
 fn folded(written: &str) -> Option<String> {
     let parts = written.split(['/', '@']).filter(|part| !part.is_empty());
     let parts: Result<Vec<_>, _> = parts.map(|part| SkillName::glob(part, "*")).collect();
-    parts
-        .ok()
-        .filter(|parts| !parts.is_empty())
-        .map(|parts| parts.join("-"))
+    let parts = parts.ok().filter(|parts| !parts.is_empty())?;
+    Some(parts.join("-"))
 }
 
 #[cfg(test)]

@@ -113,14 +113,12 @@ impl Located {
     pub fn at(path: &Path, resolve: &dyn Resolve) -> Self {
         let lexical = normalise(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        let forms = [lexical.as_path(), path];
-        let forms = forms.into_iter().take(if climbs { 2 } else { 1 });
+        let forms = [lexical.as_path()]
+            .into_iter()
+            .chain(climbs.then_some(path));
         let resolved = forms.map(|form| resolve.canonical(form));
-        let resolved: Option<Vec<PathBuf>> = resolved.collect();
-        let resolved = resolved.map(|mut forms| {
-            forms.dedup();
-            forms
-        });
+        let mut resolved: Option<Vec<PathBuf>> = resolved.collect();
+        resolved.iter_mut().for_each(Vec::dedup);
         Self { lexical, resolved }
     }
 

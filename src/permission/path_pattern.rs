@@ -67,14 +67,6 @@ impl PathPattern {
         Ok(Self { base, glob })
     }
 
-    /// Every file of this name, at any depth.
-    pub fn anywhere(name: &str) -> Self {
-        Self {
-            base: Base::Directory("/".into()),
-            glob: Some(format!("**/{name}")),
-        }
-    }
-
     /// Whether the pattern covers a path. To allow it, the path as written and with links resolved
     /// must be covered; to deny it, one is enough. One that cannot be resolved is only denied.
     pub fn covers(&self, path: &Located, purpose: Purpose, context: &PathContext) -> bool {
@@ -149,30 +141,15 @@ fn anchored(glob: &str) -> Result<Option<String>, Flaw> {
 /// comparing every ancestor of a longer one would take too long.
 fn covers(glob: &str, path: &str) -> bool {
     const LONGEST: usize = 4096;
-    if path.len() > LONGEST {
-        return false;
-    }
-    let mut end = path.len();
-    loop {
-        if fast_glob::glob_match(glob, &path[..end]) {
-            return true;
-        }
-        match path[..end].rfind('/') {
-            Some(slash) => end = slash,
-            None => return false,
-        }
-    }
+    let slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    let mut ends = std::iter::once(path.len()).chain(slashes);
+    path.len() <= LONGEST && ends.any(|end| fast_glob::glob_match(glob, &path[..end]))
 }
 
 fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        if "*?[]{}!\\".contains(c) {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
+    let is_special = |c: char| "*?[]{}!\\".contains(c);
+    let escaped = |c| is_special(c).then_some('\\').into_iter().chain([c]);
+    text.chars().flat_map(escaped).collect()
 }
 
 #[cfg(test)]

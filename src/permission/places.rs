@@ -1,7 +1,7 @@
 //! The directories and facts about the host that decisions depend on.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::host::paths::Base;
 use crate::host::shell::Shell;
@@ -37,23 +37,17 @@ impl Places {
         let meaning = path_meaning(tool);
         let below_home = written.strip_prefix('~').zip(self.home.as_deref());
         match below_home {
-            Some((rest, home)) if meaning.expands_tilde && is_below(rest) => {
+            Some((rest, home))
+                if meaning.expands_tilde && (rest.is_empty() || rest.starts_with('/')) =>
+            {
                 home.join(rest.trim_start_matches('/'))
             }
-            _ => self.begin(meaning.base).join(written),
+            _ if meaning.base == Base::WorkingDirectory && self.working_dir.is_absolute() => {
+                self.working_dir.join(written)
+            }
+            _ => self.project_root.join(written),
         }
     }
-
-    fn begin(&self, base: Base) -> &Path {
-        match base {
-            Base::WorkingDirectory if self.working_dir.is_absolute() => &self.working_dir,
-            Base::WorkingDirectory | Base::Project => &self.project_root,
-        }
-    }
-}
-
-fn is_below(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
 }
 
 /// Files and directories that no call may change while a skill restricts.
@@ -92,6 +86,8 @@ impl ProtectedPlaces {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

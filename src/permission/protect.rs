@@ -22,11 +22,9 @@ pub fn protect(
         let (skill, why) = (skill.to_owned(), why.to_owned());
         Refusal::new(call.tool, Reason::Protected { skill, why }).part(kind, part)
     };
-    let redirected = touched.into_iter().flat_map(|touched| {
-        let written = touched.files.iter().filter(|(_, writes)| *writes);
-        written.map(|(path, _)| path.as_str())
-    });
-    for path in named_files(call).chain(redirected) {
+    let redirected = touched.into_iter().flat_map(|touched| &touched.files);
+    let written = redirected.filter_map(|(path, writes)| writes.then_some(path.as_str()));
+    for path in named_files(call).chain(written) {
         let written = context.places.for_tool(call.tool, path);
         if context.relation(&written) == Relation::Within {
             return Err(refuse("path", path, WHY_PROTECTED));

@@ -172,31 +172,20 @@ impl Folded {
 
 /// Whether a name, which may contain wildcards, may match this one.
 pub fn may_be(name: &str, place: &str) -> bool {
-    if !name.contains([ANY, ANYTHING]) {
+    let Some((first, others)) = name.split_once([ANY, ANYTHING]) else {
         return name == place;
-    }
-    let hidden = place.starts_with('.') && name.starts_with(ANY);
-    let mut parts = name.split([ANY, ANYTHING]);
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = place.strip_prefix(first) else {
-        return false;
     };
-    let last = name.rsplit([ANY, ANYTHING]).next().unwrap_or_default();
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
+    let hidden = place.starts_with('.') && name.starts_with(ANY);
+    let (middle, last) = others.rsplit_once([ANY, ANYTHING]).unwrap_or(("", others));
+    let mut rest = place.strip_prefix(first);
+    for part in middle.split([ANY, ANYTHING]) {
+        rest = rest.and_then(|rest| Some(rest.split_once(part)?.1));
     }
-    !hidden && place.len() >= first.len() + last.len() && place.ends_with(last)
+    !hidden && rest.is_some_and(|rest| rest.ends_with(last))
 }
 
 fn fold(name: &str) -> String {
-    if name.is_ascii() {
-        name.to_ascii_lowercase()
-    } else {
-        name.to_lowercase().nfd().collect()
-    }
+    name.to_lowercase().nfd().collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 use std::fmt::Write;
 
 use super::evidence::{CitedRule, Part};
-use super::rule::Rule;
 use crate::sys::text::shorten;
 
 /// A block message (docs/spec/restriction.md#block-message).
@@ -70,11 +69,6 @@ impl Refusal {
             reason,
             allowed: Vec::new(),
         }))
-    }
-
-    /// A refusal of a call of `tool` that this rule of `source` denies.
-    pub fn denied(tool: &str, source: &str, rule: &Rule) -> Self {
-        Self::new(tool, Reason::Denied(CitedRule::new(source, rule)))
     }
 
     /// Names the part of the call that was refused, such as ``path `/etc/passwd` ``.
@@ -151,11 +145,9 @@ impl Refusal {
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));
+                let advice = " Do without it, or tell the user that this is denied.";
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
-                (
-                    because,
-                    " Do without it, or tell the user that this is denied.".into(),
-                )
+                (because, advice.into())
             }
             Reason::Protected { skill, why } => (while_active(skill, why), instead(skill)),
             Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),

@@ -6,19 +6,22 @@ use std::path::{Path, PathBuf};
 use super::list::Purpose;
 use super::rule::{Rule, RuleNote, read_list};
 use super::template::Directories;
-use crate::sys::text::{self, shorten};
+use crate::sys::text::{distinct, listed, shorten};
 
 /// The allowed-tools and disallowed-tools of one active skill, or the denials of a policy.
 #[derive(Debug, Clone)]
 pub struct Restriction {
-    source: String,
+    /// The skill's name, or the policy's owner.
+    pub source: String,
     /// Whether it comes from a skill.
     pub(super) of_skill: bool,
     /// The skill's directory.
     pub(super) directory: PathBuf,
     allowed: Option<Vec<Rule>>,
-    denied: Vec<Rule>,
-    notes: Vec<RuleNote>,
+    /// The deny rules.
+    pub denied: Vec<Rule>,
+    /// Remarks on single entries: those that grant nothing and those likely to surprise.
+    pub notes: Vec<RuleNote>,
 }
 
 impl Restriction {
@@ -38,26 +41,25 @@ impl Restriction {
             skill: skill_dir.to_owned(),
             project: project_root.to_owned(),
         };
-        let (denied, deny_notes) = read_list(denied, Purpose::Deny, &directories);
+        let (denied, deny_notes) = read_list(skill, denied, Purpose::Deny, &directories);
         let mut notes = Vec::new();
         let allowed = allowed.map(|entries| {
-            let (rules, found) = read_list(entries, Purpose::Allow, &directories);
+            let (rules, found) = read_list(skill, entries, Purpose::Allow, &directories);
             notes.extend(found);
             rules
         });
-        match &allowed {
-            Some(rules) if rules.is_empty() => notes.push(RuleNote::on_list(
-                "empty-allowed-tools",
-                "the list is empty, so only what is always allowed can be used",
-            )),
+        let flaw = match &allowed {
+            Some(rules) if rules.is_empty() => Some(("empty-allowed-tools", "the list is empty")),
             Some(rules) if !rules.iter().any(Rule::grants_something) => {
-                notes.push(RuleNote::on_list(
-                    "no-valid-entry",
-                    "no entry grants anything, so only what is always allowed can be used",
-                ));
+                Some(("no-valid-entry", "no entry grants anything"))
             }
-            _ => {}
-        }
+            _ => None,
+        };
+        notes.extend(flaw.map(|(code, why)| RuleNote {
+            code,
+            entry: String::new(),
+            message: format!("{why}, so only what is always allowed can be used"),
+        }));
         notes.extend(deny_notes);
         Self {
             source: skill.to_owned(),
@@ -77,19 +79,9 @@ impl Restriction {
         }
     }
 
-    /// The skill's name, or the policy's owner.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
     /// Whether it restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
-    }
-
-    /// Remarks on single entries: those that grant nothing and those likely to surprise.
-    pub fn notes(&self) -> &[RuleNote] {
-        &self.notes
     }
 
     /// Every rule, allow rules first. A rule's `Display` shows how it was understood.
@@ -107,23 +99,15 @@ impl Restriction {
     pub fn permitted_line(&self, older_host: bool) -> Option<String> {
         const NAMED: usize = 16;
         const CHARS: usize = 60;
-        let listed = |rules: &[Rule]| {
-            let mut names: Vec<String> = Vec::new();
-            for name in rules.iter().flat_map(|rule| rule.host_names_on(older_host)) {
-                let name = shorten(&name.replace(char::is_control, ""), CHARS);
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            (!names.is_empty()).then(|| text::listed(&names, NAMED))
+        let named = |rules: &[Rule]| {
+            let names = rules.iter().flat_map(|rule| rule.host_names_on(older_host));
+            let brief = |name: String| shorten(&name.replace(char::is_control, ""), CHARS);
+            let names = distinct(names.map(brief));
+            (!names.is_empty()).then(|| listed(&names, NAMED))
         };
-        let denied = listed(&self.denied).map(|names| format!("not {names}"));
+        let denied = named(&self.denied).map(|names| format!("not {names}"));
         let allowed = self.allowed.as_deref().map(|rules| {
-            let names = listed(rules);
-            names.map_or_else(
-                || "no other tools".to_owned(),
-                |names| format!("only {names}"),
-            )
+            named(rules).map_or("no other tools".to_owned(), |names| format!("only {names}"))
         });
         let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
         (!parts.is_empty()).then(|| {
@@ -132,11 +116,6 @@ impl Restriction {
                 parts.join("; ")
             )
         })
-    }
-
-    /// The deny rules.
-    pub fn denied(&self) -> &[Rule] {
-        &self.denied
     }
 }
 
@@ -170,7 +149,7 @@ mod tests {
         for (list, restricted, code) in cases {
             let restriction = parse(Some(list), &[]);
             assert_eq!(restriction.is_restricted(), restricted, "{list:?}");
-            let last = restriction.notes().last().map(|note| note.code);
+            let last = restriction.notes.last().map(|note| note.code);
             assert_eq!(last, code, "{list:?}");
         }
     }
@@ -182,13 +161,13 @@ mod tests {
             let restriction = parse(None, &[entry]);
             let is_denied = |name: &&str| {
                 let tool = Tool::new(name, None, &BTreeSet::new());
-                let mut rules = restriction.denied().iter();
+                let mut rules = restriction.denied.iter();
                 rules.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any))
             };
             let count = calls.iter().filter(|name| is_denied(name)).count();
             (
                 count,
-                restriction.notes().last().map(|note| note.message.clone()),
+                restriction.notes.last().map(|note| note.message.clone()),
             )
         };
         for entry in [
@@ -314,7 +293,7 @@ mod tests {
         let codes = |entry| {
             let restriction = parse(Some(&[entry, "Read"]), &[]);
             restriction
-                .notes()
+                .notes
                 .iter()
                 .map(|note| note.code)
                 .collect::<Vec<_>>()

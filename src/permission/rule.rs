@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::arg_matcher::ArgMatcher;
+use super::evidence::CitedRule;
 use super::list::{self, Entry, Purpose, is_name};
 use super::template::Directories;
 use super::tool_matcher::{MARKED, Tool, ToolMatcher, is_known};
@@ -21,29 +22,13 @@ pub struct RuleNote {
     pub message: String,
 }
 
-impl RuleNote {
-    fn new(code: &'static str, entry: &str, text: &str) -> Self {
-        Self {
-            entry: entry.to_owned(),
-            ..Self::on_list(code, &format!("`{entry}`: {text}"))
-        }
-    }
-
-    /// A remark on the whole list.
-    pub fn on_list(code: &'static str, message: &str) -> Self {
-        Self {
-            code,
-            entry: String::new(),
-            message: message.to_owned(),
-        }
-    }
-}
-
 /// One parsed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    written: String,
-    purpose: Purpose,
+    /// The entry as its author wrote it, and the skill or policy it comes from.
+    pub cited: CitedRule,
+    /// Whether it grants or denies.
+    pub purpose: Purpose,
     subject: ToolMatcher,
     test: ArgMatcher,
 }
@@ -52,14 +37,16 @@ pub struct Rule {
 pub fn unclear_denial(entries: &[String]) -> Option<&String> {
     let directories = Directories::default();
     entries.iter().find(|entry| {
-        let (rules, _) = read_list(std::slice::from_ref(entry), Purpose::Deny, &directories);
+        let list: &[String] = std::slice::from_ref(*entry);
+        let (rules, _) = read_list("", list, Purpose::Deny, &directories);
         let is_unclear = |rule: &Rule| rule.subject == ToolMatcher::Unclear;
         rules.is_empty() || rules.iter().any(is_unclear)
     })
 }
 
-/// Parses a whole list; the grammar splits each of its strings again.
+/// Parses a whole list of `source`; the grammar splits each of its strings again.
 pub fn read_list(
+    source: &str,
     entries: &[String],
     purpose: Purpose,
     directories: &Directories,
@@ -68,13 +55,14 @@ pub fn read_list(
     let rules = entries
         .iter()
         .flat_map(|entry| list::split(entry))
-        .map(|entry| Rule::new(entry, purpose, directories, &mut notes))
+        .map(|entry| Rule::new(source, entry, purpose, directories, &mut notes))
         .collect();
     (rules, notes)
 }
 
 impl Rule {
     fn new(
+        source: &str,
         entry: Entry,
         purpose: Purpose,
         directories: &Directories,
@@ -83,62 +71,62 @@ impl Rule {
         let Entry {
             written,
             mut name,
-            body,
+            mut body,
         } = entry;
-        let mut body = match body {
-            Ok(body) => body,
-            Err((code, why)) => {
-                let subject = ToolMatcher::parse(&name);
-                let outcome = purpose.outcome(&subject, why);
-                notes.push(RuleNote::new(code, &written, &outcome));
-                return Self {
-                    subject,
-                    test: purpose.when_in_doubt(),
-                    purpose,
-                    written,
-                };
-            }
-        };
-        if name.eq_ignore_ascii_case("mcp") && body.is_some() {
-            name = body.take().unwrap_or_default();
+        if name.eq_ignore_ascii_case("mcp")
+            && let Ok(Some(tool)) = &mut body
+        {
+            name = std::mem::take(tool);
             if is_name(&name) && name.contains([':', '/']) {
                 name.insert_str(0, MARKED);
             }
+            body = Ok(None);
         }
-        let mut remark = |code, text: &str| notes.push(RuleNote::new(code, &written, text));
+        let mut remark = |code, text: &str| {
+            notes.push(RuleNote {
+                code,
+                entry: written.clone(),
+                message: format!("`{written}`: {text}"),
+            });
+        };
         let subject = ToolMatcher::parse(&name);
-        if subject == ToolMatcher::Everything {
-            remark("bare-star", "`*` means no restriction at all");
-        }
-        if subject == ToolMatcher::Capability(Capability::Shell)
-            && body.as_ref().is_some_and(|body| body.contains(','))
-        {
-            remark("comma-in-pattern", "read as one pattern with a comma in it");
-        }
-        if matches!(subject, ToolMatcher::Named(_)) && !is_known(&name) {
-            let hint = alias::nearest(&name).map(|near| format!("; did you mean `{near}`?"));
-            let meaning = "no tool of the host has this name, so it means a plugin's tool";
-            remark(
-                "unknown-tool",
-                &(meaning.to_owned() + &hint.unwrap_or_default()),
-            );
-        }
-        let test = ArgMatcher::parse(&subject, body.as_deref(), directories);
+        let test = body.and_then(|body| {
+            match &subject {
+                ToolMatcher::Everything => remark("bare-star", "`*` means no restriction at all"),
+                ToolMatcher::Capability(Capability::Shell)
+                    if body.as_ref().is_some_and(|body| body.contains(',')) =>
+                {
+                    remark("comma-in-pattern", "read as one pattern with a comma in it");
+                }
+                ToolMatcher::Named(_) if !is_known(&name) => {
+                    let near = alias::nearest(&name);
+                    let hint = near.map(|near| format!("; did you mean `{near}`?"));
+                    let meaning = "no tool of the host has this name, so it means a plugin's tool";
+                    remark(
+                        "unknown-tool",
+                        &(meaning.to_owned() + &hint.unwrap_or_default()),
+                    );
+                }
+                _ => {}
+            }
+            ArgMatcher::parse(&subject, body.as_deref(), directories)
+        });
         let test = test.unwrap_or_else(|(code, why)| {
             remark(code, &purpose.outcome(&subject, why));
-            purpose.when_in_doubt()
+            match purpose {
+                Purpose::Allow => ArgMatcher::Nothing,
+                Purpose::Deny => ArgMatcher::Any,
+            }
         });
         Self {
-            written,
+            cited: CitedRule {
+                source: source.to_owned(),
+                rule: written,
+            },
             purpose,
             subject,
             test,
         }
-    }
-
-    /// The entry as its author wrote it.
-    pub fn written(&self) -> &str {
-        &self.written
     }
 
     /// Whether this is a `*`, which lifts every restriction.
@@ -185,7 +173,7 @@ impl Rule {
 
     /// Whether a plugin's tool has exactly the entry's name, which means something else here.
     fn is_named_as(&self, tool: &Tool<'_>) -> bool {
-        let name = self.written.split('(').next().unwrap_or_default();
+        let name = self.cited.rule.split('(').next().unwrap_or_default();
         let means_else = match self.subject {
             ToolMatcher::Capability(_) => true,
             ToolMatcher::Programs(_) => self.purpose == Purpose::Deny,
@@ -201,9 +189,10 @@ impl Rule {
 
     /// The tools this grants, in the newer or the older host's names.
     pub fn host_names_on(&self, older: bool) -> Vec<String> {
-        let pattern = match self.written.find('(') {
+        let written = &self.cited.rule;
+        let pattern = match written.find('(') {
             _ if self.test == ArgMatcher::Any => String::new(),
-            Some(open) => self.written[open..].to_owned(),
+            Some(open) => written[open..].to_owned(),
             None => match &self.subject {
                 ToolMatcher::Programs(programs) => format!("({}:*)", programs[0]),
                 _ => "(*.ipynb)".to_owned(),
@@ -226,7 +215,7 @@ impl Rule {
                 let tools = self.subject.host_tools().iter().filter(is_here);
                 tools.map(|name| format!("{name}{pattern}")).collect()
             }
-            ToolMatcher::Named(_) => vec![self.written.clone()],
+            ToolMatcher::Named(_) => vec![written.clone()],
             ToolMatcher::Prefix(prefix) => vec![format!("{prefix}*")],
             ToolMatcher::Mcp { name, open } => {
                 vec![format!("{name}{}", if *open { "*" } else { "" })]
@@ -239,9 +228,9 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.host_names();
         if names.is_empty() {
-            write!(f, "{} → nothing on this host", self.written)
+            write!(f, "{} → nothing on this host", self.cited.rule)
         } else {
-            write!(f, "{} → {}", self.written, names.join(", "))
+            write!(f, "{} → {}", self.cited.rule, names.join(", "))
         }
     }
 }
@@ -256,13 +245,6 @@ impl Purpose {
                 )
             }
             Self::Deny => format!("{why}; it denies the tool as a whole"),
-        }
-    }
-
-    fn when_in_doubt(self) -> ArgMatcher {
-        match self {
-            Self::Allow => ArgMatcher::Nothing,
-            Self::Deny => ArgMatcher::Any,
         }
     }
 }

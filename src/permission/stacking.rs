@@ -7,6 +7,7 @@ use super::restriction::Restriction;
 use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::{Enforce, Settings, Stacking};
+use crate::sys::text::distinct;
 
 /// The restrictions that apply to one call.
 #[derive(Debug)]
@@ -44,17 +45,20 @@ impl<'a> InForce<'a> {
             settings,
             ..
         } = *scope;
-        let enforcement = |one: &Restriction| settings.enforcement(one.source());
+        let enforcement = |one: &Restriction| settings.enforcement(&one.source);
         let limits =
             |one: &&Restriction| one.allowed().is_some() && enforcement(one) != Enforce::Off;
         let last = restrictions.last();
-        let counting: Vec<&Restriction> = match settings.stacking {
-            Stacking::Replace => last.into_iter().collect(),
-            Stacking::Ratchet => {
-                let limiting = restrictions.iter().rfind(limits);
-                limiting.or(last).into_iter().collect()
-            }
-            Stacking::Intersect | Stacking::Union => restrictions.iter().collect(),
+        let mut limiting = restrictions.iter().filter(limits);
+        let single = |one| vec![one];
+        let members: Vec<Vec<&Restriction>> = match settings.stacking {
+            Stacking::Replace => last.filter(limits).map(single).into_iter().collect(),
+            Stacking::Ratchet => limiting.next_back().map(single).into_iter().collect(),
+            Stacking::Intersect => limiting.map(single).collect(),
+            // One unrestricted skill in a union allows everything.
+            Stacking::Union if limiting.clone().count() < restrictions.len() => Vec::new(),
+            Stacking::Union if restrictions.is_empty() => Vec::new(),
+            Stacking::Union => vec![limiting.collect()],
         };
         let group = |members: Vec<&'a Restriction>| Group {
             // Each of them may allow the call, if only with a warning.
@@ -65,15 +69,7 @@ impl<'a> InForce<'a> {
                 .unwrap_or_default(),
             members,
         };
-        let groups: Vec<Group> = match settings.stacking {
-            // One unrestricted skill in a union allows everything.
-            Stacking::Union if counting.is_empty() || !counting.iter().all(limits) => Vec::new(),
-            Stacking::Union => vec![group(counting)],
-            _ => {
-                let limiting = counting.into_iter().filter(limits);
-                limiting.map(|one| group(vec![one])).collect()
-            }
-        };
+        let groups: Vec<Group> = members.into_iter().map(group).collect();
         let of_mode = |mode| {
             restrictions
                 .iter()
@@ -109,31 +105,25 @@ impl<'a> InForce<'a> {
 }
 
 impl<'a> Denials<'a> {
-    /// Every denial with its source.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
-        self.0.iter().flat_map(|one| rules_of(one, one.denied()))
+    /// Every denial.
+    pub fn iter(&self) -> impl Iterator<Item = &'a Rule> {
+        self.0.iter().flat_map(|one| &one.denied)
     }
 
     /// The first skill, active or not, that denies something.
     pub fn skill(&self) -> Option<&'a str> {
-        let denies = |one: &&&Restriction| one.of_skill && !one.denied().is_empty();
-        self.0.iter().find(denies).map(|one| one.source())
+        let denies = |one: &&&Restriction| one.of_skill && !one.denied.is_empty();
+        self.0.iter().find(denies).map(|one| one.source.as_str())
     }
 }
 
-/// Rules of a restriction, each with its source.
-fn rules_of<'a>(
-    one: &'a Restriction,
-    rules: &'a [Rule],
-) -> impl Iterator<Item = (&'a str, &'a Rule)> {
-    rules.iter().map(|rule| (one.source(), rule))
-}
-
 impl<'a> Group<'a> {
-    /// The rules that may grant a call, each with its skill.
-    pub fn rules(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
-        let members = self.members.iter();
-        members.flat_map(|one| rules_of(one, one.allowed().unwrap_or_default()))
+    /// The rules that may grant a call.
+    pub fn rules(&self) -> impl Iterator<Item = &'a Rule> {
+        self.members
+            .iter()
+            .filter_map(|one| one.allowed())
+            .flatten()
     }
 
     /// Whether the skill in this directory is one of its members.
@@ -150,18 +140,12 @@ impl<'a> Group<'a> {
 
     /// The skill or skills, for a message.
     pub fn skill(&self) -> String {
-        let skills: Vec<&str> = self.members.iter().map(|one| one.source()).collect();
+        let skills: Vec<&str> = self.members.iter().map(|one| one.source.as_str()).collect();
         skills.join("`, `")
     }
 
     /// What these rules grant, in the host's names and without duplicates.
     pub fn host_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.rules().flat_map(|(_, rule)| rule.host_names()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        distinct(self.rules().flat_map(Rule::host_names))
     }
 }

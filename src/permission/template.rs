@@ -36,12 +36,11 @@ impl Directories {
         ];
         let mut pieces = Vec::new();
         let mut rest = body;
-        loop {
-            let next = placeholders
-                .iter()
-                .filter_map(|(name, dir)| Some((rest.find(name)?, name.len(), dir)))
-                .min_by_key(|(at, ..)| *at);
-            let Some((at, len, dir)) = next else { break };
+        while let Some((at, len, dir)) = placeholders
+            .iter()
+            .filter_map(|(name, dir)| Some((rest.find(name)?, name.len(), dir)))
+            .min_by_key(|(at, ..)| *at)
+        {
             pieces.push(Piece::Written(&rest[..at]));
             pieces.push(Piece::Literal(dir.to_string_lossy().into_owned()));
             rest = &rest[at + len..];

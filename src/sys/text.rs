@@ -14,6 +14,16 @@ pub fn shorten(text: &str, max: usize) -> String {
     }
 }
 
+/// Each value once, where it comes first.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut kept, value| {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+        kept
+    })
+}
+
 /// Whether the text contains one of the words, which are separated by `|`.
 pub fn has_any(text: &str, words: &str) -> bool {
     words.split('|').any(|word| text.contains(word))

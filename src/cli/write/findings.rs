@@ -65,7 +65,7 @@ fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
 fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Found> {
     let (_, restriction) = restriction_of(ctx, &source.skill);
-    let noted = restriction.notes().iter().map(|note| {
+    let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
         (note.code.to_owned(), place, note.message.clone())
     });
@@ -104,7 +104,7 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
     let harmless = tools::find(tool).is_some_and(|tool| tool.effect == tools::Effect::Harmless);
     let allowed = restriction.allowed();
     let granted = allowed.is_none_or(|rules| rules.iter().any(speaks));
-    (granted || harmless) && !restriction.denied().iter().any(whole)
+    (granted || harmless) && !restriction.denied.iter().any(whole)
 }
 
 /// Whether a sentence ends in a negation of its next word.

@@ -158,7 +158,7 @@ fn check_tools(tools: &str) -> Result<()> {
     let (dir, root) = (Path::new(""), Path::new(""));
     let list = Restriction::parse("new", Some(&[tools.to_owned()]), &[], dir, root);
     let is_wrong = |note: &&RuleNote| ["unbalanced", "no-valid-entry"].contains(&note.code);
-    let wrong = list.notes().iter().find(is_wrong);
+    let wrong = list.notes.iter().find(is_wrong);
     wrong.map_or(Ok(()), |note| {
         let text = format!("--restrict: {}", one_line(&note.message));
         Err(Error::new(text).hint("use tool names such as Read, Grep, Bash(git:*)"))

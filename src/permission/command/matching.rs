@@ -115,15 +115,10 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
                 at += 1;
                 here += c.len_utf8();
             }
-            _ => {
-                let Some(star) = &mut last else {
-                    return false;
-                };
-                if !star.reach_on(text) {
-                    return false;
-                }
-                (at, here) = (star.after, star.reaches);
-            }
+            _ => match last.as_mut().and_then(|star| star.reach_on(text)) {
+                Some(next) => (at, here) = next,
+                None => return false,
+            },
         }
     }
 }
@@ -138,18 +133,14 @@ struct Star {
 }
 
 impl Star {
-    /// Extends the match by one character, if allowed.
-    fn reach_on(&mut self, text: &str) -> bool {
-        let Some(c) = text[self.reaches..]
-            .chars()
-            .next()
-            .filter(|c| *c != ASSIGNMENT)
-        else {
-            return false;
-        };
+    /// Extends the match by one character, if allowed: the atom and the byte that come next.
+    fn reach_on(&mut self, text: &str) -> Option<(usize, usize)> {
+        let mut rest = text[self.reaches..].chars();
+        let c = rest.next().filter(|c| *c != ASSIGNMENT)?;
         self.reaches += c.len_utf8();
         self.held &= c != BREAK;
-        !(self.held && c == '/' && is_upwards_at(text, self.reaches))
+        let climbs = self.held && c == '/' && is_upwards_at(text, self.reaches);
+        (!climbs).then_some((self.after, self.reaches))
     }
 }
 
@@ -174,12 +165,8 @@ pub fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bo
         }
         reached = next;
     }
-    let rest_is_any = |at: usize| {
-        atoms[at..]
-            .iter()
-            .all(|atom| matches!(atom, Atom::Any | Atom::Below))
-    };
-    (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
+    let is_star = |atom: &Atom| !matches!(atom, Atom::Is(_));
+    (0..=atoms.len()).any(|at| reached[at] && atoms[at..].iter().all(is_star))
 }
 
 #[cfg(test)]

@@ -176,8 +176,9 @@ fn what_names_nothing_is_an_error() {
             "{text}"
         );
     }
-    assert!(pattern("cmd:*").is_placeholder() && pattern("cmd *").is_placeholder());
-    assert!(!pattern("cmd x:*").is_placeholder());
+    let placeholder = CommandPattern::program("cmd");
+    assert!(pattern("cmd:*") == placeholder && pattern("cmd *") == placeholder);
+    assert_ne!(pattern("cmd x:*"), placeholder);
 }
 
 #[test]
