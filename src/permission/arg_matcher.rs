@@ -10,6 +10,8 @@ use super::tool_matcher::ToolMatcher;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
+const NOTEBOOK: &str = ".ipynb";
+
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgMatcher {
@@ -79,7 +81,7 @@ impl ArgMatcher {
                 | Capability::ListDirectory
                 | Capability::WriteFile
                 | Capability::EditFile => path(body),
-                Capability::EditNotebook if body.ends_with(".ipynb") => path(body),
+                Capability::EditNotebook if body.ends_with(NOTEBOOK) => path(body),
                 _ => Err(UNKNOWN),
             },
             _ => Err(UNKNOWN),
