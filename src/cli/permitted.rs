@@ -124,7 +124,9 @@ fn permits_findings<'f>(
     };
     let mut findings = findings.into_iter();
     let severe = findings.find(|finding| finding.severity >= least);
-    refuse_if(severe.map(|found| format!("a policy refuses what the scan found: {}", found.summary())))
+    refuse_if(
+        severe.map(|found| format!("a policy refuses what the scan found: {}", found.summary())),
+    )
 }
 
 /// Refuses an install for this reason, if there is one.
