@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::patch::{FilePatch, Hunk, Line};
+use similar::ChangeTag;
+
+use super::patch::{FilePatch, Hunk};
 use crate::error::{Error, Result};
 use crate::skill::unified_diff;
 use crate::sys::text::quoted;
@@ -53,14 +55,13 @@ impl FilePatch {
             }
             new.extend(lines[next..place].iter().map(ToString::to_string));
             next = place;
-            for line in &hunk.lines {
-                if let Line::Added(text) = line {
-                    new.push(format!("{text}{ending}"));
-                    continue;
+            for (tag, text) in &hunk.lines {
+                match tag {
+                    ChangeTag::Insert => new.push(format!("{text}{ending}")),
+                    ChangeTag::Equal => new.push(lines[next].to_owned()),
+                    ChangeTag::Delete => {}
                 }
-                let kept = matches!(line, Line::Kept(_));
-                new.extend(kept.then(|| lines[next].to_owned()));
-                next += 1;
+                next += usize::from(*tag != ChangeTag::Insert);
             }
             let ends_bare = hunk.ends_bare && next == lines.len();
             if let Some(last) = new.last_mut().filter(|_| ends_bare) {
@@ -89,7 +90,7 @@ fn body(line: &str) -> &str {
 
 /// The index of the hunk's first line in the file.
 fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result<usize> {
-    let old = hunk.lines_before();
+    let old = hunk.lines_without(ChangeTag::Insert);
     if old.is_empty() && file.is_empty() {
         return Ok(0);
     }
@@ -113,7 +114,8 @@ fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result
 }
 
 fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error {
-    let done = places(&hunk.lines_after(), file, effort).is_ok_and(|places| places.len() == 1);
+    let done = places(&hunk.lines_without(ChangeTag::Delete), file, effort)
+        .is_ok_and(|places| places.len() == 1);
     if done {
         return Error::new("it does not apply: the file has its new lines already")
             .hint("read the file again: there may be nothing left to propose");

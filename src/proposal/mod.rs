@@ -3,13 +3,10 @@
 
 mod apply;
 mod patch;
-mod paths;
 mod proposed;
-mod record;
 mod store;
 
 pub use apply::Applied;
 pub use patch::parse_diff;
 pub use proposed::{ChangedFile, apply_diff, proposed_for};
-pub use record::{Change, Comment, Proposal, ProposalId, digest};
-pub use store::{Added, Proposals};
+pub use store::{Change, Comment, Proposal, ProposalId, Proposals, digest};

@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
-use super::paths::{named, refused};
+use similar::ChangeTag;
+
 use crate::error::{Error, Result};
 use crate::skill::SkillPath;
+use crate::sys::text::quoted;
 
 /// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,19 +23,12 @@ pub struct FilePatch {
 pub(super) struct Hunk {
     /// The number of its first line, from 1, as its header states it.
     pub start: Option<usize>,
-    pub lines: Vec<Line>,
+    /// Without their line ends.
+    pub lines: Vec<(ChangeTag, String)>,
     /// Whether its last line is the last of a file without a final line end.
     pub ends_bare: bool,
     /// The number of empty lines at its end. They may not belong to it.
     blank: usize,
-}
-
-/// A line of a hunk, without its line end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Line {
-    Kept(String),
-    Added(String),
-    Removed(String),
 }
 
 /// Lines between files that announce changes that no proposal may make.
@@ -50,6 +45,8 @@ const REFUSED: [(&str, &str); 11] = [
     ("GIT binary patch", "it changes a binary file"),
     ("Binary files ", "it changes a binary file"),
 ];
+
+const NOWHERE: &str = "/dev/null";
 
 /// Parses a diff against the skill in `dir`: its changes, file by file.
 ///
@@ -111,7 +108,7 @@ pub fn parse_diff(text: &str, dir: &Path) -> Result<Vec<FilePatch>> {
     }
     for file in &mut files {
         file.hunks.iter_mut().for_each(Hunk::close);
-        let idle = |hunk: &Hunk| hunk.lines.iter().all(|line| matches!(line, Line::Kept(_)));
+        let idle = |hunk: &Hunk| hunk.lines.iter().all(|(tag, _)| *tag == ChangeTag::Equal);
         if file.hunks.is_empty() || file.hunks.iter().any(idle) {
             let path = file.path.as_path().display().to_string();
             return Err(not_a_diff(&format!(
@@ -130,19 +127,20 @@ impl Hunk {
     /// Adds a line; returns `false` if it does not belong to a hunk.
     fn push(&mut self, line: &str) -> bool {
         self.blank = if line.is_empty() { self.blank + 1 } else { 0 };
-        let rest = || line[1..].to_owned();
-        self.lines.push(match line.bytes().next() {
+        let tag = match line.bytes().next() {
             // Mail programs and models drop the space that marks an empty context line.
-            None => Line::Kept(String::new()),
-            Some(b' ') => Line::Kept(rest()),
-            Some(b'+') => Line::Added(rest()),
-            Some(b'-') => Line::Removed(rest()),
+            None | Some(b' ') => ChangeTag::Equal,
+            Some(b'+') => ChangeTag::Insert,
+            Some(b'-') => ChangeTag::Delete,
             Some(b'\\') => {
-                self.ends_bare |= !matches!(self.lines.last(), Some(Line::Removed(_)));
+                let last = self.lines.last();
+                self.ends_bare |= last.is_none_or(|(tag, _)| *tag != ChangeTag::Delete);
                 return true;
             }
             Some(_) => return false,
-        });
+        };
+        let text = line.get(1..).unwrap_or_default();
+        self.lines.push((tag, text.to_owned()));
         true
     }
 
@@ -151,27 +149,11 @@ impl Hunk {
         self.blank = 0;
     }
 
-    /// The file's lines before the change.
-    pub fn lines_before(&self) -> Vec<&str> {
-        self.side(|line| !matches!(line, Line::Added(_)))
-    }
-
-    /// The file's lines after the change.
-    pub fn lines_after(&self) -> Vec<&str> {
-        self.side(|line| !matches!(line, Line::Removed(_)))
-    }
-
-    fn side(&self, wanted: impl Fn(&Line) -> bool) -> Vec<&str> {
-        let lines = self.lines.iter().filter(|line| wanted(line));
-        lines.map(Line::text).collect()
-    }
-}
-
-impl Line {
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Kept(text) | Self::Added(text) | Self::Removed(text) => text,
-        }
+    /// The file's lines without those that are only on the other side of the change: those added for
+    /// what it was before, those removed for what it is after.
+    pub fn lines_without(&self, other: ChangeTag) -> Vec<&str> {
+        let lines = self.lines.iter().filter(|(tag, _)| *tag != other);
+        lines.map(|(_, text)| text.as_str()).collect()
     }
 }
 
@@ -188,6 +170,58 @@ fn header<'l>(lines: &[&'l str], in_hunk: bool) -> Option<(&'l str, &'l str)> {
 fn start_of(header: &str) -> Option<usize> {
     let old = header.split_whitespace().nth(1)?.strip_prefix('-')?;
     old.split(',').next()?.parse().ok()
+}
+
+/// The file that `--- OLD` and `+++ NEW` name, with or without `a/` and `b/`.
+/// It must not be created, deleted or renamed, and must belong to the skill.
+fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
+    let (old, new) = (written(old)?, written(new)?);
+    if old == NOWHERE {
+        return Err(refused(&format!("it makes a new file, `{}`", quoted(new))));
+    }
+    if new == NOWHERE {
+        return Err(refused(&format!("it removes the file `{}`", quoted(old))));
+    }
+    let bare = (old.strip_prefix("a/"), new.strip_prefix("b/"));
+    let path = match bare {
+        (Some(old), Some(new)) if old == new => new,
+        _ if old == new => new,
+        (Some(bare), _) if bare == new => new,
+        (_, Some(bare)) if bare == old => bare,
+        _ => {
+            let text = format!("it makes `{}` out of `{}`", quoted(new), quoted(old));
+            return Err(refused(&text));
+        }
+    };
+    let path = SkillPath::parse(path, dir)?;
+    let mut parts = path.as_path().components();
+    if parts.any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+        return Err(refused("it changes what is in `.git`"));
+    }
+    Ok(path)
+}
+
+/// The name without quotes and without the time that some programs append.
+fn written(header: &str) -> Result<&str> {
+    let name = header.split('\t').next().unwrap_or_default().trim();
+    match name
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        Some(inside) if inside.contains('\\') => Err(refused(&format!(
+            "the name {} is quoted in a way that is not understood",
+            quoted(name)
+        ))),
+        Some(inside) => Ok(inside),
+        None => Ok(name),
+    }
+}
+
+/// The error for a change that no proposal may make.
+fn refused(what: &str) -> Error {
+    Error::new(format!("the diff cannot be taken: {what}")).hint(
+        "a proposal changes the text of files that the skill has: it makes, removes and renames none",
+    )
 }
 
 fn not_a_diff(why: &str) -> Error {

@@ -113,7 +113,12 @@ pub fn apply_diff(
         if let Ok(before) = Skill::load(dir)
             && before.file.canonicalize().ok() == Some(real.clone())
         {
-            check_skill(&before, &applied.text)?;
+            let after = Skill::parse(&before.dir, before.file.clone(), applied.text.as_bytes());
+            let after = after.map_err(|diagnostic| {
+                Error::new(format!("the skill would become unreadable: {diagnostic}"))
+                    .hint("keep its frontmatter valid")
+            })?;
+            check_same_skill(&before, &after)?;
         }
         if !seen.insert(real) {
             let text = format!("`{shown}` is changed under two names");
@@ -126,15 +131,6 @@ pub fn apply_diff(
         });
     }
     Ok(changed)
-}
-
-fn check_skill(before: &Skill, text: &str) -> Result<()> {
-    let after = Skill::parse(&before.dir, before.file.clone(), text.as_bytes());
-    let after = after.map_err(|diagnostic| {
-        Error::new(format!("the skill would become unreadable: {diagnostic}"))
-            .hint("keep its frontmatter valid")
-    })?;
-    check_same_skill(before, &after)
 }
 
 fn read_text(file: &File, size: u64, shown: &str) -> Result<String> {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::catalog::usable;
 use crate::error::{Error, Result};
-use crate::proposal::{Added, Change, Proposal, ProposalId, apply_diff};
+use crate::proposal::{Change, Proposal, ProposalId, apply_diff};
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
 use crate::run_context::RunContext;
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
@@ -158,12 +158,11 @@ fn hand_in(
         context: ctx.context(),
         comments: Vec::new(),
     };
-    let state = match ctx.proposals().add(&proposal)? {
-        Added::New => {
-            ctx.record(ctx.proposal_event(&proposal, "written"));
-            "is written"
-        }
-        Added::Already => "was written before",
+    let state = if ctx.proposals().add(&proposal)? {
+        ctx.record(ctx.proposal_event(&proposal, "written"));
+        "is written"
+    } else {
+        "was written before"
     };
     let id = &proposal.id;
     Ok(format!(
