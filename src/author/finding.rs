@@ -1,8 +1,16 @@
-//! One finding about a skill, with its place.
+//! The findings about skills, as text for people and in formats for other programs.
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use percent_encoding::utf8_percent_encode;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, one_line, rules};
+use crate::sys::URI_PATH;
+use crate::sys::text::count;
 
 /// One finding about a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,9 +72,186 @@ impl Findings {
         let of_level = self.findings.iter().filter(|found| found.level == level);
         of_level.count()
     }
+}
 
-    /// Whether a skill failed.
-    pub fn has_errors(&self) -> bool {
-        self.count(Level::Error) > 0
+/// The format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    Text,
+    /// The findings as JSON
+    Json,
+    /// SARIF 2.1.0, for code scanning services
+    Sarif,
+    /// Workflow commands of GitHub Actions
+    Github,
+}
+
+/// Renders the report.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn render(findings: &Findings, format: Format) -> Result<String> {
+    let json = |value: serde_json::Result<String>| {
+        value
+            .map(|json| json + "\n")
+            .map_err(|error| Error::caused("could not write the report", error))
+    };
+    match format {
+        Format::Text => Ok(text(findings)),
+        Format::Github => Ok(github(findings)),
+        Format::Json => json(serde_json::to_string_pretty(findings)),
+        Format::Sarif => json(serde_json::to_string_pretty(&sarif(findings))),
+    }
+}
+
+/// For people: one line for each finding, one for its remedy, and a summary.
+fn text(findings: &Findings) -> String {
+    let mut text = String::new();
+    for found in &findings.findings {
+        let _ = writeln!(
+            text,
+            "{}:{}:{}: {}: {} ({})\n  help: {}",
+            one_line(&found.file),
+            found.line,
+            found.column,
+            found.level.as_str(),
+            one_line(&found.message),
+            found.code,
+            one_line(&found.remedy)
+        );
+    }
+    let levels = [Level::Error, Level::Warning, Level::Note];
+    let counts = levels.map(|level| count(findings.count(level), level.as_str()));
+    let _ = writeln!(
+        text,
+        "{}: {}",
+        count(findings.skills, "skill"),
+        counts.join(", ")
+    );
+    text
+}
+
+/// Workflow commands of GitHub Actions, which shows them next to changed lines.
+fn github(findings: &Findings) -> String {
+    let mut text = String::new();
+    for found in &findings.findings {
+        let command = match found.level {
+            Level::Note => "notice",
+            level => level.as_str(),
+        };
+        let _ = writeln!(
+            text,
+            "::{command} file={},line={},col={},title={}::{}%0A{}",
+            property(&found.file),
+            found.line,
+            found.column,
+            property(&found.code),
+            data(&found.message),
+            data(&found.remedy)
+        );
+    }
+    text
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// SARIF 2.1.0, for code scanning services.
+fn sarif(findings: &Findings) -> Value {
+    let codes = findings.findings.iter().map(|found| found.code.as_str());
+    let codes = Vec::from_iter(codes.collect::<BTreeSet<&str>>());
+    let rule = |code: &&str| {
+        json!({
+            "id": code,
+            "shortDescription": {"text": code.replace('-', " ")},
+            "help": {"text": rules::remedy(code)},
+            "defaultConfiguration": {"level": rules::level(code).as_str()},
+        })
+    };
+    let result = |found: &Finding| {
+        json!({
+            "ruleId": found.code,
+            "ruleIndex": codes.binary_search(&found.code.as_str()).unwrap_or_default(),
+            "level": found.level.as_str(),
+            "message": {"text": format!("{}. {}", found.message, found.remedy)},
+            "locations": [{"physicalLocation": {
+                "artifactLocation": {"uri": uri(&found.file)},
+                "region": {"startLine": found.line, "startColumn": found.column},
+            }}],
+        })
+    };
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "agent-skills",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": codes.iter().map(rule).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": findings.findings.iter().map(result).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn uri(path: &str) -> String {
+    let encoded = utf8_percent_encode(path, URI_PATH);
+    if path.starts_with('/') {
+        format!("file://{encoded}")
+    } else {
+        encoded.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_is_called_cannot_end_a_command() {
+        let finding = Finding::new(
+            "body-empty",
+            "a,b:c%\n::x/SKILL.md".to_owned(),
+            (1, 2),
+            "m%",
+        );
+        let findings = Findings {
+            skills: 1,
+            findings: vec![finding],
+        };
+        assert_eq!(
+            github(&findings),
+            "::warning file=a%2Cb%3Ac%25%0A%3A%3Ax/SKILL.md,line=1,col=2,title=body-empty::m%25%0A\
+             write what the model is to do\n"
+        );
+    }
+
+    #[test]
+    fn a_log_has_the_shape_that_services_take() {
+        let finding = Finding::new("body-empty", "a b/SKILL.md".to_owned(), (3, 1), "m");
+        let log = sarif(&Findings {
+            skills: 1,
+            findings: vec![finding],
+        });
+        let run = &log["runs"][0];
+        assert_eq!(log["version"], "2.1.0");
+        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "body-empty");
+        let result = &run["results"][0];
+        assert_eq!(
+            (&result["ruleIndex"], &result["level"]),
+            (&json!(0), &json!("warning"))
+        );
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%20b/SKILL.md");
+        assert_eq!(place["region"], json!({"startLine": 3, "startColumn": 1}));
     }
 }

@@ -2,13 +2,11 @@
 //! fixes, a new skill's first files, packages, and conversations that test a skill. This room knows
 //! skills and the host's terms; other rooms pass in their results as [`Finding`]s.
 
-mod commands;
 mod conversation;
 mod description;
 mod files;
 mod finding;
 mod fix;
-mod format;
 mod lint;
 mod markdown;
 mod package;
@@ -17,14 +15,13 @@ mod scaffold;
 mod source;
 pub mod strict;
 
-pub use commands::commands;
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::similarity;
 pub use files::programs;
-pub use finding::{Finding, Findings};
+pub use finding::{Finding, Findings, Format, render};
 pub use fix::fix;
-pub use format::{Format, render};
 pub use lint::{lint, lint_strictly};
+pub use markdown::commands;
 pub use package::{Package, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use source::{Source, skills_at};

@@ -213,14 +213,15 @@ fn is_doubtful(path: &str) -> bool {
         ".pypirc",
         ".git-credentials",
         "credentials",
+        "id_rsa",
+        "id_ecdsa",
+        "id_ed25519",
     ];
-    let keys = ["id_rsa", "id_ecdsa", "id_ed25519"];
     let ends = [".pem", ".key", ".p12", ".pfx"];
     let template = ["example", "sample", "template"];
     let environment = name.strip_prefix(".env.");
     environment.is_some_and(|kind| !template.contains(&kind))
         || names.contains(&&*name)
-        || keys.contains(&&*name)
         || ends.iter().any(|end| name.ends_with(end))
 }
 

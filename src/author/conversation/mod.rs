@@ -2,7 +2,6 @@
 //! temporary home as the host would, and the expected answers. Only the program under test decides
 //! on calls.
 
-mod expect;
 mod host;
 mod play;
 mod record;

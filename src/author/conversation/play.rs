@@ -6,9 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::expect::Outcome;
 use super::host::Host;
-use super::script::{Conversation, Hosts, Step};
+use super::script::{Conversation, Hosts, Outcome, Step};
 use crate::error::{Error, Result};
 use crate::host::Protocol;
 use crate::host::tools::{
@@ -74,12 +73,15 @@ impl Conversation {
             let mut outcome = model.step(step).map_err(of_step)?;
             outcome.answer = host.settled(&outcome.answer);
             let mut failures = step.expect.failures(&outcome);
-            let recorded = recorded(step, generation).filter(|_| compare);
+            let recorded = step.answer.as_ref().filter(|_| compare);
+            let recorded = recorded.and_then(|all| all.get(generation).unwrap_or(all).as_str());
             if recorded.is_some_and(|recorded| recorded.trim() != outcome.answer.trim()) {
                 failures.push("the answer is not the recorded one".to_owned());
             }
+            let prompt = step.prompt.as_deref().unwrap_or_default();
+            let call = step.call.clone();
             steps.push(PlayedStep {
-                what: what(step),
+                what: call.unwrap_or_else(|| format!("prompt: {prompt}")),
                 answer: outcome.answer,
                 blocked: outcome.blocked,
                 failures,
@@ -90,18 +92,6 @@ impl Conversation {
             steps,
         })
     }
-}
-
-fn what(step: &Step) -> String {
-    match (&step.call, &step.prompt) {
-        (Some(tool), _) => tool.clone(),
-        (None, prompt) => format!("prompt: {}", prompt.as_deref().unwrap_or_default()),
-    }
-}
-
-fn recorded<'s>(step: &'s Step, generation: &str) -> Option<&'s str> {
-    let answer = step.answer.as_ref()?;
-    answer.get(generation).unwrap_or(answer).as_str()
 }
 
 /// The model's side of the host: the tools it is offered, and its calls.

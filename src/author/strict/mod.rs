@@ -3,7 +3,6 @@
 //! `skill`: the two disagree about what a `SKILL.md` is.
 
 mod parse;
-mod prompt;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -13,8 +12,7 @@ mod yaml;
 #[cfg(test)]
 use parse::parse_frontmatter;
 pub use parse::{
-    At, Problem, Properties, find_skill_md, is_skill_file, read_properties, read_text,
+    At, Problem, Properties, find_skill_md, is_skill_file, read_properties, read_text, to_prompt,
 };
-pub use prompt::to_prompt;
 pub use validate::validate;
 pub use yaml::reads_as;

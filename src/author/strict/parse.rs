@@ -1,4 +1,5 @@
-//! The reference's parser: its detection of the frontmatter, and the properties in it.
+//! The reference's parser: its detection of the frontmatter, the properties in it, and its catalog
+//! block for a system prompt.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -114,10 +115,9 @@ pub fn read_properties(dir: &Path) -> Result<Properties> {
     let fields = read_text(dir, &file)
         .and_then(|text| parse_frontmatter(&text))
         .map_err(|problem| failed(problem.message))?;
-    let text = |key: &str| match fields.get(key) {
-        None => Err(failed(missing_field(key))),
-        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
-        Some(_) => Err(failed(empty_field(key))),
+    let text = |key: &str| match required(&fields, key) {
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err((_, message)) => Err(failed(message)),
     };
     let (name, description) = (text("name")?, text("description")?);
     Ok(Properties {
@@ -127,12 +127,20 @@ pub fn read_properties(dir: &Path) -> Result<Properties> {
     })
 }
 
-pub(super) fn missing_field(key: &str) -> String {
-    format!("Missing required field in frontmatter: {key}")
-}
-
-pub(super) fn empty_field(key: &str) -> String {
-    format!("Field '{key}' must be a non-empty string")
+/// The text of a field that must be there and not be empty; otherwise whether it is there, and the
+/// message.
+pub(super) fn required<'f>(
+    fields: &'f Map<String, Value>,
+    key: &str,
+) -> Result<&'f str, (bool, String)> {
+    match fields.get(key) {
+        None => Err((
+            false,
+            format!("Missing required field in frontmatter: {key}"),
+        )),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+        Some(_) => Err((true, format!("Field '{key}' must be a non-empty string"))),
+    }
 }
 
 impl Properties {
@@ -195,4 +203,38 @@ fn ascii(c: char) -> String {
         let _ = write!(text, "\\u{unit:04x}");
         text
     })
+}
+
+/// The block for the skills in `dirs`, in their order. One unreadable skill fails the whole call.
+///
+/// # Errors
+/// As [`read_properties`], and when a directory does not exist.
+pub fn to_prompt(dirs: &[PathBuf]) -> Result<String> {
+    let mut lines = vec!["<available_skills>".to_owned()];
+    for dir in dirs {
+        let dir = dir
+            .canonicalize()
+            .map_err(|error| Error::io("open directory", dir, &error).hint("check the path"))?;
+        let properties = read_properties(&dir)?;
+        let location = find_skill_md(&dir).unwrap_or_default();
+        let element = |tag: &str, text: &str| format!("<{tag}>\n{text}\n</{tag}>");
+        lines.extend([
+            "<skill>".to_owned(),
+            element("name", &escape(&properties.name)),
+            element("description", &escape(&properties.description)),
+            // The reference does not escape it.
+            element("location", &location.display().to_string()),
+            "</skill>".to_owned(),
+        ]);
+    }
+    lines.push("</available_skills>".to_owned());
+    Ok(lines.join("\n"))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#x27;")
 }

@@ -6,9 +6,7 @@ use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::parse::{
-    At, Problem, empty_field, find_skill_md, missing_field, parse_frontmatter, read_text,
-};
+use super::parse::{At, Problem, find_skill_md, parse_frontmatter, read_text, required};
 
 const NAME: usize = 64;
 const DESCRIPTION: usize = 1024;
@@ -87,10 +85,11 @@ impl<'a> Validator<'a> {
 
     /// The text of a field that must not be empty; the codes say that it is missing or empty.
     fn required(&mut self, key: &str, [missing, empty]: [&'static str; 2]) -> Option<&'a str> {
-        match self.fields.get(key) {
-            None => self.say(missing, "", missing_field(key)),
-            Some(Value::String(text)) if !text.trim().is_empty() => return Some(text),
-            Some(_) => self.say(empty, key, empty_field(key)),
+        let checked = required(self.fields, key);
+        match checked {
+            Ok(text) => return Some(text),
+            Err((true, message)) => self.say(empty, key, message),
+            Err((false, message)) => self.say(missing, "", message),
         }
         None
     }

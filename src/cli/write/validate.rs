@@ -11,7 +11,7 @@ use crate::cli::Failure;
 use crate::cli::describe::printable;
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
-use crate::skill::unified_diff;
+use crate::skill::{Level, unified_diff};
 use crate::sys::{Durable, eprint, files, limits};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
@@ -67,7 +67,7 @@ impl Validate {
             }
         }
         let text = author::render(&report, self.format)?;
-        Failure::unless(!report.has_errors(), text)
+        Failure::unless(report.count(Level::Error) == 0, text)
     }
 }
 
