@@ -102,10 +102,14 @@ pub fn digest(skill: &Skill) -> std::io::Result<String> {
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.
 pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
+    let reaches_network = |tool: &HostTool| {
+        tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
+    };
+    let writes = |tool: &HostTool| matches!(tool.effect, Effect::Change | Effect::Execute);
     needs.iter().find_map(|need| match need {
         Need::All => Some("it is a skill"),
         Need::Scripts if has_scripts(&skill.dir) => Some("it has scripts"),
-        Need::Network if may(skill, reaches_the_network) => Some("it may use the network"),
+        Need::Network if may(skill, reaches_network) => Some("it may use the network"),
         Need::Write if may(skill, writes) => Some("it may write files"),
         _ => None,
     })
@@ -124,14 +128,6 @@ fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
             tools::find(name).map_or(!ours::FIXED.contains(&name), does)
         })
     })
-}
-
-fn reaches_the_network(tool: &HostTool) -> bool {
-    tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
-}
-
-fn writes(tool: &HostTool) -> bool {
-    matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
 /// Whether `dir` contains anything that can be run, even hidden. An unreadable file counts.

@@ -36,11 +36,8 @@ impl<T: Ord> ByContext<T> {
     /// The names for `context`, from all globs that match it, without duplicates; `None` if none
     /// matches.
     pub fn names_for(&self, context: &str) -> Option<Vec<&T>> {
-        let mut matching = self
-            .0
-            .iter()
-            .filter(|(glob, _)| matches(glob, context))
-            .peekable();
+        let all = self.0.iter();
+        let mut matching = all.filter(|(glob, _)| matches(glob, context)).peekable();
         matching.peek()?;
         let names = matching.flat_map(|(_, names)| names);
         let mut seen = std::collections::BTreeSet::new();

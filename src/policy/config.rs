@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::file::denials;
+use crate::policy::skill_names::by_skill;
 use crate::policy::{ByContext, BySkill, SkillGlob};
 use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
 
@@ -35,6 +36,7 @@ pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
     /// The same for single skills, by name.
+    #[serde(deserialize_with = "by_skill")]
     pub enforce_for: BySkill<Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
@@ -78,6 +80,7 @@ pub struct Config {
     /// Characters of the prompt in which skills are listed; 12,000 by default.
     pub prompt_chars: Count<{ PROMPT_CHARS }>,
     /// Who sees a skill, by name.
+    #[serde(deserialize_with = "by_skill")]
     pub visibility: BySkill<Visibility>,
     /// By context, the skills that are active from the start, in this order.
     pub uses_skills: ByContext,
@@ -101,6 +104,7 @@ pub struct Config {
     /// Seconds after which a call answers and its script becomes a job, by host generation.
     pub call_seconds: CallSeconds,
     /// Settings that differ for the scripts of single skills, by name.
+    #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
 }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
 use crate::policy::file::denials;
+use crate::policy::skill_names::by_skill;
 use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
@@ -24,6 +25,7 @@ pub struct ProjectConfig {
     proposals: Enabled,
     #[serde(deserialize_with = "denials")]
     deny: Vec<String>,
+    #[serde(deserialize_with = "by_skill")]
     visibility: BySkill<Visibility>,
 }
 
@@ -47,12 +49,12 @@ impl Config {
         self.pipe_filters.0 &= project.pipe_filters.0;
         self.proposals.0 &= project.proposals.0;
         self.deny.extend(project.deny);
-        for (name, wanted) in &*project.visibility {
+        for (name, wanted) in project.visibility {
             // `on` would show a skill that its author hides, and hiding what the user has always on
             // would lift its restriction.
-            if *wanted != Visibility::On && !self.uses_skill(name) {
-                let own = self.visibility.entry(name.clone()).or_insert(*wanted);
-                *own = (*wanted).max(*own);
+            if wanted != Visibility::On && !self.uses_skill(&name) {
+                let own = self.visibility.entry(name).or_insert(wanted);
+                *own = wanted.max(*own);
             }
         }
         self

@@ -2,9 +2,9 @@
 //! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
-use std::iter;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use crate::error::{Error, Result};
 use crate::skill::find_skill_file;
@@ -56,7 +56,7 @@ impl PolicyFile {
     /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
     /// directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
-        let file = look(&self.path).map_err(|why| unreliable(&self.path, &why))?;
+        let file = look(&self.path).map_err(|error| unreliable(&self.path, &error.to_string()))?;
         // Whoever can change the directory can remove the policy, and add what the administrator's
         // directory does not have yet.
         let change = if self.must_exist {
@@ -119,8 +119,8 @@ fn is_roots_alone(metadata: &Metadata) -> bool {
 
 /// The metadata of `path`; `None` if nothing exists there. A dangling link is an error, because it
 /// shows that a policy was meant to be read.
-fn look(path: &Path) -> Result<Option<Metadata>, String> {
-    files::unless_missing(path, |path| fs::metadata(path)).map_err(|error| error.to_string())
+fn look(path: &Path) -> io::Result<Option<Metadata>> {
+    files::unless_missing(path, |path| fs::metadata(path))
 }
 
 impl Enterprise {

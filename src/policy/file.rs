@@ -1,13 +1,15 @@
-//! Reads a TOML file into a type, and says in which line a mistake is.
+//! Reads a TOML file into a type, says in which line a mistake is, and changes one key of a file while
+//! it keeps everything else, including comments.
 
 use std::ops::Range;
 use std::path::Path;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
+use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::error::{Error, Result};
 use crate::permission::unclear_denial;
-use crate::sys::{files, limits};
+use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
 /// The file's content; `None` if there is no such file.
 ///
@@ -63,13 +65,100 @@ pub fn denials<'de, D: Deserializer<'de>>(
 }
 
 /// The number of the line in which a mistake begins.
-pub(super) fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
+fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
     mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
+}
+
+/// Sets `key`, which may be `table.key`, to `value`, read as TOML if possible, else as text. Writes
+/// the file only if `check` accepts the new content.
+///
+/// # Errors
+/// If the file is not TOML, `check` refuses it, or it cannot be written.
+pub fn set_key(
+    path: &Path,
+    key: &[&str],
+    value: &str,
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
+    let text = Value::from(value);
+    let parsed = value.parse().unwrap_or_else(|_| text.clone());
+    change(path, key, &parsed, check).or_else(|error| {
+        if parsed.is_str() {
+            return Err(error);
+        }
+        // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
+        change(path, key, &text, check).map_err(|_| error)
+    })
+}
+
+fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> {
+    let [tables @ .., last] = key else {
+        return Ok(());
+    };
+    let mut table = document.as_table_mut();
+    for name in tables {
+        let item = table.entry(name).or_insert(Item::Table(Table::new()));
+        table = item.as_table_mut().ok_or_else(|| {
+            Error::new(format!("`{name}` is not written as a table there"))
+                .hint("edit the file: `agent-skills config path` says which it is")
+        })?;
+    }
+    match table.get_mut(last).and_then(Item::as_value_mut) {
+        // Keep a comment after the value.
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(last, Item::Value(value));
+        }
+    }
+    Ok(())
+}
+
+fn change(
+    path: &Path,
+    key: &[&str],
+    value: &Value,
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
+    let (dir, name) = path
+        .parent()
+        .zip(path.file_name().and_then(EntryName::parse))
+        .ok_or_else(|| {
+            Error::new(format!("`{}` is no file", path.display())).hint("check the path")
+        })?;
+    // If the file is a link, as dotfile managers create it, it stays one.
+    let file = Base::own(dir.to_owned()).file(&name)?;
+    let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
+    let read = files::if_there(file.dir.read(&file.name, limits::CONFIG_FILE));
+    let before = read.map_err(|error| Error::io("read", path, &error))?;
+    let before = String::from_utf8(before.unwrap_or_default()).map_err(|_| {
+        Error::new(format!("`{}` is not UTF-8", path.display()))
+            .hint("save it as UTF-8, or remove it to have the defaults")
+    })?;
+    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
+        let line = line_of(&before, error.span());
+        let text = format!("`{}`, line {line}: {}", path.display(), error.message());
+        Error::new(text).hint("correct that line first")
+    })?;
+    insert(&mut document, key, value.clone())?;
+    let after = document.to_string();
+    check(&after)?;
+    if after == before {
+        return Ok(());
+    }
+    let written = file
+        .dir
+        .replace(&file.name, after.as_bytes(), 0o600, Durable::Yes);
+    written.map_err(|error| file.dir.error("write", &file.name, &error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -111,5 +200,48 @@ mod tests {
             let error = read(bytes).unwrap_err().to_string();
             assert!(error.contains(line) && error.contains("UTF-8"), "{error}");
         }
+    }
+
+    fn edited(before: &str, key: &[&str], value: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, before).unwrap();
+        set_key(&path, key, value, &|_| Ok(())).unwrap();
+        fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn one_key_changes_and_comments_stay() {
+        let before = "# mine\nenforce = \"warn\" # for now\n\n[skills]\npdf = \"off\" # noisy\n";
+        assert_eq!(
+            edited(before, &["enforce"], "off"),
+            before.replace("warn", "off")
+        );
+        assert_eq!(
+            edited(before, &["skills", "csv"], "user"),
+            format!("{before}csv = \"user\"\n")
+        );
+        assert_eq!(
+            edited("", &["pipe_filters"], "false"),
+            "pipe_filters = false\n"
+        );
+        assert_eq!(
+            edited("", &["deny"], "[\"Bash(rm:*)\"]"),
+            "deny = [\"Bash(rm:*)\"]\n"
+        );
+    }
+
+    #[test]
+    fn what_is_refused_is_not_written_and_a_number_may_be_a_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let refuse = |_: &str| Err(Error::new("no"));
+        assert!(set_key(&path, &["a"], "1", &refuse).is_err() && !path.exists());
+        let wants_text = |text: &str| {
+            let text_or_not = text.contains('"').then_some(());
+            text_or_not.ok_or_else(|| Error::new("a text is wanted"))
+        };
+        set_key(&path, &["tenant"], "7", &wants_text).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "tenant = \"7\"\n");
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,10 +15,8 @@ use crate::skill::SkillName;
 const TABLES: [&str; 3] = ["enforce_for", "skills", "visibility"];
 const WILDCARDS: &str = "*?";
 
-/// A table with settings by the name of a skill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct BySkill<T>(BTreeMap<SkillName, T>);
+/// A table with settings by the name of a skill, to be parsed by [`by_skill`].
+pub type BySkill<T> = BTreeMap<SkillName, T>;
 
 /// A glob of names of skills.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,30 +90,11 @@ impl From<SkillGlob> for String {
     }
 }
 
-impl<T> Default for BySkill<T> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
-
-impl<T> Deref for BySkill<T> {
-    type Target = BTreeMap<SkillName, T>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl<T> DerefMut for BySkill<T> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for BySkill<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Keys(PhantomData))
-    }
+/// Parses a [`BySkill`].
+pub fn by_skill<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BySkill<T>, D::Error> {
+    deserializer.deserialize_map(Keys(PhantomData))
 }
 
 struct Keys<T>(PhantomData<T>);
@@ -129,7 +107,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
-        let mut all = BTreeMap::new();
+        let mut all = BySkill::new();
         while let Some(written) = table.next_key::<String>()? {
             let name = parse(&written).map_err(A::Error::custom)?;
             if all.contains_key(&name) {
@@ -138,7 +116,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
             }
             all.insert(name, table.next_value()?);
         }
-        Ok(BySkill(all))
+        Ok(all)
     }
 }
 
@@ -148,7 +126,7 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     struct File {
-        #[serde(default)]
+        #[serde(default, deserialize_with = "by_skill")]
         table: BySkill<u8>,
         #[serde(default)]
         globs: Vec<SkillGlob>,

@@ -48,12 +48,8 @@ impl<'a> SourceAddress<'a> {
             Some(at) if !is_local => written.split_at(at),
             _ => (written, ""),
         };
-        let Parts {
-            scheme,
-            host,
-            port,
-            path,
-        } = Parts::parse(address);
+        let parts = Parts::parse(address);
+        let (host, port, path) = (&parts.host, &parts.port, &parts.path);
         let again = match path.strip_prefix('/') {
             Some(inside) if !is_local => format!("/{}", resolved(&decoded(inside))),
             _ => path.clone(),
@@ -63,23 +59,17 @@ impl<'a> SourceAddress<'a> {
             exact: format!("{host}{port}{path}{query}"),
             decoded: format!("{host}{port}{again}{query}"),
             bare: format!("{host}{again}"),
-            scheme,
+            scheme: parts.scheme,
         }
     }
 }
 
 impl From<String> for SourceGlob {
     fn from(written: String) -> Self {
-        let Parts {
-            scheme,
-            host,
-            port,
-            path,
-        } = Parts::parse(&written);
-        let place = format!("{host}{port}{path}");
+        let parts = Parts::parse(&written);
         Self {
-            scheme: written.contains("://").then_some(scheme),
-            place,
+            place: parts.host + &parts.port + &parts.path,
+            scheme: written.contains("://").then_some(parts.scheme),
             written,
         }
     }
