@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
     fn new(ctx: &'a RunContext) -> Self {
         let rules = Rules::new(ctx);
-        let roots = ctx.roots(rules.config());
+        let roots = ctx.roots(&rules.config);
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(shown.as_bytes()));
@@ -117,7 +117,7 @@ impl<'a> Source<'a> {
         if self.ctx.protocol.is_some() {
             let _ = write!(name, "{:?} ", self.ctx.context_or_why());
         }
-        let trusts = self.rules.trusts();
+        let trusts = &self.rules.trusts;
         let projects = self
             .roots
             .iter()

@@ -1,8 +1,10 @@
 //! What the model is told before any activation: the catalog block of the system prompt. It fits
 //! its budget, and no description in it can affect the surrounding text.
 
+use std::collections::BTreeMap;
+
+use super::Catalog;
 use super::prompt_budget::{Line, PromptBudget, chars, escaped};
-use super::{Catalog, Entry};
 use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
@@ -11,18 +13,11 @@ use crate::sys::text::shorten;
 /// The disclosed catalog.
 #[derive(Debug, Default)]
 pub struct Disclosure<'a> {
-    block: Option<String>,
-    cut: Vec<Cut<'a>>,
-}
-
-/// A skill whose text did not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut<'a> {
-    /// Its name.
-    pub name: &'a SkillName,
-    /// What the model is told instead. `search_installed` finds even a skill that is only counted
-    /// ([`Diagnostic::NameOmitted`]).
-    pub why: Diagnostic,
+    /// The block for the system prompt; empty if no skill is offered.
+    pub block: String,
+    /// Every skill whose text did not fit, with what the model is told instead. `search_installed`
+    /// finds even a skill that is only counted ([`Diagnostic::NameOmitted`]).
+    pub cut: BTreeMap<&'a SkillName, Diagnostic>,
 }
 
 impl Catalog {
@@ -54,7 +49,7 @@ impl<'a> Disclosure<'a> {
             block.push_str(SHORTENED);
         }
         block.push('\n');
-        let mut cut = Vec::new();
+        let mut cut = BTreeMap::new();
         for (at, line) in lines.iter().enumerate() {
             let (text, why) = match line.within(room.most) {
                 _ if at >= room.lines => (None, Some(Diagnostic::NameOmitted)),
@@ -71,35 +66,13 @@ impl<'a> Disclosure<'a> {
                 }
                 block.push('\n');
             }
-            let name = line.name;
-            cut.extend(why.map(|why| Cut { name, why }));
+            cut.extend(why.map(|why| (line.name, why)));
         }
         if room.lines < lines.len() {
             block.push_str(&more(lines.len() - room.lines));
         }
         block.truncate(block.trim_end().len());
-        Self {
-            block: Some(block),
-            cut,
-        }
-    }
-
-    /// The block for the system prompt; `None` if no skill is offered.
-    pub fn prompt_block(&self) -> Option<&str> {
-        self.block.as_deref()
-    }
-
-    /// What remains of this entry's skill, if it was cut.
-    pub fn cut_of(&self, entry: &Entry) -> Option<&Cut<'a>> {
-        let offered = entry.offered()?;
-        let name = &offered.skill.name;
-        let found = self.cut.binary_search_by(|cut| cut.name.cmp(name));
-        found.ok().map(|at| &self.cut[at])
-    }
-
-    /// Every skill that did not fit completely, sorted by name.
-    pub fn cut(&self) -> &[Cut<'a>] {
-        &self.cut
+        Self { block, cut }
     }
 }
 
@@ -164,23 +137,23 @@ mod tests {
     #[test]
     fn one_line_per_skill_and_no_block_without_skills() {
         let (_root, none) = catalog(&[]);
-        assert_eq!(Disclosure::new(&none, &all()).prompt_block(), None);
+        assert_eq!(Disclosure::new(&none, &all()).block, "");
         let (_root, two) = catalog(&[
             ("b", &text("does b", "")),
             ("a", &text("|\n  does\n  a", "")),
         ]);
         let disclosure = Disclosure::new(&two, &all());
-        let block = disclosure.prompt_block().unwrap();
+        let block = &disclosure.block;
         assert!(block.starts_with("## Available Agent Skills\n"));
         assert!(block.ends_with("\n\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
-        assert!(disclosure.cut().is_empty());
+        assert!(disclosure.cut.is_empty());
     }
 
     #[test]
     fn above_the_number_of_tools_names_are_not_said_twice() {
         let (_root, two) = lengths(&[3, 3]);
         let disclosure = Disclosure::new(&two, &budget(1, 12_000));
-        let block = disclosure.prompt_block().unwrap();
+        let block = &disclosure.block;
         assert!(block.ends_with("\n- s000: ddd\n- s001: ddd"), "{block}");
         assert!(block.contains("the tool `skill` with its name"));
         assert!(two.has_one_tool(1) && !two.has_one_tool(2));
@@ -191,7 +164,7 @@ mod tests {
         let more = "when_to_use: For forms.\ntags: [a, b]";
         let (_root, one) = catalog(&[("x", &text("Fills.", more))]);
         let disclosure = Disclosure::new(&one, &all());
-        let block = disclosure.prompt_block().unwrap();
+        let block = &disclosure.block;
         assert!(block.ends_with(": Fills. For forms. [a, b]"), "{block}");
     }
 
@@ -199,7 +172,7 @@ mod tests {
     fn short_descriptions_stay_whole_and_long_ones_share_the_rest() {
         let (_root, skills) = lengths(&[1000, 10, 900, 800]);
         let disclosure = Disclosure::new(&skills, &budget(32, 2000));
-        let block = disclosure.prompt_block().unwrap();
+        let block = &disclosure.block;
         assert!(
             chars(block) <= 2000 && chars(block) > 1990,
             "{}",
@@ -216,9 +189,9 @@ mod tests {
             "{lengths:?}"
         );
         let cut: Vec<_> = disclosure
-            .cut()
+            .cut
             .iter()
-            .map(|cut| (cut.name.as_str(), &cut.why))
+            .map(|(name, why)| (name.as_str(), why))
             .collect();
         assert_eq!(
             cut,
@@ -232,10 +205,8 @@ mod tests {
         let (_root, skills) = lengths(&[100; 60]);
         let disclose = |chars| {
             let disclosure = Disclosure::new(&skills, &budget(1, chars));
-            let block = disclosure.prompt_block().unwrap().to_owned();
-            let left: Vec<Diagnostic> =
-                disclosure.cut().iter().map(|cut| cut.why.clone()).collect();
-            (block, left)
+            let left: Vec<Diagnostic> = disclosure.cut.into_values().collect();
+            (disclosure.block, left)
         };
         let (block, left) = disclose(900);
         assert!(chars(&block) <= 1800 && !block.contains("ddd"), "{block}");
@@ -268,10 +239,10 @@ mod tests {
             limits::DESCRIPTION_CHARS
         );
         let (_root, skills) = lengths(&[limits::DESCRIPTION_CHARS, limits::DESCRIPTION_CHARS + 1]);
-        let cut = Disclosure::new(&skills, &all()).cut().to_vec();
+        let cut: Vec<_> = Disclosure::new(&skills, &all()).cut.into_iter().collect();
         assert_eq!(cut.len(), 1);
         assert_eq!(
-            (cut[0].name.as_str(), &cut[0].why),
+            (cut[0].0.as_str(), &cut[0].1),
             ("s001", &Diagnostic::DescriptionShortened)
         );
     }

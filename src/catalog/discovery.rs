@@ -86,10 +86,7 @@ impl Catalog {
 /// Why a skill is not even read: how much an untrusted project has to read is not for the project
 /// to decide.
 fn unread(rules: &Rules) -> impl Fn(&Root, &Path) -> Option<Diagnostic> {
-    |root, dir| match rules.distrusts(root.layer, dir)? {
-        Standing::Withheld(_, why) => Some(why),
-        Standing::Offered { .. } | Standing::Unusable => None,
-    }
+    |root, dir| rules.distrusts(root.layer, dir).map(|(_, why)| why)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
-use super::installed::{Installed, Origin};
+use super::installed::Installed;
 use super::layer::Layer;
 use crate::policy::{
     Approvals, Config, Policies, Trust, Trusts, Visibility, any_matches, approval_current,
@@ -23,17 +23,20 @@ use crate::sys::text::quoted;
 #[derive(Debug)]
 pub struct Rules<'a> {
     ctx: &'a RunContext,
-    /// The default if it cannot be read, and so the policies.
-    config: Rc<Config>,
+    /// The default if it cannot be read, and so the policies; then no skill is eligible.
+    pub(super) config: Rc<Config>,
     policies: Rc<Policies>,
     /// Why no skill is eligible, if so.
     unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
     context: OnceCell<Result<Option<String>, Unreadable>>,
-    trusts: Trusts,
+    pub(super) trusts: Trusts,
     approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: RefCell<Installed>,
 }
+
+/// What becomes of a skill that is not offered, and the reason.
+type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
     /// The rules for this run.
@@ -62,11 +65,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The configuration, or the default if it cannot be read; then no skill is eligible.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
     /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
     /// if each skill's files and origin count too.
     pub fn grounds(&self) -> Option<String> {
@@ -76,12 +74,7 @@ impl<'a> Rules<'a> {
         decide_alone.then(|| format!("{policies:?} {:?}", self.config))
     }
 
-    /// What the user trusts, shared by callers that check several skills.
-    pub fn trusts(&self) -> &Trusts {
-        &self.trusts
-    }
-
-    fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Standing> {
+    fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
         let refused = self.policies.refuses_skill(skill.name.as_str(), &directory);
         let refused = refused.or_else(|| {
@@ -89,17 +82,17 @@ impl<'a> Rules<'a> {
                 return None;
             }
             let mut installed = self.installed.borrow_mut();
-            let origin = installed.origin(self.ctx, entry).and_then(Origin::known);
+            let origin = installed.known(self.ctx, entry);
             // The address is the one that git really used, if that differs from the source.
             self.policies.refuses_origin(
                 origin.map(|origin| origin.source.as_str()),
                 origin.and_then(|origin| origin.address.as_deref()),
             )
         });
-        refused.map(|why| excluded(Diagnostic::HiddenPolicy(why)))
+        refused.map(|why| (Withheld::Excluded, Diagnostic::HiddenPolicy(why)))
     }
 
-    fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Standing> {
+    fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let needs = self.policies.needs_approval();
         if needs.is_empty() || self.is_roots(entry) {
             return None;
@@ -113,7 +106,7 @@ impl<'a> Rules<'a> {
         };
         let need = format!("{need}, which needs an approval{since}");
         let why = Diagnostic::HiddenUnapproved(need, entry.in_layer());
-        Some(Standing::Withheld(Withheld::Unapproved, why))
+        Some((Withheld::Unapproved, why))
     }
 
     /// Whether root put it into the system directory: then it needs no approval.
@@ -121,7 +114,7 @@ impl<'a> Rules<'a> {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
     }
 
-    fn out_of_scope(&self, skill: &Skill) -> Option<Standing> {
+    fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
         let (scope, config) = (skill.fields.scope(), &self.config);
         let outside = |allowed: &[String], here: Option<&str>| {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
@@ -139,12 +132,12 @@ impl<'a> Rules<'a> {
         };
         let allowed = allowed.join(", ");
         let why = Diagnostic::HiddenScope(what.into(), allowed, here.into());
-        Some(excluded(why))
+        Some((Withheld::Excluded, why))
     }
 
     /// If the host has named no context, only the patterns that match every context apply. If it
     /// is not known which it named, no other skill is visible: the context may see none.
-    fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Standing> {
+    fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Refusal> {
         if config.catalog.is_empty() || self.ctx.protocol.is_none() {
             return None;
         }
@@ -158,7 +151,7 @@ impl<'a> Rules<'a> {
             return None;
         }
         let why = Diagnostic::HiddenCatalog(context.to_owned());
-        Some(Standing::Withheld(Withheld::OtherContext, why))
+        Some((Withheld::OtherContext, why))
     }
 
     fn context(&self) -> Option<&str> {
@@ -169,17 +162,17 @@ impl<'a> Rules<'a> {
         self.context.get_or_init(|| self.ctx.context_or_why())
     }
 
-    /// The standing of everything in an untrusted project, of whose text nothing may be shown.
+    /// The refusal of everything in an untrusted project, of whose text nothing may be shown.
     /// Checked before anything of it is read, even with an unreadable policy, and by the location
     /// alone.
-    pub fn distrusts(&self, layer: Layer, dir: &Path) -> Option<Standing> {
+    pub fn distrusts(&self, layer: Layer, dir: &Path) -> Option<Refusal> {
         if layer != Layer::Project {
             return None;
         }
         if let Some(file) = self.policies.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
             let why = Diagnostic::HiddenPolicy(text);
-            return Some(Standing::Withheld(Withheld::Forbidden, why));
+            return Some((Withheld::Forbidden, why));
         }
         let why = match self.trusts.of_skill(self.ctx, dir) {
             Trust::Given => return None,
@@ -203,9 +196,9 @@ impl<'a> Rules<'a> {
         Some(untrusted(dir, why))
     }
 
-    /// The standing of a skill of a trusted project that was exchanged after it was compared with
+    /// The refusal of a skill of a trusted project that was exchanged after it was compared with
     /// the record of trust.
-    pub fn distrusts_content(&self, layer: Layer, skill: &Skill) -> Option<Standing> {
+    pub fn distrusts_content(&self, layer: Layer, skill: &Skill) -> Option<Refusal> {
         let exchanged = layer == Layer::Project && !self.trusts.covers(self.ctx, skill);
         let why = "it comes with the project and changed while it was read";
         exchanged.then(|| untrusted(&skill.dir, why.to_owned()))
@@ -214,7 +207,7 @@ impl<'a> Rules<'a> {
     /// The standing of a skill whose text may be shown, without regard to others of its name.
     pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
         if let Some(why) = &self.unreadable {
-            return excluded(why.clone());
+            return Standing::Withheld(Withheld::Excluded, why.clone());
         }
         // A user's or project's configuration cannot hide an administrator's skill.
         let chooser = (entry.layer != Layer::Enterprise).then_some(&*self.config);
@@ -224,14 +217,17 @@ impl<'a> Rules<'a> {
             .or_else(|| self.refused(entry, skill))
             .or_else(|| self.unapproved(entry, skill))
             .or_else(|| self.out_of_scope(skill))
-            .unwrap_or_else(|| chosen(skill, chooser))
+            .map_or_else(
+                || chosen(skill, chooser),
+                |(withheld, why)| Standing::Withheld(withheld, why),
+            )
     }
 }
 
-fn untrusted(dir: &Path, why: String) -> Standing {
+fn untrusted(dir: &Path, why: String) -> Refusal {
     let holder = dir.parent().map_or(dir, RunContext::holder_of);
     let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
-    Standing::Withheld(Withheld::Untrusted, why)
+    (Withheld::Untrusted, why)
 }
 
 /// The user's choice, or else the author's.
@@ -259,8 +255,4 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
         }
         Some(Visibility::On) | None => Standing::Offered { name_only: false },
     }
-}
-
-fn excluded(why: Diagnostic) -> Standing {
-    Standing::Withheld(Withheld::Excluded, why)
 }

@@ -189,7 +189,11 @@ fn load_root(
         let cached =
             || known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
         let entry = match unread(root, &dir) {
-            Some(why) => Read::nothing(why),
+            Some(why) => Read {
+                stamp: None,
+                skill: Err(why),
+                cached: Vec::new(),
+            },
             None => cached().unwrap_or_else(|| load_entry(&dir)),
         };
         // The target of a link may be gone for now.
@@ -222,16 +226,6 @@ struct Read {
     stamp: Option<Stamp>,
     skill: Result<Skill, Diagnostic>,
     cached: Vec<u8>,
-}
-
-impl Read {
-    fn nothing(why: Diagnostic) -> Self {
-        Self {
-            stamp: None,
-            skill: Err(why),
-            cached: Vec::new(),
-        }
-    }
 }
 
 fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {

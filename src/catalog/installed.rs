@@ -12,35 +12,21 @@ use crate::sys::Base;
 #[derive(Debug, Default)]
 pub struct Installed(BTreeMap<PathBuf, Vec<LockEntry>>);
 
-/// What a lockfile says about a skill.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
-    /// The lockfile's entry, to be shown and compared with the files.
-    pub said: &'a LockEntry,
-    /// Whether the skill came with its lockfile, as a project's does.
-    pub claimed: bool,
-}
-
-impl<'a> Origin<'a> {
-    /// The entry, unless it is only a claim.
-    pub fn known(self) -> Option<&'a LockEntry> {
-        (!self.claimed).then_some(self.said)
-    }
-}
-
 impl Installed {
-    /// What is said about the entry's skill; `None` for one put there by hand. A project's own
-    /// claims about its sources do not count.
-    pub fn origin(&mut self, ctx: &RunContext, entry: &Entry) -> Option<Origin<'_>> {
+    /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
+    /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
+    pub fn said(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
         let name = entry.dir.file_name()?.to_str()?;
         let base = entry.dir.parent()?.parent()?;
-        let entries = self
-            .0
-            .entry(base.to_owned())
-            .or_insert_with(|| ctx.market_at(&ctx.base(base)).entries().unwrap_or_default());
-        let said = entries.iter().find(|said| said.name == *name)?;
-        let claimed = entry.layer == Layer::Project;
-        Some(Origin { said, claimed })
+        let read = || ctx.market_at(&ctx.base(base)).entries().unwrap_or_default();
+        let entries = self.0.entry(base.to_owned()).or_insert_with(read);
+        entries.iter().find(|said| said.name == *name)
+    }
+
+    /// As [`Installed::said`], unless it is only a claim.
+    pub fn known(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
+        let said = self.said(ctx, entry);
+        said.filter(|_| entry.layer != Layer::Project)
     }
 }
 

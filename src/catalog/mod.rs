@@ -11,25 +11,23 @@ mod index;
 mod index_file;
 mod installed;
 mod layer;
-mod lookup;
 mod naming;
 mod precedence;
 mod prompt_budget;
 mod requires;
 mod roots;
-mod search;
 #[cfg(test)]
 mod testing;
 mod tool_name;
 
 pub use cached::PROMPT;
-pub use disclosure::{Cut, Disclosure, plain};
+pub use disclosure::{Disclosure, plain};
 pub use discovery::Catalog;
 pub use entry::{Entry, Offered, Standing, Withheld};
 pub use index::Index;
 pub use index_file::Rendered;
 pub use installed::Installed;
 pub use layer::{Layer, Root};
-pub use lookup::{is_qualified, suggestion, usable};
+pub use naming::{is_qualified, suggestion, usable};
 pub use requires::Required;
 pub use tool_name::tool_name;

@@ -1,10 +1,18 @@
-//! Finds the entry that a name means, and similar names if there is none.
+//! Finds the skill that a name means, similar names if there is none, and skills by words.
 
 use std::path::{Component, Path};
+use std::rc::Rc;
 
+use super::installed::Installed;
 use super::tool_name::tool_name;
-use super::{Catalog, Entry, Layer};
-use crate::skill::{Skill, SkillName};
+use super::{Catalog, Entry, Layer, Offered};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::marketplace::LockEntry;
+use crate::run_context::RunContext;
+use crate::session::Session;
+use crate::skill::{Searchable, Skill, SkillName, rank};
+use crate::sys::text::{backticked, quoted};
 
 /// The longest name, in bytes, for which similar names are searched.
 const SUGGESTED_FOR: usize = 200;
@@ -38,15 +46,17 @@ impl Catalog {
 
     /// The active skill in `dir`, if it may stay in use.
     pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
-        let mut entries = self.entries.iter();
-        entries.find(|entry| entry.dir == dir)?.usable()
+        self.in_dir(dir)?.usable()
+    }
+
+    fn in_dir(&self, dir: &Path) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.dir == dir)
     }
 
     /// Whether the skill in `dir` is what the user means by its name: not a project's if another
     /// layer has one of that name, and not one that is gone.
     pub fn is_users_own(&self, dir: &Path) -> bool {
-        let mut entries = self.entries.iter();
-        let entry = entries.find(|entry| entry.dir == dir);
+        let entry = self.in_dir(dir);
         let of_project = |entry: &Entry| entry.layer == Layer::Project;
         entry.is_some_and(|entry| !of_project(entry) || self.rivals(entry).all(of_project))
     }
@@ -95,6 +105,122 @@ impl Catalog {
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         scored.into_iter().take(3).map(|(_, name)| name).collect()
     }
+
+    /// The offered skills that match these words by name, tags or description, best first; if there
+    /// are none, those with similar names.
+    pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
+        let offered: Vec<_> = self
+            .offered()
+            .into_iter()
+            .map(|offered| (offered, offered.told()))
+            .collect();
+        let found = rank(offered, words, |(offered, told)| Searchable {
+            name: offered.skill.name.as_str(),
+            tags: offered.tags(),
+            description: told,
+        });
+        if !found.is_empty() {
+            return found.into_iter().map(|(offered, _)| offered).collect();
+        }
+        let named = |name: &String| self.by_name(name)?.offered();
+        self.nearest(&words.join("-"))
+            .iter()
+            .filter_map(named)
+            .collect()
+    }
+}
+
+impl RunContext {
+    /// The catalog for looking up `written`. It has the skills' owners only if the name is
+    /// qualified, since they have to be read from the lockfiles.
+    pub fn catalog_naming(&self, written: &str) -> Catalog {
+        if !is_qualified(written) {
+            return self.catalog_about(written);
+        }
+        self.catalog_with_owners()
+    }
+
+    /// As [`RunContext::catalog_naming`], for several names.
+    pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
+        if written.iter().any(|name| is_qualified(name)) {
+            return self.catalog_with_owners();
+        }
+        self.catalog()
+    }
+
+    /// The catalog with every skill's owner, built once.
+    pub fn known_owners(&self) -> Rc<Catalog> {
+        self.once(|| self.catalog_with_owners())
+    }
+
+    fn catalog_with_owners(&self) -> Catalog {
+        let mut catalog = self.catalog();
+        let mut installed = Installed::default();
+        for entry in &mut catalog.entries {
+            entry.owner = installed.known(self, entry).and_then(LockEntry::owner);
+        }
+        catalog
+    }
+
+    /// The skill that a name means, if [`usable`] accepts it or it is active already: a person may
+    /// have activated a skill that the model may not.
+    ///
+    /// # Errors
+    /// As [`usable`].
+    pub fn usable_or_active<'a>(
+        &self,
+        catalog: &'a Catalog,
+        written: &str,
+        session: &Session,
+    ) -> Result<&'a Skill> {
+        usable(catalog, written).or_else(|refused| {
+            let is_active = |entry: &&Entry| {
+                let mut active = session.active();
+                active.any(|active| Path::new(&active.dir) == entry.dir)
+            };
+            let entry = catalog.by_name(written).filter(is_active);
+            entry.and_then(Entry::usable).ok_or(refused)
+        })
+    }
+}
+
+/// The usable skill that a name means: an offered one, or a shadowed one by its qualified name.
+///
+/// # Errors
+/// If there is none; the hint has the nearest names, or the reason why it is not offered.
+pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
+    let shown = quoted(written);
+    if let Some(skill) = catalog.by_qualified_name(written).and_then(Entry::shadowed) {
+        return Ok(skill);
+    }
+    let Some(entry) = catalog.by_name(written) else {
+        return Err(
+            Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
+        );
+    };
+    let offered = entry.offered().map(|offered| offered.skill);
+    offered.ok_or_else(|| {
+        let reason = entry.reason_not_offered().unwrap_or_default();
+        Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
+            .hint("the user can see more with `agent-skills list-installed`")
+    })
+}
+
+/// Whether a name is qualified by owner or layer: `acme/deploy`, `deploy@acme`, `project/deploy`.
+pub fn is_qualified(written: &str) -> bool {
+    written.contains(['/', '@'])
+}
+
+/// Advice for a name that matches no skill.
+pub fn suggestion(catalog: &Catalog, written: &str) -> String {
+    let nearest = catalog.nearest(written);
+    if nearest.is_empty() {
+        return format!(
+            "`{}` with action list_installed shows what there is",
+            ours::MARKETPLACE
+        );
+    }
+    format!("did you mean {}?", backticked(nearest, " or "))
 }
 
 /// The entry that `layer/name`, `owner/name` or `name@owner` means.
@@ -189,5 +315,34 @@ mod tests {
         assert_eq!(catalog.nearest("skill_pfd"), ["pdf"]);
         assert_eq!(catalog.nearest("forms"), ["pdf-forms"]);
         assert!(catalog.nearest("entirely-different").is_empty());
+    }
+
+    #[test]
+    fn a_search_covers_names_tags_descriptions_and_misspellings() {
+        let (_root, catalog) = catalog(&[
+            (
+                "pdf-forms",
+                "---\ndescription: Fills them.\ntags: [paper]\n---\n",
+            ),
+            (
+                "docx",
+                "---\ndescription: Office documents, not forms.\n---\n",
+            ),
+            ("hidden", "no description of forms"),
+        ]);
+        let search = |words: &str| -> Vec<String> {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let found = catalog.search(&words);
+            found
+                .iter()
+                .map(|found| found.skill.name.to_string())
+                .collect()
+        };
+        assert_eq!(search("forms"), ["pdf-forms", "docx"]);
+        assert_eq!(search("PAPER"), ["pdf-forms"]);
+        assert_eq!(search("office"), ["docx"]);
+        assert_eq!(search("pfd forms"), ["pdf-forms", "docx"]);
+        assert_eq!(search("dcox"), ["docx"]);
+        assert!(search("whales").is_empty());
     }
 }

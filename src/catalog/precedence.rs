@@ -25,7 +25,7 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
     }
     let mut copies = BTreeSet::new();
     for mut contenders in contests.into_values() {
-        contenders.sort_by_key(|at| rank(&entries[*at], rules.config(), *at));
+        contenders.sort_by_key(|at| rank(&entries[*at], &rules.config, *at));
         let winner = contenders[0];
         for at in contenders.drain(1..) {
             if is_copy(&entries[at], &entries[winner]) {
@@ -48,11 +48,9 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
 fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
     let exchanged = || rules.distrusts_content(entry.layer, entry.skill.as_ref().ok()?);
     let distrusted = rules.distrusts(entry.layer, &entry.dir);
-    if let Some(standing) = distrusted.or_else(exchanged) {
-        if let Standing::Withheld(_, why) = &standing {
-            entry.skill = Err(why.clone());
-        }
-        entry.standing = standing;
+    if let Some((withheld, why)) = distrusted.or_else(exchanged) {
+        entry.skill = Err(why.clone());
+        entry.standing = Standing::Withheld(withheld, why);
         return None;
     }
     let reserves = entry.layer == Layer::Enterprise;

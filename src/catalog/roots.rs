@@ -25,12 +25,21 @@ impl RunContext {
         for dir in self.enterprise().dirs() {
             add(Layer::Enterprise, dir.join("skills"));
         }
-        for dir in self.personal_dirs(config) {
-            if self.is_projects(&dir) {
-                add(Layer::Project, dir);
-            } else {
-                add(Layer::Personal, dir);
-            }
+        let personal = if config.claude_skills { 3 } else { 2 };
+        let home = self.env.home();
+        let in_home = HOLDS[..personal]
+            .iter()
+            .filter_map(|dir| Some(home.as_ref()?.join(dir)));
+        for dir in in_home.filter(|dir| dir.exists()) {
+            let is_projects = self.is_projects(&dir);
+            add(
+                if is_projects {
+                    Layer::Project
+                } else {
+                    Layer::Personal
+                },
+                dir,
+            );
         }
         for holder in self.project_holders(&self.env.cwd) {
             for dir in HOLDS {
@@ -50,16 +59,6 @@ impl RunContext {
         let home = self.env.home();
         !is_inside(&self.dirs.plugin)
             && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
-    }
-
-    /// Those that exist.
-    fn personal_dirs(&self, config: &Config) -> Vec<PathBuf> {
-        let Some(home) = self.env.home() else {
-            return Vec::new();
-        };
-        let wanted = if config.claude_skills { 3 } else { 2 };
-        let dirs = HOLDS[..wanted].iter().map(|dir| home.join(dir));
-        dirs.filter(|dir| dir.exists()).collect()
     }
 
     /// The directory where a layer's own skills are installed.

@@ -96,8 +96,9 @@ impl Report {
         let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
         let report = |entry| {
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
-            let cut = disclosure.cut_of(entry).map(|cut| cut.why.clone());
-            report.diagnostics.extend(cut.map(Remark::from));
+            let offered = entry.offered();
+            let cut = offered.and_then(|offered| disclosure.cut.get(&offered.skill.name));
+            report.diagnostics.extend(cut.cloned().map(Remark::from));
             report
         };
         let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
@@ -120,9 +121,8 @@ impl Report {
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.origin(ctx, entry).filter(|_| is_told);
-        let claimed = origin.is_some_and(|origin| origin.claimed);
-        let origin = origin.map(|origin| origin.said);
+        let origin = origins.said(ctx, entry).filter(|_| is_told);
+        let claimed = origin.is_some() && entry.layer == Layer::Project;
         let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
         if changed {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::catalog::{Catalog, Cut, Disclosure, PROMPT, Rendered, Withheld};
+use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
 use crate::policy::Lifetime;
 use crate::protocol::Response;
@@ -13,7 +13,7 @@ use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, one_line};
+use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::listed;
 use crate::sys::{EntryName, warn};
 
@@ -39,9 +39,9 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
         let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
         let disclosure = Disclosure::new(catalog, &config.unwrap_or_default());
-        tell_of_cuts(ctx, disclosure.cut());
+        tell_of_cuts(ctx, &disclosure.cut);
         Rendered {
-            text: disclosure.prompt_block().unwrap_or_default().to_owned(),
+            text: disclosure.block,
             remarks: remarks.join("\n"),
             passes: false,
         }
@@ -120,18 +120,16 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 }
 
 /// One line about the skills that were cut, unless it was shown before.
-fn tell_of_cuts(ctx: &RunContext, cut: &[Cut]) {
-    let set = cut
-        .iter()
-        .map(|cut| format!("{} {:?}\n", cut.name, cut.why));
+fn tell_of_cuts(ctx: &RunContext, cut: &BTreeMap<&SkillName, Diagnostic>) {
+    let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
     let set: Vec<String> = set.collect();
     if cut.is_empty() || ctx.seen(TOLD).before(&set.concat()) {
         return;
     }
     let told = |is_named: bool, what: &str| {
         let cut = cut.iter();
-        let cut = cut.filter(|cut| (cut.why != Diagnostic::NameOmitted) == is_named);
-        let names: Vec<&str> = cut.map(|cut| cut.name.as_str()).collect();
+        let cut = cut.filter(|(_, why)| (**why != Diagnostic::NameOmitted) == is_named);
+        let names: Vec<&str> = cut.map(|(name, _)| name.as_str()).collect();
         if names.is_empty() {
             return String::new();
         }

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use super::check::Check;
-use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Withheld};
+use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::policy::Config;
 use crate::run_context::RunContext;
-use crate::skill::{Level, SkillName, one_line};
+use crate::skill::{Diagnostic, Level, SkillName, one_line};
 use crate::sys::{files, limits};
 
 /// The checks of this area.
@@ -26,7 +26,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let config = ctx.config().unwrap_or_default();
     checks.extend(unmeant(&config, &catalog));
     let disclosure = Disclosure::new(&catalog, &config);
-    checks.extend(disclosure.cut().iter().map(cut));
+    checks.extend(disclosure.cut.iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     for layer in [Layer::Plugin, Layer::Personal] {
         checks.extend(installed(ctx, &ctx.layer_dir(layer)));
@@ -140,8 +140,8 @@ fn too_long(entry: &Entry) -> Option<Check> {
 }
 
 /// The prompt had no room for the author's whole description.
-fn cut(cut: &Cut) -> Check {
-    let text = format!("`{}`: {}", cut.name, cut.why);
+fn cut((name, why): (&&SkillName, &Diagnostic)) -> Check {
+    let text = format!("`{name}`: {why}");
     let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
     Check::warn("prompt-full", text, remedy)
 }
