@@ -12,7 +12,7 @@ use super::path_context::PathContext;
 use super::places::Places;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Guard, Readings, Touched, Variables};
+use super::shell::{self, Denial, Guard, Readings, Touched, Variables};
 use super::stacking::{Denials, Group, InForce};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
@@ -85,12 +85,12 @@ impl<'a> CommandLine<'a> {
                     .iter()
                     .position(|(_, patterns)| patterns.iter().any(covers))
             };
-            match shell::denied(self.text, &denies, &self.readings) {
-                Ok(None) => {}
-                Ok(Some((part, at))) => {
+            match shell::undenied(self.text, &denies, &self.readings) {
+                Ok(()) => {}
+                Err(Denial::Rule(part, at)) => {
                     return Err(refuse(of_commands[at].0).part("subcommand", &part));
                 }
-                Err(fault) => {
+                Err(Denial::Unclear(fault)) => {
                     let part = fault.part_of(self.text);
                     return Err(refuse(rule).part("unclear command", part));
                 }

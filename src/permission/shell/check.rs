@@ -239,9 +239,11 @@ impl Checker<'_> {
             .directories
             .are_home(|directory| self.rules.is_home(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
-        if is_relative && !home {
-            return Fault::refuse(name, "it is another program in another directory");
-        }
+        Fault::refuse_if(
+            is_relative && !home,
+            name,
+            "it is another program in another directory",
+        )?;
         let builtin = builtins::classify(name, arguments, self.variables())?;
         let actions = match runners::base(name) {
             "find" => find::actions(arguments)?,
@@ -311,9 +313,11 @@ impl Checker<'_> {
     }
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
-        if view.depth == MAX_WRAPPERS {
-            return Fault::refuse("", "too many wrappers around a command");
-        }
+        Fault::refuse_if(
+            view.depth == MAX_WRAPPERS,
+            "",
+            "too many wrappers around a command",
+        )?;
         self.run(&View {
             words,
             wrapped: true,

@@ -41,16 +41,29 @@ pub fn exports(program: &str) -> bool {
 /// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
-/// The first part of a command line that `denies` matches: the part, and the rule's number.
+/// Why a command line is denied.
+pub enum Denial {
+    /// `denies` matches this part by the rule of this number.
+    Rule(String, usize),
+    /// What cannot be read, or what runs a program whose name is not plain text, may be denied.
+    Unclear(Fault),
+}
+
+impl From<Fault> for Denial {
+    fn from(fault: Fault) -> Self {
+        Self::Unclear(fault)
+    }
+}
+
+/// Refuses a command line of which `denies` matches a part: it returns the rule's number.
 ///
 /// # Errors
-/// If the command cannot be read, or runs a program whose name is not plain text: it may be the
-/// denied one.
-pub fn denied(
+/// The first such part, or what is not clear.
+pub fn undenied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
     readings: &Readings,
-) -> Result<Option<(String, usize)>, Fault> {
+) -> Result<(), Denial> {
     // `||` does not pipe; every other use of these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']) || command.contains(">(");
     let context = Context {
@@ -58,12 +71,12 @@ pub fn denied(
         depth: 0,
         may_be_prose: false,
     };
-    Seeker {
+    let seeker = Seeker {
         denies,
         feeds,
         readings,
-    }
-    .text(command, context)
+    };
+    seeker.text(command, context)
 }
 
 struct Seeker<'a> {
@@ -91,11 +104,11 @@ impl Context {
     }
 
     /// A result, in which prose has no faults.
-    fn judge<T: Default>(self, result: Result<T, Fault>) -> Result<T, Fault> {
-        if self.may_be_prose {
-            return Ok(result.unwrap_or_default());
+    fn judge(self, result: Result<(), impl Into<Denial>>) -> Result<(), Denial> {
+        match result.map_err(Into::into) {
+            Err(Denial::Unclear(_)) if self.may_be_prose => Ok(()),
+            result => result,
         }
-        result
     }
 }
 
@@ -108,85 +121,87 @@ struct Inside {
     looks: bool,
 }
 
-type Found = Result<Option<(String, usize)>, Fault>;
-
 impl Seeker<'_> {
-    fn text(&mut self, text: &str, context: Context) -> Found {
-        if context.depth > MAX_DEPTH {
-            if context.may_be_prose {
-                // Prose has no faults, but is not nested so deeply.
-                self.readings.steps.spend(usize::MAX);
-            }
-            return Fault::refuse("", "too many command lines within command lines");
+    fn text(&self, text: &str, context: Context) -> Result<(), Denial> {
+        let too_deep = context.depth > MAX_DEPTH;
+        if too_deep && context.may_be_prose {
+            // Prose has no faults, but is not nested so deeply.
+            self.readings.steps.spend(usize::MAX);
         }
+        Fault::refuse_if(too_deep, "", "too many command lines within command lines")?;
         let reading = self.readings.read(text, context.shell, false);
         for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
-            let found = match step {
+            match step {
                 Step::Command(simple) => self.simple(simple, context)?,
-                Step::Redirect(redirect) => self.file(&redirect.target),
-                Step::Loop(name) => {
-                    context.judge(evaluators::sets(name, None))?;
-                    None
-                }
-                _ => None,
-            };
-            if found.is_some() {
-                return Ok(found);
+                Step::Redirect(redirect) => self.file(&redirect.target)?,
+                Step::Loop(name) => context.judge(evaluators::sets(name, None))?,
+                _ => {}
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Texts that may be command lines or anything else.
-    fn prose(&mut self, texts: impl IntoIterator<Item = String>, context: Context) -> Found {
+    fn prose(
+        &self,
+        texts: impl IntoIterator<Item = String>,
+        context: Context,
+    ) -> Result<(), Denial> {
         let context = Context {
             may_be_prose: true,
             ..context.inner()
         };
         for text in texts {
-            if !self.readings.steps.spend(TEXT_COST) {
-                return Err(Fault::too_much());
-            }
+            Fault::afford(self.readings.steps, TEXT_COST)?;
             // As in `LESSOPEN='|rm %s'`.
             let text = text.trim_start_matches(['|', '!', ' ']);
-            if let Ok(Some(found)) = self.text(text, context) {
-                return Ok(Some(found));
-            }
+            context.judge(self.text(text, context))?;
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// A command of a program with these arguments; `part` is shown if it is denied.
+    fn command(
+        &self,
+        program: &str,
+        arguments: &[Word],
+        part: impl FnOnce() -> String,
+    ) -> Result<(), Denial> {
+        let program = Word::literal(program);
+        let command = std::iter::once(&program).chain(arguments);
+        let rule = (self.denies)(&word::canonical(&[], command));
+        rule.map_or(Ok(()), |rule| Err(Denial::Rule(part(), rule)))
     }
 
     /// A denied program that is named as a file, to be copied or linked to another name.
-    fn file(&self, word: &Word) -> Option<(String, usize)> {
+    fn file(&self, word: &Word) -> Result<(), Denial> {
         let raw = word.text().unwrap_or(&word.raw);
         let all = alternatives(&raw.replace(['"', '\''], "")).unwrap_or_default();
-        all.into_iter().find_map(|text| {
+        for text in all {
             let value = text.rsplit('=').next().unwrap_or(&text);
-            let path = Path::new(value.strip_prefix("file://").unwrap_or(value));
-            let name = path.file_name()?.to_str()?;
-            let directory = path.parent()?.file_name()?.to_str()?;
-            let is_program = path.is_absolute() && matches!(directory, "bin" | "sbin" | "X11");
-            let names = [path.to_str()?, name].into_iter().filter(|_| is_program);
-            let mut words = names.map(Word::literal);
-            let rule = |word| (self.denies)(&word::canonical(&[], std::iter::once(&word)));
-            let rule = words.find_map(rule)?;
-            Some((value.to_owned(), rule))
-        })
+            let path = value.strip_prefix("file://").unwrap_or(value);
+            let name = |path: &Path| path.file_name()?.to_str().map(str::to_owned);
+            let directory = Path::new(path).parent().and_then(name);
+            let is_program = path.starts_with('/')
+                && matches!(directory.as_deref(), Some("bin" | "sbin" | "X11"));
+            if let Some(name) = name(Path::new(path)).filter(|_| is_program) {
+                self.command(path, &[], || value.to_owned())?;
+                self.command(&name, &[], || value.to_owned())?;
+            }
+        }
+        Ok(())
     }
 
-    fn simple(&mut self, simple: &Simple, context: Context) -> Found {
+    fn simple(&self, simple: &Simple, context: Context) -> Result<(), Denial> {
         for one in &simple.assignments {
             let value = one.text.as_deref().and_then(|text| text.split_once('='));
             context.judge(evaluators::sets(&one.name, value.map(|(_, value)| value)))?;
             // Without a command it reaches no program.
             let value = maybe::value(one.text.as_deref(), &one.raw);
-            let value = value.filter(|_| !simple.words.is_empty());
-            if let Some(found) = self.prose(value, context)? {
-                return Ok(Some(found));
-            }
+            self.prose(value.filter(|_| !simple.words.is_empty()), context)?;
         }
         if let Some(part) = place::unknown_program(&simple.words) {
-            context.judge::<()>(Fault::refuse(&part, "the program must be plain text"))?;
+            context.judge(Fault::refuse(&part, "the program must be plain text"))?;
         }
         let inside = Inside {
             context,
@@ -195,40 +210,33 @@ impl Seeker<'_> {
         };
         let places = Places::of(&simple.words);
         for (at, word) in simple.words.iter().enumerate() {
-            let mut found = None;
             if at > 0 && !inside.looks && !simple.words[0].fits(|program| ONLY_LOOK.has(program)) {
-                found = self.file(word);
+                self.file(word)?;
             }
-            if found.is_none() && at > 0 && places.is_read(at) {
-                found = self.prose(maybe::texts(word), context)?;
+            if at > 0 && places.is_read(at) {
+                self.prose(maybe::texts(word), context)?;
             }
-            if found.is_none() && places.begins(at) {
-                found = context.judge(self.begun(simple, at, &inside))?;
-            }
-            if found.is_some() {
-                return Ok(found);
+            if places.begins(at) {
+                context.judge(self.begun(simple, at, &inside))?;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// The command that begins at one of the words.
-    fn begun(&mut self, simple: &Simple, at: usize, inside: &Inside) -> Found {
+    fn begun(&self, simple: &Simple, at: usize, inside: &Inside) -> Result<(), Denial> {
         let words = &simple.words[at..];
         let word = &words[0];
         let Some(program) = word.text() else {
-            if at == 0 {
-                return Fault::refuse(&word.raw, "the program must be plain text");
-            }
-            return Ok(None);
+            Fault::refuse_if(at == 0, &word.raw, "the program must be plain text")?;
+            return Ok(());
         };
         // Any word may begin the command that runs, so the work is quadratic in their number.
         if at > 0 && inside.context.may_be_prose {
-            if !self.readings.steps.spend(words.len()) {
-                return Err(Fault::too_much());
-            }
-        } else if at > 0 && simple.words.len() > MAX_WORDS {
-            return Fault::refuse(program, "it runs too long a command");
+            Fault::afford(self.readings.steps, words.len())?;
+        } else if at > 0 {
+            let is_long = simple.words.len() > MAX_WORDS;
+            Fault::refuse_if(is_long, program, "it runs too long a command")?;
         }
         let base = base(program);
         let looks = at > 0 && inside.looks;
@@ -239,16 +247,14 @@ impl Seeker<'_> {
         }
         for name in [program, base].into_iter().filter(|_| !looks) {
             for begin in &begins {
-                let renamed = Word::literal(name);
-                let command = std::iter::once(&renamed).chain(&words[*begin..]);
-                if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
-                    return Ok(Some((simple.shown(), rule)));
-                }
+                self.command(name, &words[*begin..], || simple.shown())?;
             }
         }
-        if is_loader(base) {
-            return Fault::refuse(base, "it runs a program by a way of its own");
-        }
+        Fault::refuse_if(
+            is_loader(base),
+            base,
+            "it runs a program by a way of its own",
+        )?;
         if simple.words[..at]
             .iter()
             .all(|word| stays_in_shell(word) || word.begins_option())
@@ -256,49 +262,39 @@ impl Seeker<'_> {
             let zsh = inside.context.shell.language == Language::BashOrZsh;
             evaluators::check(program, &words[1..], zsh)?;
         }
-        if !looks && let Some(found) = self.arguments(base, &words[1..], inside)? {
-            return Ok(Some(found));
+        if looks {
+            return Ok(());
         }
-        if self.feeds && !looks && runs_input(base, &words[1..]) {
-            return Fault::refuse(base, UNKNOWN_TEXT);
-        }
-        Ok(None)
+        self.arguments(base, &words[1..], inside)?;
+        let runs_unknown = self.feeds && runs_input(base, &words[1..]);
+        Ok(Fault::refuse_if(runs_unknown, base, UNKNOWN_TEXT)?)
     }
 
     /// Checks arguments that may be command lines themselves.
-    fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
+    fn arguments(&self, program: &str, arguments: &[Word], inside: &Inside) -> Result<(), Denial> {
         let context = inside.context.inner();
+        let unknown = |part: &str| Fault::new(part, UNKNOWN_TEXT);
         if program == "eval" {
-            return match word::texts(arguments) {
-                Some(texts) => self.text(&texts.join(" "), context),
-                None => Fault::refuse("eval", UNKNOWN_TEXT),
-            };
+            let texts = word::texts(arguments).ok_or_else(|| unknown("eval"))?;
+            return self.text(&texts.join(" "), context);
         }
         if runners::wrapper(program).is_some() {
-            let mut names = arguments
-                .iter()
-                .filter_map(|word| word.prefix().split_once('='));
-            if let Some((name, _)) = names.find(|(name, _)| evaluators::runs(name)) {
-                return Fault::refuse(name, "a shell evaluates this variable");
+            let assigned = arguments.iter().map(Word::prefix);
+            for (name, _) in assigned.filter_map(|text| text.split_once('=')) {
+                let runs = evaluators::runs(name);
+                Fault::refuse_if(runs, name, "a shell evaluates this variable")?;
             }
         }
         if let Some(word) = runners::new_name(program, arguments) {
-            let name = word.text().filter(|name| !name.starts_with('-'));
-            let name = name.filter(|name| !SHELLS.has(base(name)));
-            let name =
-                name.ok_or_else(|| Fault::new(program, "it gives a program another name"))?;
-            let renamed = Word::literal(base(name));
-            let command = std::iter::once(&renamed).chain(arguments);
-            if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
-                return Ok(Some((name.to_owned(), rule)));
-            }
+            let is_plain = |name: &&str| !name.starts_with('-') && !SHELLS.has(base(name));
+            let renamed = || Fault::new(program, "it gives a program another name");
+            let name = word.text().filter(is_plain).ok_or_else(renamed)?;
+            self.command(base(name), arguments, || name.to_owned())?;
         }
         if program == "env" {
-            return match env::split(arguments)? {
-                // The options of `env` count too.
-                Some(text) => self.text(&format!("env {text}"), context),
-                None => Ok(None),
-            };
+            // The options of `env` count too.
+            let text = env::split(arguments)?.map(|text| format!("env {text}"));
+            return text.map_or(Ok(()), |text| self.text(&text, context));
         }
         if exports(program) {
             let values = arguments
@@ -310,28 +306,21 @@ impl Seeker<'_> {
             return self.shell(program, arguments, inside);
         }
         if !runs_text(program) {
-            return Ok(None);
+            return Ok(());
         }
-        if !inside.placeholders.is_empty() && program != "parallel" {
-            return Fault::refuse(program, UNKNOWN_TEXT);
-        }
+        let is_filled_in = !inside.placeholders.is_empty() && program != "parallel";
+        Fault::refuse_if(is_filled_in, program, UNKNOWN_TEXT)?;
         for word in arguments {
-            let unknown = || Fault::new(&word.raw, UNKNOWN_TEXT);
-            let text = word.text().ok_or_else(unknown)?;
-            for text in runners::texts(text) {
-                if !self.readings.steps.spend(TEXT_COST) {
-                    return Err(Fault::too_much());
-                }
-                if let Some(found) = self.text(text, context)? {
-                    return Ok(Some(found));
-                }
+            for text in runners::texts(word.text().ok_or_else(|| unknown(&word.raw))?) {
+                Fault::afford(self.readings.steps, TEXT_COST)?;
+                self.text(text, context)?;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// A shell with the supported form of `-c`, or with a script.
-    fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
+    fn shell(&self, program: &str, arguments: &[Word], inside: &Inside) -> Result<(), Denial> {
         let language = match program {
             "zsh" => Language::BashOrZsh,
             "fish" | "csh" | "tcsh" => Language::Other,
@@ -347,12 +336,12 @@ impl Seeker<'_> {
                 let context = inside.context.inner();
                 self.text(text, Context { shell, ..context })
             }
-            Rendered::File(_) => Ok(None),
+            Rendered::File(_) => Ok(()),
             // As in `bash "$SKILL_DIR/scripts/x.sh"`.
-            _ if arguments.first().is_some_and(is_unknown_file) => Ok(None),
+            _ if arguments.first().is_some_and(is_unknown_file) => Ok(()),
             // It reads standard input, which is checked elsewhere, or `xargs` appends words.
-            _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
-            _ => Fault::refuse(program, UNKNOWN_TEXT),
+            _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(()),
+            _ => Ok(Fault::refuse(program, UNKNOWN_TEXT)?),
         }
     }
 }
@@ -363,15 +352,8 @@ fn is_unknown_file(word: &Word) -> bool {
 
 /// Whether what follows this word is run by the same shell.
 fn stays_in_shell(word: &Word) -> bool {
-    word.is_any(&[
-        "command",
-        "builtin",
-        "time",
-        "!",
-        "noglob",
-        "nocorrect",
-        "-",
-    ])
+    const THEY_DO: Names = Names::new("command builtin time ! noglob nocorrect -");
+    word.fits(|text| THEY_DO.has(text))
 }
 
 /// Whether a program is a dynamic loader, which runs its first operand.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::Fault;
 use super::constants::Text;
-use super::operand::{Known, Operand, operands};
+use super::operand::{Known, operands};
 use super::reach::Guard;
 use super::read::Reading;
 use super::runners;
@@ -109,11 +109,9 @@ impl Held {
         let paths = values
             .chain(looped)
             .flat_map(|raw| operands(&Word::written(raw, Arity::Any), known));
-        let known = paths.filter_map(|operand| match operand {
-            Operand::Path(path) => Some(path),
-            _ => None,
-        });
-        known.collect()
+        paths
+            .filter_map(|operand| operand.path().map(str::to_owned))
+            .collect()
     }
 
     /// The words that each loop over this variable iterates over.
@@ -145,12 +143,8 @@ impl Held {
             return None;
         }
         let words = self.loops_over(name).flatten();
-        let paths = words
-            .flat_map(|word| operands(word, known))
-            .map(|operand| match operand {
-                Operand::Path(path) => Some(path),
-                _ => None,
-            });
+        let values = words.flat_map(|word| operands(word, known));
+        let paths = values.map(|operand| operand.path().map(str::to_owned));
         let values: Vec<String> = paths.collect::<Option<_>>()?;
         (!values.is_empty()).then_some(values)
     }

@@ -40,10 +40,11 @@ mod word;
 mod wrappers;
 mod zsh;
 
+use crate::permission::steps::Steps;
 use crate::sys::name_list;
 
 pub use check::{Rules, check};
-pub use deny::denied;
+pub use deny::{Denial, undenied};
 pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;
 pub use readings::Readings;
@@ -83,9 +84,17 @@ impl Fault {
         Err(Self::new(part, why))
     }
 
-    /// The decision's steps ran out on this command.
-    fn too_much() -> Self {
-        Self::new("", "it takes too much work to judge")
+    /// The fault as an error, if the condition holds.
+    fn refuse_if(condition: bool, part: &str, why: &str) -> Result<(), Self> {
+        if condition {
+            return Self::refuse(part, why);
+        }
+        Ok(())
+    }
+
+    /// Deducts work; an error once the decision's steps ran out.
+    fn afford(steps: &Steps, work: usize) -> Result<(), Self> {
+        Self::refuse_if(!steps.spend(work), "", "it takes too much work to judge")
     }
 
     /// The parser did not split the text as a shell would.

@@ -27,6 +27,16 @@ pub enum Operand {
     TooMany,
 }
 
+impl Operand {
+    /// The path, if it is known.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// Known values that a word may refer to.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
@@ -136,11 +146,8 @@ impl<'a> Reader<'a> {
             Err(End::Temporary) => {
                 let rest = self.rest.trim_start_matches(['"', ')', '}']);
                 let rest = Reader::new(rest, self.known).read();
-                let stays_below = |operand: &Operand| match operand {
-                    Operand::Path(text) => text.split('/').all(|name| name != ".."),
-                    _ => false,
-                };
-                if !rest.iter().all(stays_below) {
+                let stays_below = |path: &str| path.split('/').all(|name| name != "..");
+                if !rest.iter().all(|one| one.path().is_some_and(stays_below)) {
                     return vec![Operand::Unknown(String::new())];
                 }
                 let is_path = |operand: &Operand| *operand != Operand::Path(String::new());

@@ -79,9 +79,7 @@ impl Reach<'_> {
     /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word]) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
-        if !self.guard.context.steps.spend(COPY * (1 + words.len())) {
-            return Err(Fault::too_much());
-        }
+        Fault::afford(self.guard.context.steps, COPY * (1 + words.len()))?;
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
             return self.check(&inner);
         }
@@ -105,18 +103,12 @@ impl Reach<'_> {
     /// The command with every option that one of its words may become written out before that word,
     /// as in `for o in -l; do cp "$o" a b; done`; `None` if none does.
     fn with_options(&self, words: &[Word]) -> Option<Vec<Word>> {
-        let is_option = |operand: &Operand| match operand {
-            Operand::Path(text) => text.starts_with('-'),
-            _ => false,
-        };
         let mut all = Vec::new();
         for word in words {
             if word.text().is_none() {
-                let options = self.named(word).into_iter().filter(is_option);
-                all.extend(options.filter_map(|option| match option {
-                    Operand::Path(text) => Some(Word::literal(&text)),
-                    _ => None,
-                }));
+                let named = self.named(word);
+                let options = named.iter().filter_map(option_of);
+                all.extend(options.map(Word::literal));
             }
             all.push(word.clone());
         }
@@ -184,10 +176,7 @@ impl Reach<'_> {
                 return;
             }
             let all = operands(word, self.known);
-            let texts = all.iter().filter_map(|operand| match operand {
-                Operand::Path(text) => Some(text.as_str()),
-                _ => None,
-            });
+            let texts = all.iter().filter_map(Operand::path);
             for (text, part) in texts.flat_map(|text| parts(text).map(move |part| (text, part))) {
                 let option = text
                     .strip_suffix(part)
@@ -265,11 +254,11 @@ impl Reach<'_> {
             Program::Other => self.others(arguments),
             Program::Dd => arguments.iter().try_for_each(|word| {
                 let unread = !word.raw.starts_with("if=") || !word.is_one_word();
-                let value = |text: &str| text.strip_prefix("of=").map(str::to_owned);
                 self.each(word, |operand| match operand {
-                    Operand::Path(text) => value(text).map_or(Ok(()), |path| {
-                        refuse_if(word, self.relation(&path) != Relation::Apart)
-                    }),
+                    Operand::Path(text) => {
+                        let file = text.strip_prefix("of=");
+                        refuse_if(word, file.is_some_and(|file| self.is_near_place(file)))
+                    }
                     _ if unread => self.part(word, operand),
                     _ => Ok(()),
                 })
@@ -281,12 +270,8 @@ impl Reach<'_> {
 
     /// Operands of a program that is not known, as in `"$(command -v rm)" -r .claude`.
     fn perhaps_changed(&self, arguments: &[Word]) -> Checked {
-        plain(arguments).try_for_each(|word| {
-            self.each(word, |operand| match operand {
-                Operand::Path(path) => refuse_if(word, self.holds_little_else(path)),
-                _ => Ok(()),
-            })
-        })
+        let mut words = plain(arguments);
+        words.try_for_each(|word| self.each_path(word, |path| self.holds_little_else(path)))
     }
 
     /// Operands that are removed or changed, and the values of options. With an option of these
@@ -334,26 +319,41 @@ impl Reach<'_> {
         self.each(word, |operand| match operand {
             // As in `sed -i '' …` of macOS.
             Operand::Path(text) if text.is_empty() => Ok(()),
-            Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
+            Operand::Path(text) => refuse_if(word, self.is_near_place(text)),
             Operand::Unknown(_) if whole => Fault::refuse(&word.raw, NOT_KNOWN),
+            _ => self.part_outside(word, operand, &[]),
+        })
+    }
+
+    /// Whether a path is a protected place, or lies in or around one.
+    fn is_near_place(&self, path: &str) -> bool {
+        self.relation(path) != Relation::Apart
+    }
+
+    /// Refuses a word if `is_refused` holds for a path that it may name, or if it may name part of a
+    /// protected place otherwise.
+    fn each_path_or_part(&self, word: &Word, is_refused: impl Fn(&str) -> bool) -> Checked {
+        self.each(word, |operand| match operand {
+            Operand::Path(path) => refuse_if(word, is_refused(path)),
             _ => self.part_outside(word, operand, &[]),
         })
     }
 
     /// Whether a word may become an option.
     fn may_become_option(&self, word: &Word) -> bool {
-        let is_option =
-            |operand: &Operand| matches!(operand, Operand::Path(text) if text.starts_with('-'));
+        let is_option = |operand: &Operand| option_of(operand).is_some();
         word.text().is_none()
             && (self.may_be_option(word) || self.named(word).iter().any(is_option))
     }
 }
 
+/// The option that an operand is.
+fn option_of(operand: &Operand) -> Option<&str> {
+    operand.path().filter(|text| text.starts_with('-'))
+}
+
 fn refuse_if(word: &Word, refused: bool) -> Checked {
-    if refused {
-        return Fault::refuse(&word.raw, WHY_PROTECTED);
-    }
-    Ok(())
+    Fault::refuse_if(refused, &word.raw, WHY_PROTECTED)
 }
 
 fn options(arguments: &[Word]) -> impl Iterator<Item = &Word> {

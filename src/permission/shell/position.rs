@@ -97,9 +97,7 @@ impl Position {
         // In any position: inside `[[` each is a level for the parser.
         self.opening += usize::from(text == "!");
         self.words += 1;
-        if self.words > MAX_WORDS {
-            return Fault::refuse("", "it has too many words");
-        }
+        Fault::refuse_if(self.words > MAX_WORDS, "", "it has too many words")?;
         if self.opening > MAX_OPENING_WORDS {
             return Fault::refuse("", "it has too many compound commands");
         }
@@ -136,10 +134,7 @@ impl Position {
     pub fn separate(&mut self) -> Result<(), Fault> {
         self.begins_command = true;
         self.commands += 1;
-        if self.commands > MAX_COMMANDS {
-            return Fault::refuse("", "it has too many commands");
-        }
-        Ok(())
+        Fault::refuse_if(self.commands > MAX_COMMANDS, "", "it has too many commands")
     }
 
     /// Whether a command may begin here.

@@ -13,7 +13,7 @@ use super::readings::Readings;
 use super::word::Word;
 use crate::permission::path::normalise;
 use crate::permission::path_context::PathContext;
-use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
+use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED, may_be};
 
 /// Why a directory must not be moved.
 pub const MOVES_HERE: &str = "it moves the directory in which a command runs";
@@ -79,10 +79,19 @@ impl Reach<'_> {
     /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
         let found = self.named(word);
-        if self.guard.context.steps.are_spent() {
-            return Err(Fault::too_much());
-        }
+        Fault::afford(self.guard.context.steps, 0)?;
         found.iter().try_for_each(check)
+    }
+
+    /// Refuses a word if `is_refused` holds for a path that it may name.
+    ///
+    /// # Errors
+    /// The word.
+    pub fn each_path(&self, word: &Word, mut is_refused: impl FnMut(&str) -> bool) -> Checked {
+        self.each(word, |operand| {
+            let refused = operand.path().is_some_and(&mut is_refused);
+            Fault::refuse_if(refused, &word.raw, WHY_PROTECTED)
+        })
     }
 
     /// Everything that a word may name. Costs steps.
@@ -215,21 +224,17 @@ impl Reach<'_> {
     /// Whether a word in program position is our own executable.
     pub fn is_ours(&self, word: &Word) -> bool {
         let found = operands(word, self.known);
-        found.iter().any(|operand| match operand {
-            Operand::Path(text) => self.names_ours(text),
-            _ => false,
-        })
+        let mut paths = found.iter().filter_map(Operand::path);
+        paths.any(|path| self.names_ours(path))
     }
 
     /// Whether a word has the name of our own executable, in whatever directory.
     pub fn is_named_like_ours(&self, word: &Word) -> bool {
         let ours = self.guard.context.places.executable.as_deref();
         let ours = ours.and_then(Path::file_name);
-        let is_it = |operand: Operand| match operand {
-            Operand::Path(text) => Path::new(&text).file_name() == ours,
-            _ => false,
-        };
-        ours.is_some() && operands(word, self.known).into_iter().any(is_it)
+        let found = operands(word, self.known);
+        let mut paths = found.iter().filter_map(Operand::path);
+        ours.is_some() && paths.any(|path| Path::new(path).file_name() == ours)
     }
 
     fn names_ours(&self, text: &str) -> bool {

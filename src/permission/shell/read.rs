@@ -109,9 +109,7 @@ fn parse(
     }
     reader.heredocs.sort_unstable();
     let same = reader.substitutions == scanned.substitutions && reader.heredocs == scanned.heredocs;
-    if !same {
-        return Fault::refuse("", "two readings of it differ");
-    }
+    Fault::refuse_if(!same, "", "two readings of it differ")?;
     let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
     if !reader.has_test && !reader.steps.iter().any(acts) {
         return Fault::refuse("", "it holds no command");

@@ -61,16 +61,12 @@ enum Level {
 /// # Errors
 /// For anything that this scan, or some shell, could misread.
 pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
-    if source.len() > MAX_BYTES {
-        return Fault::refuse("", "it is longer than 64 KiB");
-    }
+    Fault::refuse_if(source.len() > MAX_BYTES, "", "it is longer than 64 KiB")?;
     if shell.language == Language::Other {
         return Fault::refuse("", "the shell that would run it is not known");
     }
     let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if source.contains(strange) {
-        return Fault::refuse("", "it has control characters");
-    }
+    Fault::refuse_if(source.contains(strange), "", "it has control characters")?;
     let lexer = Lexer {
         source,
         shell,
@@ -130,10 +126,7 @@ impl<'a> Lexer<'a> {
             return Fault::refuse("", "it is nested too deeply");
         }
         // The parser reads the inside of a substitution again at each enclosing level.
-        if !self.steps.spend(bytes * (1 + depth * depth)) {
-            return Err(Fault::too_much());
-        }
-        Ok(())
+        Fault::afford(self.steps, bytes * (1 + depth * depth))
     }
 
     /// Reads one step inside double quotes.

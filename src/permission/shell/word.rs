@@ -96,29 +96,22 @@ impl Word {
         // All that stands behind the first.
         let mut whole = String::new();
         for piece in &self.pieces {
-            if !found.is_empty() {
-                match piece {
-                    Piece::Text(text) => whole.push_str(text),
-                    Piece::Names => whole.push(ANY),
-                    Piece::Tilde => whole.push('~'),
-                    Piece::Name | Piece::Value(_) => whole.push(ANYTHING),
-                }
+            // What `~` means at the beginning may not be known either.
+            let is_value = match piece {
+                Piece::Tilde => found.is_empty(),
+                piece => matches!(piece, Piece::Value(_)),
+            };
+            if let Some(last) = found.last_mut() {
+                let text = match piece {
+                    Piece::Text(text) => text.clone(),
+                    Piece::Names => ANY.to_string(),
+                    Piece::Tilde => "~".to_owned(),
+                    Piece::Name | Piece::Value(_) => ANYTHING.to_string(),
+                };
+                last.push_str(&text);
+                whole.push_str(&text);
             }
-            match (piece, found.last_mut()) {
-                (Piece::Value(_), last) => {
-                    if let Some(last) = last {
-                        last.push(ANYTHING);
-                    }
-                    found.push(String::new());
-                }
-                (Piece::Text(text), Some(last)) => last.push_str(text),
-                (Piece::Names, Some(last)) => last.push(ANY),
-                (Piece::Name, Some(last)) => last.push(ANYTHING),
-                (Piece::Tilde, Some(last)) => last.push('~'),
-                // What `~` means may not be known either.
-                (Piece::Tilde, None) => found.push(String::new()),
-                (_, None) => {}
-            }
+            found.extend(is_value.then(String::new));
         }
         found.extend((found.len() > 1).then_some(whole));
         self.is_whole.then_some(found)

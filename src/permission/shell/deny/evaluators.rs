@@ -113,9 +113,7 @@ pub fn makes_assignments(command: &Simple) -> Result<(), Fault> {
             shell => SHELLS.has(shell) && sets_keyword("shopt", &options),
         }) || word.prefix().starts_with("SHELLOPTS=")
     };
-    if command.assigns("SHELLOPTS") {
-        return Fault::refuse("SHELLOPTS", AS_ASSIGNMENTS);
-    }
+    Fault::refuse_if(command.assigns("SHELLOPTS"), "SHELLOPTS", AS_ASSIGNMENTS)?;
     let found = words.iter().enumerate().find(|one| is_it(*one));
     found.map_or(Ok(()), |(_, word)| Fault::refuse(&word.raw, AS_ASSIGNMENTS))
 }

@@ -1,6 +1,6 @@
 //! Directories that a command may enter unseen, so that what follows is checked in another one.
 
-use super::{Checked, Operand, Reach, refuse_if};
+use super::{Checked, Reach};
 use crate::permission::shell::step::Simple;
 use crate::permission::shell::word::{Arity, Word};
 
@@ -21,14 +21,8 @@ impl Reach<'_> {
         let values: Vec<Word> = values
             .map(|(_, value)| Word::written(value, Arity::Any))
             .collect();
-        for word in command.words.iter().skip(1).chain(&values) {
-            self.each(word, |operand| match operand {
-                Operand::Path(path) => {
-                    refuse_if(word, self.is_foreign(path) || self.holds_little_else(path))
-                }
-                _ => Ok(()),
-            })?;
-        }
-        Ok(())
+        let is_place = |path: &str| self.is_foreign(path) || self.holds_little_else(path);
+        let mut words = command.words.iter().skip(1).chain(&values);
+        words.try_for_each(|word| self.each_path(word, is_place))
     }
 }

@@ -1,6 +1,6 @@
 //! What `find` deletes, and what the commands change that it runs.
 
-use super::{COPY, Checked, Operand, Program, Reach, Relation, is_option, refuse_if};
+use super::{COPY, Checked, Program, Reach, is_option};
 use crate::permission::protected::ANYTHING;
 use crate::permission::shell::directories::WorkingDirectories;
 use crate::permission::shell::word::{Arity, Word};
@@ -49,10 +49,7 @@ impl Reach<'_> {
             let here = Word::literal(".");
             let begins_here = arguments.first().is_some_and(Word::begins_option);
             for word in paths.iter().chain(begins_here.then_some(&here)) {
-                self.each(word, |operand| match operand {
-                    Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
-                    _ => self.part_outside(word, operand, &[]),
-                })?;
+                self.each_path_or_part(word, |path| self.is_near_place(path))?;
             }
         }
         match (removes, writes) {
@@ -98,9 +95,8 @@ impl Reach<'_> {
 
     /// What `find` finds below these paths, themselves included, if no protected place is near.
     fn below(&self, arguments: &[Word], paths: &[Word]) -> Option<Vec<String>> {
-        let is_apart = |word: &Word| {
-            word.fits(|path| !path.is_empty() && self.relation(path) == Relation::Apart)
-        };
+        let is_apart =
+            |word: &Word| word.fits(|path| !path.is_empty() && !self.is_near_place(path));
         let follows = |word: &Word| word.is_any(&["-H", "-L", "-follow"]);
         let follows = arguments.iter().any(follows);
         let apart = !follows && !paths.is_empty() && paths.iter().all(is_apart);

@@ -1,7 +1,7 @@
 //! What `git` removes, moves or writes, by its subcommand.
 
 use super::refuse_if;
-use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, plain, plain_or_option};
+use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, plain, plain_or_option};
 use crate::permission::protected::{ANY, ANYTHING};
 use crate::permission::shell::git_names::{GIT_TREE, Named, SETTINGS};
 use crate::permission::shell::name_list::Names;
@@ -15,9 +15,11 @@ impl Reach<'_> {
     /// A `git` command.
     pub(super) fn git(&self, arguments: &[Word]) -> Checked {
         let git = programs::git(arguments);
-        if git.verb == Some("config") && self.sets(git.behind) {
-            return Fault::refuse("config", SETS);
-        }
+        Fault::refuse_if(
+            git.verb == Some("config") && self.sets(git.behind),
+            "config",
+            SETS,
+        )?;
         match git.effect {
             // Any word may be the name of any subcommand.
             _ if git.verb.is_some() && self.git.alias == Named::Wholly => {
@@ -55,7 +57,7 @@ impl Reach<'_> {
 
     /// Whether a subcommand of `git` that is not known may remove or move files.
     fn may_remove(&self, arguments: &[Word], git: &GitCommand) -> bool {
-        let removes = |operand: &Operand| matches!(operand, Operand::Path(verb) if matches!(verb.as_str(), "clean" | "rm" | "mv"));
+        let removes = |operand: &Operand| matches!(operand.path(), Some("clean" | "rm" | "mv"));
         let verb = arguments.get(git.at);
         self.git.removal || verb.is_some_and(|verb| self.named(verb).iter().any(removes))
     }
@@ -65,9 +67,7 @@ impl Reach<'_> {
         self.others(&arguments[..git.at])?;
         let is_option = |word: &&Word| word.begins_option() || self.may_become_option(word);
         self.others(git.behind.iter().filter(is_option))?;
-        if self.git.work_tree {
-            return Fault::refuse(GIT_TREE, NOT_KNOWN);
-        }
+        Fault::refuse_if(self.git.work_tree, GIT_TREE, NOT_KNOWN)?;
         let is_all = git.verb == Some("clean") && !self.names_path(git.behind);
         if is_all || git.verb.is_none() {
             self.changed(&Word::literal("."), true)?;
@@ -112,7 +112,7 @@ impl Reach<'_> {
                 let glob = text.find(['*', '?', '[', '\\', ANY, ANYTHING]);
                 let above = |at| text[..at].rsplit_once('/').map_or(".", |(above, _)| above);
                 let path = glob.map_or(text.as_str(), above);
-                refuse_if(word, self.relation(path) != Relation::Apart)
+                refuse_if(word, self.is_near_place(path))
             }
             Operand::Unknown(_) => Fault::refuse(&word.raw, NOT_KNOWN),
             _ => self.part_outside(word, operand, &[]),

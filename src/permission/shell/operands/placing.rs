@@ -119,17 +119,12 @@ impl Reach<'_> {
             return Ok(());
         };
         self.each(word, |operand| {
-            let paths = match operand {
-                Operand::Path(text) => self.paths(text).unwrap_or_default(),
-                _ => Vec::new(),
-            };
+            let paths = operand.path().and_then(|text| self.paths(text));
+            let paths = paths.unwrap_or_default();
             passed
                 .moved
                 .extend(paths.iter().map(|path| normalise(path)));
-            if passed.is_moved() {
-                return Fault::refuse(&word.raw, MOVES_HERE);
-            }
-            Ok(())
+            Fault::refuse_if(passed.is_moved(), &word.raw, MOVES_HERE)
         })
     }
 
@@ -138,64 +133,40 @@ impl Reach<'_> {
         let unknown_option = self.may_be_option(word);
         self.met_unknown
             .set(self.met_unknown.get() || unknown_option);
-        self.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                let linked = may_link && self.relation(text) == Relation::Within;
-                refuse_if(
-                    word,
-                    linked || self.leads_in(text) || self.is_our_file(text),
-                )
-            }
-            _ => Ok(()),
+        self.each_path(word, |path| {
+            let linked = may_link && self.relation(path) == Relation::Within;
+            linked || self.leads_in(path) || self.is_our_file(path)
         })
     }
 
     /// What may be the value of an option, such as a file that is written.
     fn value(&self, word: &Word) -> Checked {
-        self.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                // It may be a command, as behind `-e` of `rsync`.
-                let quotes = |c: char| c.is_whitespace() || "\"'".contains(c);
-                let mut parts = text.split(quotes).chain([text.as_str()]);
-                refuse_if(
-                    word,
-                    parts.any(|part| self.relation(part) == Relation::Within),
-                )
-            }
-            _ => Ok(()),
+        self.each_path(word, |path| {
+            // It may be a command, as behind `-e` of `rsync`.
+            let quotes = |c: char| c.is_whitespace() || "\"'".contains(c);
+            let mut parts = path.split(quotes).chain([path]);
+            parts.any(|part| self.relation(part) == Relation::Within)
         })
     }
 
     /// What a link leads to, from here or from where the link is.
     fn linked(&self, word: &Word) -> Checked {
-        self.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                let climbs = text.split('/').filter(|part| *part == "..").count();
-                let below = text.trim_start_matches("../");
-                let protection = self.guard.context.protection;
-                let inside = climbs > 0 && protection.may_lie_within(Path::new(below));
-                let above = climbs > 0 && below.trim_matches(['.', '/']).is_empty();
-                refuse_if(
-                    word,
-                    above || inside || self.relation(text) != Relation::Apart,
-                )
-            }
-            _ => self.part_outside(word, operand, &[]),
+        self.each_path_or_part(word, |path| {
+            let climbs = path.split('/').any(|part| part == "..");
+            let below = path.trim_start_matches("../");
+            let protection = self.guard.context.protection;
+            let inside = climbs && protection.may_lie_within(Path::new(below));
+            let above = climbs && below.trim_matches(['.', '/']).is_empty();
+            above || inside || self.is_near_place(path)
         })
     }
 
     /// What relative links lead to from the directory that they are made in, if that is known.
     fn linked_at(&self, directory: Option<&str>, sources: &[&Word]) -> Checked {
         let places = directory.and_then(|directory| self.paths(directory));
-        for word in sources {
-            self.each(word, |operand| match operand {
-                Operand::Path(target) => {
-                    refuse_if(word, self.may_lead_in(places.as_deref(), target))
-                }
-                _ => Ok(()),
-            })?;
-        }
-        Ok(())
+        let leads_in = |target: &str| self.may_lead_in(places.as_deref(), target);
+        let mut sources = sources.iter();
+        sources.try_for_each(|word| self.each_path(word, leads_in))
     }
 
     fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
@@ -248,10 +219,7 @@ fn is_long(word: &Word, options: &[&str]) -> bool {
 
 /// The name under which a source would stand in a directory, if it is known.
 fn entry(operand: &Operand) -> Option<String> {
-    let Operand::Path(text) = operand else {
-        return None;
-    };
-    let name = text.rsplit('/').next()?;
+    let name = operand.path()?.rsplit('/').next()?;
     (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
 }
 

@@ -23,9 +23,7 @@ impl Reader {
                     if !quoted {
                         expansion::plain_variables_only(content, self.zsh)?;
                     }
-                    if !complete {
-                        return Fault::refuse("<<", "a here-document has no end");
-                    }
+                    Fault::refuse_if(!complete, "<<", "a here-document has no end")?;
                 }
                 NodeKind::Redirect {
                     op,
@@ -50,9 +48,7 @@ impl Reader {
             _ => return Fault::refuse(op, "this redirection is not read"),
         };
         self.files += 1;
-        if self.files > MAX_FILES {
-            return Fault::refuse(op, "it redirects to too many files");
-        }
+        Fault::refuse_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
         self.steps.push(Step::Redirect(Redirect {
             writes,
             target: word,
