@@ -41,6 +41,12 @@ impl Names {
             && self.text.split_ascii_whitespace().any(|one| one == name)
     }
 
+    /// Whether a text begins with one of the names.
+    pub fn has_beginning_of(&self, text: &str) -> bool {
+        let mut names = self.text.split_ascii_whitespace();
+        names.any(|name| text.starts_with(name))
+    }
+
     /// Whether no name is in it.
     pub const fn is_empty(&self) -> bool {
         self.text.is_empty()

@@ -43,33 +43,28 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
         }
         "cd" => {
             let is_plain = |to: &&str| !to.is_empty() && !to.starts_with(['-', '+', '~']);
-            Ok(match arguments {
-                [directory] => directory
-                    .text()
-                    .filter(is_plain)
-                    .map_or(Builtin::Ordinary, |to| {
-                        Builtin::ChangeDirectory(to.to_owned())
-                    }),
-                _ => Builtin::Ordinary,
-            })
+            let to = match arguments {
+                [directory] => directory.text().filter(is_plain),
+                _ => None,
+            };
+            let change = to.map(|to| Builtin::ChangeDirectory(to.to_owned()));
+            Ok(change.unwrap_or(Builtin::Ordinary))
         }
         "test" => test(arguments),
         "[" => match arguments.split_last() {
             Some((last, inside)) if last.text() == Some("]") => test(inside),
             _ => only_if(false),
         },
-        "printf" => match arguments.split_first() {
-            // The number of words after the format does not matter.
-            Some((format, values)) => match format.text().and_then(conversions) {
-                Some(letters) => {
-                    // zsh evaluates operands that are not text.
-                    let computes = variables.zsh && letters.contains(|c| !"sb%".contains(c));
-                    neutral_if(!computes || all(values, is_digits))
-                }
-                None => only_if(false),
-            },
-            None => only_if(false),
-        },
+        "printf" => {
+            let format = arguments.first().and_then(Word::text);
+            let Some(letters) = format.and_then(conversions) else {
+                return only_if(false);
+            };
+            // The number of words after the format does not matter, but zsh evaluates those that
+            // are not printed as text.
+            let computes = variables.zsh && letters.contains(|c| !"sb%".contains(c));
+            neutral_if(!computes || all(&arguments[1..], is_digits))
+        }
         "set" => neutral_if(sets_only_strictness(arguments)),
         "command" => {
             let looks = |word: &Word| word.is_any(&["-v", "-V"]);
@@ -81,16 +76,9 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
         }
         "read" => {
             let names = after_options(arguments, &["-r"]);
-            let may_read = |name: &str| names::is_name(name) && variables.may_hold_anything(name);
-            only_if(!names.is_empty() && all(names, may_read))
+            only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))
         }
-        "unset"
-            if all(arguments, |name| {
-                names::is_name(name) && variables.may_be_set(name)
-            }) =>
-        {
-            Ok(Builtin::Ordinary)
-        }
+        "unset" if all(arguments, |name| variables.may_be_set(name)) => Ok(Builtin::Ordinary),
         "unset" | "let" | "declare" | "typeset" | "local" | "alias" | "unalias" | "getopts"
         | "mapfile" | "readarray" | "function" | "compgen" | "complete" | "shopt" => only_if(false),
         _ => neutral_if(neutral::is_neutral(program, arguments)),

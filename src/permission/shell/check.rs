@@ -5,7 +5,7 @@ use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::readings::Readings;
-use super::step::{self, Assignment, Redirect, Simple, Step};
+use super::step::{self, Assignment, Input, Redirect, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
 use super::{Fault, filters, find, runners};
@@ -91,7 +91,6 @@ struct View<'a> {
     lead: &'a [String],
     simple: &'a Simple,
     in_loop: bool,
-    wrapped: bool,
     programs_only: bool,
     /// The number of wrappers around it.
     depth: usize,
@@ -214,7 +213,6 @@ impl Checker<'_> {
             lead: &lead,
             simple,
             in_loop: simple.in_loop || in_loop,
-            wrapped: false,
             programs_only: false,
             depth: 0,
         })
@@ -239,11 +237,9 @@ impl Checker<'_> {
             .directories
             .are_home(|directory| self.rules.is_home(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
-        Fault::refuse_if(
-            is_relative && !home,
-            name,
-            "it is another program in another directory",
-        )?;
+        if is_relative && !home {
+            return Fault::refuse(name, "it is another program in another directory");
+        }
         let builtin = builtins::classify(name, arguments, self.variables())?;
         let actions = match runners::base(name) {
             "find" => find::actions(arguments)?,
@@ -284,7 +280,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        if !view.wrapped && self.is_filter(view) {
+        if view.depth == 0 && self.is_filter(view) {
             return Ok(Grant::Free("it only filters a pipe"));
         }
         let is_builtin = view.programs_only && wrappers::is_builtin(name);
@@ -313,14 +309,11 @@ impl Checker<'_> {
     }
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
-        Fault::refuse_if(
-            view.depth == MAX_WRAPPERS,
-            "",
-            "too many wrappers around a command",
-        )?;
+        if view.depth == MAX_WRAPPERS {
+            return Fault::refuse("", "too many wrappers around a command");
+        }
         self.run(&View {
             words,
-            wrapped: true,
             programs_only,
             depth: view.depth + 1,
             ..*view
@@ -329,12 +322,12 @@ impl Checker<'_> {
 
     fn is_filter(&self, view: &View) -> bool {
         let simple = view.simple;
-        let only_text = simple.has_text_input && !simple.reads_input;
-        let echoes = only_text && matches!(view.words, [cat] if cat.text() == Some("cat"));
+        let is_cat = matches!(view.words, [cat] if cat.text() == Some("cat"));
+        let echoes = simple.input == Input::Text && is_cat;
         echoes
             || self.rules.pipe_filters()
                 && simple.stage > 0
-                && !simple.reads_input
+                && simple.input != Input::File
                 && filters::is_filter(view.words)
     }
 }

@@ -2,7 +2,9 @@
 //! replaces the variable before the command is checked: `OUT=out; ls > "$OUT/x"` writes `out/x`.
 //! `$HOME` and the `~` of `~/x` are constants too.
 //!
-//! All conditions are in [`Constant::assigned_in`], [`assignments`] and [`fill`]; nothing else creates a [`Constant`].
+//! All conditions are in [`assigned_in`], [`assignments`] and [`fill`].
+
+use std::collections::BTreeMap;
 
 use rable::{ListOperator, Node, NodeKind};
 
@@ -16,54 +18,36 @@ use crate::permission::steps::Steps;
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
 const MAX: usize = 24;
 
-/// A variable that has one value at all its uses.
-#[derive(Debug, PartialEq, Eq)]
-struct Constant {
-    name: String,
-    value: String,
-}
+/// The values of variables that have one value at all their uses.
+type Constants = BTreeMap<String, String>;
 
-impl Constant {
-    /// A bare `NAME=LITERAL`. Other mentions of the name must follow it and be `$NAME` or
-    /// `${NAME…}`.
-    fn assigned_in(
-        command: &Node,
-        known: &[Self],
-        text: &Text,
-        variables: Variables,
-    ) -> Option<Self> {
-        let NodeKind::Command {
-            assignments,
-            words,
-            redirects,
-        } = &command.kind
-        else {
-            return None;
-        };
-        let [assignment] = assignments.as_slice() else {
-            return None;
-        };
-        if !words.is_empty() || !redirects.is_empty() {
-            return None;
-        }
-        let written = literal(assignment, known)?;
-        let (name, value) = names::assignment(&written)?;
-        let may_be = variables.may_hold_anything(name) && !is_special(name);
-        let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
-        Some(Self {
-            name: name.to_owned(),
-            value,
-        })
+/// A bare `NAME=LITERAL`, as name and value. Other mentions of the name must follow it and be
+/// `$NAME` or `${NAME…}`.
+fn assigned_in(
+    command: &Node,
+    known: &Constants,
+    text: &Text,
+    variables: Variables,
+) -> Option<(String, String)> {
+    let NodeKind::Command {
+        assignments,
+        words,
+        redirects,
+    } = &command.kind
+    else {
+        return None;
+    };
+    let [assignment] = assignments.as_slice() else {
+        return None;
+    };
+    if !words.is_empty() || !redirects.is_empty() {
+        return None;
     }
-
-    /// `$HOME`, if nothing in the text could change its value.
-    fn home(variables: Variables, text: &Text) -> Option<Self> {
-        let value = variables.home.and_then(plain)?;
-        text.only_uses("HOME", 0).then(|| Self {
-            name: "HOME".to_owned(),
-            value,
-        })
-    }
+    let written = literal(assignment, known)?;
+    let (name, value) = names::assignment(&written)?;
+    let may_be = variables.may_hold_anything(name) && !is_special(name);
+    let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
+    Some((name.to_owned(), value))
 }
 
 /// Replaces uses of constants. `nodes` were parsed from `text`.
@@ -72,20 +56,32 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
         return nodes;
     }
     let searched = Text::new(text);
-    let mut constants: Vec<Constant> = Constant::home(variables, &searched).into_iter().collect();
+    // `$HOME`, if nothing in the text could change its value.
+    let home = variables.home.and_then(plain);
+    let home = home.filter(|_| searched.only_uses("HOME", 0));
+    let mut constants: Constants = home
+        .map(|home| ("HOME".to_owned(), home))
+        .into_iter()
+        .collect();
     let assignments = assignments(&nodes);
     // A value may be composed of earlier constants.
     for (command, runs_first) in &assignments {
         if assignments.len() > MAX || !steps.spend(text.len() / 16) {
             return nodes;
         }
-        let found = Constant::assigned_in(command, &constants, &searched, variables);
+        let found = assigned_in(command, &constants, &searched, variables);
         constants.extend(found.filter(|_| *runs_first));
     }
     let is_opaque = |node: &mut Node| is_opaque(node, &constants);
     if !constants.is_empty() && !nodes.iter_mut().any(|node| any(node, &mut { is_opaque })) {
+        let mut put_in = |node: &mut Node| {
+            if let NodeKind::Word { value, parts, .. } = &mut node.kind {
+                put_in_word(value, parts, &constants);
+            }
+            false
+        };
         for node in &mut nodes {
-            put_in(node, &constants);
+            any(node, &mut put_in);
         }
     }
     nodes
@@ -128,14 +124,14 @@ pub fn loops_over_names(
 
 /// Whether a command line may bind variables invisibly.
 pub fn binds_unseen(nodes: &mut [Node]) -> bool {
-    let mut look = |node: &mut Node| is_opaque(node, &[]);
+    let mut look = |node: &mut Node| is_opaque(node, &Constants::new());
     nodes.iter_mut().any(|node| any(node, &mut look))
 }
 
 /// Whether a word names a file in its directory, even if text is added on either side.
 fn is_plain_name(word: &Node) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
-    literal(word, &[])
+    literal(word, &Constants::new())
         .and_then(|text| plain(&text))
         .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
 }
@@ -224,29 +220,27 @@ fn plain(value: &str) -> Option<String> {
 }
 
 /// A word's text as written, with constants replaced; `None` if it contains other expansions.
-fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
+fn literal(word: &Node, constants: &Constants) -> Option<String> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return None;
     };
     let text = |part: &Node| match &part.kind {
         NodeKind::WordLiteral { value } => Some(value.clone()),
-        part => used(part, constants).map(str::to_owned),
+        part => used(part, constants).cloned(),
     };
     parts.iter().map(text).collect()
 }
 
 /// The constant that this part of a word uses.
-fn used<'a>(part: &NodeKind, constants: &'a [Constant]) -> Option<&'a str> {
-    let NodeKind::ParamExpansion {
-        param,
-        op: None,
-        arg: None,
-    } = part
-    else {
-        return None;
-    };
-    let found = constants.iter().find(|constant| constant.name == *param);
-    found.map(|constant| constant.value.as_str())
+fn used<'a>(part: &NodeKind, constants: &'a Constants) -> Option<&'a String> {
+    match part {
+        NodeKind::ParamExpansion {
+            param,
+            op: None,
+            arg: None,
+        } => constants.get(param),
+        _ => None,
+    }
 }
 
 /// The bare assignments among the items of the top-level list, and whether this shell runs each
@@ -268,34 +262,27 @@ fn assignments(nodes: &[Node]) -> Vec<(&Node, bool)> {
     found
 }
 
-fn put_in(node: &mut Node, constants: &[Constant]) {
-    any(node, &mut |node| {
-        if let NodeKind::Word { value, parts, .. } = &mut node.kind {
-            put_in_word(value, parts, constants);
-        }
-        false
-    });
-}
-
-fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
+fn put_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
     let below_home = written.starts_with("~/");
     let tildes = written.matches('~').count();
     // Braces expand before variables, and a tilde may expand after the constant too.
     if written.replace("${", "").contains('{') || tildes > usize::from(below_home) {
         return;
     }
-    let find = |name: &str| constants.iter().find(|constant| constant.name == name);
     for (at, part) in parts.iter_mut().enumerate() {
         if let Some(value) = used(&part.kind, constants) {
-            let value = value.to_owned();
+            let value = value.clone();
             part.kind = NodeKind::WordLiteral { value };
             continue;
         }
         match &mut part.kind {
             // Only numbers remain in it, whatever its result.
             NodeKind::ArithmeticExpansion { expression } => {
+                let is_digit = |c: char| c.is_ascii_digit();
                 let is_number = |name: &str| {
-                    find(name).is_some_and(|one| one.value.chars().all(|c| c.is_ascii_digit()))
+                    constants
+                        .get(name)
+                        .is_some_and(|value| value.chars().all(is_digit))
                 };
                 if expression
                     .as_ref()
@@ -305,10 +292,10 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
                 }
             }
             NodeKind::WordLiteral { value } if at == 0 && below_home => {
-                if let Some(home) = find("HOME")
+                if let Some(home) = constants.get("HOME")
                     && let Some(rest) = value.strip_prefix('~')
                 {
-                    *value = format!("{}{rest}", home.value);
+                    *value = format!("{home}{rest}");
                 }
             }
             _ => {}
@@ -317,7 +304,7 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
 }
 
 /// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
-fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
+fn is_opaque(node: &Node, constants: &Constants) -> bool {
     const EVALUATES: Names = Names::new(
         "eval source . trap coproc alias unalias enable emulate autoload zmodload sched vared bind \
      complete fc",
@@ -356,7 +343,12 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     // A glob may be the name of any file.
     let is_one = |text: &String| !text.contains(['*', '?', '[']);
     // A name that a constant is a part of stands nowhere in the text.
-    let is_known = |word: &Node| literal(word, &[]).as_ref().is_some_and(is_one) || is_named(word);
+    let is_known = |word: &Node| {
+        literal(word, &Constants::new())
+            .as_ref()
+            .is_some_and(is_one)
+            || is_named(word)
+    };
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
     let prints = program.as_deref() == Some("printf")

@@ -104,7 +104,7 @@ impl Context {
     }
 
     /// A result, in which prose has no faults.
-    fn judge(self, result: Result<(), impl Into<Denial>>) -> Result<(), Denial> {
+    fn judge(self, result: Result<(), impl Into<Denial>>) -> Checked {
         match result.map_err(Into::into) {
             Err(Denial::Unclear(_)) if self.may_be_prose => Ok(()),
             result => result,
@@ -121,8 +121,11 @@ struct Inside {
     looks: bool,
 }
 
+/// Whether no denial covers something.
+type Checked = Result<(), Denial>;
+
 impl Seeker<'_> {
-    fn text(&self, text: &str, context: Context) -> Result<(), Denial> {
+    fn text(&self, text: &str, context: Context) -> Checked {
         let too_deep = context.depth > MAX_DEPTH;
         if too_deep && context.may_be_prose {
             // Prose has no faults, but is not nested so deeply.
@@ -142,11 +145,7 @@ impl Seeker<'_> {
     }
 
     /// Texts that may be command lines or anything else.
-    fn prose(
-        &self,
-        texts: impl IntoIterator<Item = String>,
-        context: Context,
-    ) -> Result<(), Denial> {
+    fn prose(&self, texts: impl IntoIterator<Item = String>, context: Context) -> Checked {
         let context = Context {
             may_be_prose: true,
             ..context.inner()
@@ -161,12 +160,7 @@ impl Seeker<'_> {
     }
 
     /// A command of a program with these arguments; `part` is shown if it is denied.
-    fn command(
-        &self,
-        program: &str,
-        arguments: &[Word],
-        part: impl FnOnce() -> String,
-    ) -> Result<(), Denial> {
+    fn command(&self, program: &str, arguments: &[Word], part: impl FnOnce() -> String) -> Checked {
         let program = Word::literal(program);
         let command = std::iter::once(&program).chain(arguments);
         let rule = (self.denies)(&word::canonical(&[], command));
@@ -174,7 +168,7 @@ impl Seeker<'_> {
     }
 
     /// A denied program that is named as a file, to be copied or linked to another name.
-    fn file(&self, word: &Word) -> Result<(), Denial> {
+    fn file(&self, word: &Word) -> Checked {
         let raw = word.text().unwrap_or(&word.raw);
         let all = alternatives(&raw.replace(['"', '\''], "")).unwrap_or_default();
         for text in all {
@@ -192,7 +186,7 @@ impl Seeker<'_> {
         Ok(())
     }
 
-    fn simple(&self, simple: &Simple, context: Context) -> Result<(), Denial> {
+    fn simple(&self, simple: &Simple, context: Context) -> Checked {
         for one in &simple.assignments {
             let value = one.text.as_deref().and_then(|text| text.split_once('='));
             context.judge(evaluators::sets(&one.name, value.map(|(_, value)| value)))?;
@@ -224,7 +218,7 @@ impl Seeker<'_> {
     }
 
     /// The command that begins at one of the words.
-    fn begun(&self, simple: &Simple, at: usize, inside: &Inside) -> Result<(), Denial> {
+    fn begun(&self, simple: &Simple, at: usize, inside: &Inside) -> Checked {
         let words = &simple.words[at..];
         let word = &words[0];
         let Some(program) = word.text() else {
@@ -250,11 +244,12 @@ impl Seeker<'_> {
                 self.command(name, &words[*begin..], || simple.shown())?;
             }
         }
-        Fault::refuse_if(
-            is_loader(base),
-            base,
-            "it runs a program by a way of its own",
-        )?;
+        if is_loader(base) {
+            return Ok(Fault::refuse(
+                base,
+                "it runs a program by a way of its own",
+            )?);
+        }
         if simple.words[..at]
             .iter()
             .all(|word| stays_in_shell(word) || word.begins_option())
@@ -271,7 +266,7 @@ impl Seeker<'_> {
     }
 
     /// Checks arguments that may be command lines themselves.
-    fn arguments(&self, program: &str, arguments: &[Word], inside: &Inside) -> Result<(), Denial> {
+    fn arguments(&self, program: &str, arguments: &[Word], inside: &Inside) -> Checked {
         let context = inside.context.inner();
         let unknown = |part: &str| Fault::new(part, UNKNOWN_TEXT);
         if program == "eval" {
@@ -320,7 +315,7 @@ impl Seeker<'_> {
     }
 
     /// A shell with the supported form of `-c`, or with a script.
-    fn shell(&self, program: &str, arguments: &[Word], inside: &Inside) -> Result<(), Denial> {
+    fn shell(&self, program: &str, arguments: &[Word], inside: &Inside) -> Checked {
         let language = match program {
             "zsh" => Language::BashOrZsh,
             "fish" | "csh" | "tcsh" => Language::Other,

@@ -11,8 +11,6 @@ use super::word::Word;
 
 struct Filter {
     name: &'static str,
-    /// Options without a value, exactly.
-    flags: &'static [&'static str],
     /// Letters of flags that may be clustered, such as `-rn`.
     letters: &'static str,
     /// Options whose value is the next word or joined to them.
@@ -39,9 +37,9 @@ static FILTERS: &[Filter] = &[
     filter("uniq", "cdui", &["-f", "-s", "-w"], Operands::None),
     filter("cut", "s", &["-d", "-f", "-c", "-b"], Operands::None),
     filter("tr", "dscC", &[], Operands::Sets),
-    filter("grep", "ivEFPwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
-    filter("egrep", "ivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
-    filter("fgrep", "ivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("grep", "nivEFPwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("egrep", "nivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("fgrep", "nivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
     filter("nl", "", &["-b", "-w", "-s"], Operands::None),
     filter("column", "tx", &["-s", "-c"], Operands::None),
     filter("cat", "nbsAETvet", &[], Operands::None),
@@ -57,10 +55,6 @@ const fn filter(
 ) -> Filter {
     Filter {
         name,
-        flags: match operands {
-            Operands::Pattern => &["-n", "--color=never", "--line-buffered"],
-            _ => &[],
-        },
         letters,
         valued,
         operands,
@@ -124,11 +118,9 @@ impl Filter {
         let letters = &text[1..];
         let counts =
             matches!(self.name, "head" | "tail") && letters.chars().all(|c| c.is_ascii_digit());
-        counts
-            || self.flags.contains(&text)
-            || letters
-                .chars()
-                .all(|c| self.letters.contains(c) || self.operands == Operands::Pattern && c == 'n')
+        let is_long = self.operands == Operands::Pattern
+            && matches!(text, "--color=never" | "--line-buffered");
+        counts || is_long || letters.chars().all(|c| self.letters.contains(c))
     }
 }
 

@@ -102,8 +102,5 @@ fn is_surely_value(before: &[Word]) -> bool {
         return false;
     };
     let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text);
-    primary.fits(takes_value)
-        && before
-            .last()
-            .is_none_or(|word| word.text().is_none_or(takes_none))
+    primary.fits(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
 }

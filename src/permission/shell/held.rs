@@ -12,7 +12,6 @@ use super::reach::Guard;
 use super::read::Reading;
 use super::runners;
 use super::special::is_special;
-use super::step::Step;
 use super::word::{Arity, Word};
 
 /// The limit of names that are searched for.
@@ -39,10 +38,7 @@ impl Held {
             .read(command, guard.context.places.shell, true);
         let mut given_on = Vec::new();
         // A command that cannot be read is refused, or its variables are never used.
-        for step in reading.iter().flat_map(|reading| &reading.steps) {
-            let Step::Command(simple) = step else {
-                continue;
-            };
+        for simple in reading.iter().flat_map(Reading::commands) {
             let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
             let mentioned = simple.words.iter().map(|word| word.raw.as_str());
             for text in assigned.chain(mentioned) {

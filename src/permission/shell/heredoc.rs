@@ -12,7 +12,8 @@ pub struct Pending {
     delimiter: String,
     quoted: bool,
     strips_tabs: bool,
-    depth: usize,
+    /// At how many levels the operator was.
+    pub depth: usize,
 }
 
 impl Pending {
@@ -45,11 +46,6 @@ impl Pending {
             }
             _ => Fault::refuse("<<", "this here-document's delimiter is not a plain word"),
         }
-    }
-
-    /// Whether the operator was at this depth.
-    pub fn began_at(&self, depth: usize) -> bool {
-        self.depth == depth
     }
 
     /// The body at the start of `text` as the command receives it, and its width including the line

@@ -22,8 +22,10 @@ pub struct Position {
     word: Option<Word>,
     /// The words that contain the enclosing substitutions.
     outer: Vec<Option<Word>>,
-    begins_command: bool,
-    open: usize,
+    /// Whether a command may begin here, or begins with the word being read.
+    pub begins_command: bool,
+    /// The number of open compound commands.
+    pub open: usize,
     opening: usize,
     commands: usize,
     words: usize,
@@ -65,11 +67,6 @@ impl Position {
     /// Whether a word is being read.
     pub fn is_in_word(&self) -> bool {
         self.word.is_some()
-    }
-
-    /// The number of open compound commands.
-    pub fn open_words(&self) -> usize {
-        self.open
     }
 
     /// Starts or continues a word at `at` with a plain character.
@@ -140,11 +137,6 @@ impl Position {
     /// Whether a command may begin here.
     pub fn is_command_begin(&self) -> bool {
         self.begins_command && self.word.is_none()
-    }
-
-    /// Marks that a command may begin here.
-    pub fn begin_command(&mut self) {
-        self.begins_command = true;
     }
 
     /// Begins a parenthesis or substitution, possibly within a word.

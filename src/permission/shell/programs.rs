@@ -202,12 +202,8 @@ pub fn git(arguments: &[Word]) -> GitCommand<'_> {
     // Behind an option that is not known, it may be any word.
     let verb = verb.filter(|text| !text.starts_with('-'));
     let behind = arguments.get(at + 1..).unwrap_or_default();
-    let is_output = |word: &Word| {
-        ["-o", "--ou"]
-            .iter()
-            .any(|option| word.prefix().starts_with(option))
-    };
-    let writes = behind.iter().any(is_output);
+    let is_output = |text: &str| text.starts_with("-o") || text.starts_with("--ou");
+    let writes = behind.iter().any(|word| is_output(word.prefix()));
     let effect = match verb {
         Some("clean") if has_only(behind, "--dry-run", "dfxXqne", "n") => Reads,
         Some("rm") if has_only(behind, "--cached", "rfqn", "") => Other,

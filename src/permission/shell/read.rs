@@ -9,7 +9,7 @@ use rable::{ListOperator, Node, NodeKind};
 use super::name_list::Names;
 use super::names::{self, Variables};
 use super::scan::{Scan, scan};
-use super::step::{Around, Assignment, Scope, ScopeKind, Simple, Step, moves};
+use super::step::{Assignment, Input, Scope, ScopeKind, Simple, Step, moves};
 use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
@@ -50,6 +50,14 @@ pub fn read(
 }
 
 impl Reading {
+    /// Its simple commands.
+    pub fn commands(&self) -> impl Iterator<Item = &Simple> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Command(simple) => Some(simple),
+            _ => None,
+        })
+    }
+
     /// What the shell does if it reads the text in one of two ways.
     fn or(self, other: Self) -> Self {
         let moves = moves(&self.steps) || moves(&other.steps);
@@ -216,10 +224,8 @@ impl Reader {
                 self.redirects(redirects)
             }
             NodeKind::Comment { .. } | NodeKind::Empty => Ok(()),
-            _ => Fault::refuse(
-                &kind_of(&node.kind),
-                "shells disagree about it, or it runs later",
-            ),
+            // The scan has refused `coproc`, `((` and functions.
+            _ => Fault::refuse("", "shells disagree about it, or it runs later"),
         }
     }
 
@@ -303,7 +309,12 @@ impl Reader {
         if let Some(first) = words.first().filter(|word| RESERVED.has(&word.raw)) {
             return Err(Fault::unread(&first.raw));
         }
-        let of = |wanted: fn(&NodeKind) -> bool| redirects.iter().any(|node| wanted(&node.kind));
+        let input = |node: &Node| match &node.kind {
+            NodeKind::HereDoc { .. } => Input::Text,
+            NodeKind::Redirect { op, .. } if op == "<<<" => Input::Text,
+            NodeKind::Redirect { op, .. } if op.starts_with('<') => Input::File,
+            _ => Input::Outer,
+        };
         self.redirects(redirects)?;
         if !words.is_empty() || !assignments.is_empty() {
             self.steps.push(Step::Command(Simple {
@@ -311,15 +322,9 @@ impl Reader {
                 words,
                 stage,
                 in_loop: self.loops > 0,
-                around: Around {
-                    is_captured: self.captured > 0,
-                    looped: self.looped.clone(),
-                },
-                reads_input: of(|kind| matches!(kind, NodeKind::Redirect { op, .. } if op.starts_with('<') && op != "<<<")),
-                has_text_input: of(|kind| match kind {
-                    NodeKind::Redirect { op, .. } => op == "<<<",
-                    kind => matches!(kind, NodeKind::HereDoc { .. }),
-                }),
+                is_captured: self.captured > 0,
+                looped: self.looped.clone(),
+                input: redirects.iter().map(input).max().unwrap_or(Input::Outer),
             }));
         }
         Ok(())
@@ -373,11 +378,3 @@ impl Reader {
 const RESERVED: Names = Names::new(
     "if then else elif fi do done case esac while until for function select coproc in { } ! [[",
 );
-
-fn kind_of(kind: &NodeKind) -> String {
-    match kind {
-        NodeKind::Coproc { .. } => "coproc".to_owned(),
-        NodeKind::ArithmeticCommand { .. } => "((".to_owned(),
-        _ => String::new(),
-    }
-}

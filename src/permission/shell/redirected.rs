@@ -17,8 +17,9 @@ use super::held::Held;
 use super::links::links_made;
 use super::operand::Known;
 use super::reach::{Guard, MOVES_HERE, Passed, Reach};
-use super::step::{Redirect, Simple, Step};
-use super::word::{Arity, Word};
+use super::read::Reading;
+use super::step::{Redirect, Simple};
+use super::word::Word;
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 use crate::permission::path::normalise;
@@ -47,49 +48,41 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     let is_named = |name: &&&str| unquoted.contains(**name);
     let ours = ["CHIBI_HOOK", "CHIBI_TOOL_"].iter().find(is_named);
     let ours = ours.map(|name| (*name).to_owned());
-    let seen = RefCell::new(Touched {
-        ours,
-        ..Touched::default()
-    });
-    let texts = RefCell::default();
     let home = guard.context.places.home.as_deref();
-    let home = home.and_then(Path::to_str);
     let text = Text::new(command);
-    let (held, links, met_unknown) = (OnceCell::new(), OnceCell::new(), Cell::default());
-    let git = GitNames::in_text(&text);
-    let passed = RefCell::default();
     // Where it was matters if `..` stands elsewhere than behind `cd`.
     let climbs = command.replace("cd ..", "").contains("..");
     let sets_path = text.bindings("PATH") > 0;
-    let mktemp = text.bindings("TMPDIR") == 0 && !sets_path;
-    let mut next = Some((command.to_owned(), guard.begin.to_owned()));
-    while let Some((text, begin)) = next.filter(|_| !guard.context.steps.are_spent()) {
-        let recorder = Recorder {
-            command,
-            seen: &seen,
-            texts: &texts,
-            guard: Guard {
-                begin: &begin,
-                ..guard
-            },
-            is_moved: begin != guard.begin,
-            home,
-            held: &held,
-            links: &links,
-            passed: climbs.then_some(&passed),
-            sets_path,
-            git,
-            mktemp,
-            met_unknown: &met_unknown,
-        };
+    let mut recorder = Recorder {
+        command,
+        seen: RefCell::new(Touched {
+            ours,
+            ..Touched::default()
+        }),
+        texts: RefCell::new(vec![(command.to_owned(), guard.begin.to_owned())]),
+        guard,
+        begin: PathBuf::new(),
+        home: home.and_then(Path::to_str),
+        held: OnceCell::new(),
+        links: OnceCell::new(),
+        passed: climbs.then(RefCell::default),
+        sets_path,
+        git: GitNames::in_text(&text),
+        mktemp: text.bindings("TMPDIR") == 0 && !sets_path,
+        met_unknown: Cell::default(),
+    };
+    while !guard.context.steps.are_spent()
+        && let Some((text, begin)) = recorder.texts.get_mut().pop()
+    {
+        recorder.begin = begin;
         check(&text, &recorder, guard.readings);
         recorder.check_names();
-        next = texts.borrow_mut().pop();
     }
-    let mut seen = seen.into_inner();
+    let mut seen = recorder.seen.into_inner();
     // Commands that run at the same time may run in any order.
     let concurrent = command.replace("&&", "").contains('&');
-    if concurrent && passed.into_inner().is_moved() {
+    let passed = recorder.passed.map(RefCell::into_inner);
+    if concurrent && passed.is_some_and(|passed| passed.is_moved()) {
         seen.protected.get_or_insert(Fault::new("&", MOVES_HERE));
     }
     seen
@@ -97,22 +90,22 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
 
 struct Recorder<'a> {
     command: &'a str,
-    seen: &'a RefCell<Touched>,
+    seen: RefCell<Touched>,
     /// Texts still to be read, and the directory in which each begins.
-    texts: &'a RefCell<Vec<(String, PathBuf)>>,
+    texts: RefCell<Vec<(String, PathBuf)>>,
     guard: Guard<'a>,
-    /// Whether this text is run in another directory than the command.
-    is_moved: bool,
+    /// Where the text begins that is being read.
+    begin: PathBuf,
     /// What `~` and `$HOME` mean, unless the command sets it.
     home: Option<&'a str>,
-    held: &'a OnceCell<Held>,
-    links: &'a OnceCell<Vec<String>>,
-    passed: Option<&'a RefCell<Passed>>,
+    held: OnceCell<Held>,
+    links: OnceCell<Vec<String>>,
+    passed: Option<RefCell<Passed>>,
     sets_path: bool,
     git: GitNames,
     /// Whether `mktemp` works where it always does.
     mktemp: bool,
-    met_unknown: &'a Cell<bool>,
+    met_unknown: Cell<bool>,
 }
 
 impl Recorder<'_> {
@@ -124,11 +117,11 @@ impl Recorder<'_> {
         looped: &[String],
         check: impl FnOnce(&Reach),
     ) {
-        let absolute = |here: String| self.guard.begin.join(here).to_string_lossy().into_owned();
+        let absolute = |here: String| self.begin.join(here).to_string_lossy().into_owned();
         let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
-        if let Some(all) = self.passed {
+        if let Some(all) = &self.passed {
             let entered = current.iter().map(|path| normalise(Path::new(path)));
-            let entered = entered.filter(|path| path != self.guard.begin);
+            let entered = entered.filter(|path| *path != self.begin);
             all.borrow_mut().entered.extend(entered);
         }
         if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
@@ -145,7 +138,10 @@ impl Recorder<'_> {
             assigned: &|_| Vec::new(),
         };
         check(&Reach {
-            guard: self.guard,
+            guard: Guard {
+                begin: &self.begin,
+                ..self.guard
+            },
             directories,
             known: Known {
                 values: &|name| {
@@ -156,10 +152,10 @@ impl Recorder<'_> {
                 ..outside
             },
             links: self.links(),
-            passed: self.passed,
+            passed: self.passed.as_ref(),
             sets_path: self.sets_path,
             git: self.git,
-            met_unknown: self.met_unknown,
+            met_unknown: &self.met_unknown,
         });
     }
 
@@ -185,15 +181,12 @@ impl Recorder<'_> {
         } = self.guard;
         let affordable = depth < MAX_DEPTH && context.steps.spend(1 + text.len() / 4);
         let reading = readings.read(text, context.places.shell, true);
-        for step in reading.iter().flat_map(|reading| &reading.steps) {
-            if let Step::Command(simple) = step
-                && affordable
-            {
-                found.extend(links_made(&simple.words));
-                let texts = simple.words.iter().filter_map(Word::text);
-                for text in texts.filter(|text| text.contains(char::is_whitespace)) {
-                    self.add_links(text, depth + 1, found);
-                }
+        let commands = reading.iter().flat_map(Reading::commands);
+        for simple in commands.filter(|_| affordable) {
+            found.extend(links_made(&simple.words));
+            let texts = simple.words.iter().filter_map(Word::text);
+            for text in texts.filter(|text| text.contains(char::is_whitespace)) {
+                self.add_links(text, depth + 1, found);
             }
         }
     }
@@ -207,19 +200,14 @@ impl Recorder<'_> {
 
 impl Rules for Recorder<'_> {
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
-        self.reaching(directories, &command.around.looped, |reach| {
+        self.reaching(directories, &command.looped, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
                 seen.ours = reach.runs_ours(&command.words);
             }
             if seen.protected.is_none() {
                 // A program may write the file that a variable names.
-                let values = command
-                    .assignments
-                    .iter()
-                    .filter(|_| !command.words.is_empty());
-                let values = values
-                    .filter_map(|one| Some(Word::written(one.raw.split_once('=')?.1, Arity::Any)));
+                let values = command.assigned().filter(|_| !command.words.is_empty());
                 let assigned = reach.others(&values.collect::<Vec<_>>());
                 let checked = assigned.and_then(|()| reach.check(&command.words));
                 let checked = checked.and_then(|()| reach.entered(command));
@@ -252,7 +240,7 @@ impl Rules for Recorder<'_> {
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         self.reaching(&WorkingDirectories::default(), &[], |reach| {
-            let whole = self.guard.begin.join(path);
+            let whole = self.begin.join(path);
             let mut seen = self.seen.borrow_mut();
             if reach.leads_through_link(&whole) {
                 seen.unclear.push((path.to_owned(), writes));
@@ -260,11 +248,11 @@ impl Rules for Recorder<'_> {
                     seen.protected
                         .get_or_insert(Fault::new(path, WHY_PROTECTED));
                 }
-            } else if self.is_moved {
-                let whole = whole.to_string_lossy().into_owned();
-                seen.files.push((whole, writes));
             } else {
-                seen.files.push((path.to_owned(), writes));
+                let is_moved = self.begin != self.guard.begin;
+                let path = if is_moved { &whole } else { Path::new(path) };
+                let path = path.to_string_lossy().into_owned();
+                seen.files.push((path, writes));
             }
         });
         Ok(Grant::Free("it is recorded"))

@@ -65,17 +65,17 @@ const fn row(names: &'static str, valued: &'static str, operands: usize) -> Wrap
 }
 
 static WRAPPERS: &[Wrapper] = &[
-    row("nohup command builtin setsid noglob nocorrect", "", 0),
-    row("- coproc busybox toybox unbuffer", "", 0),
+    row(
+        "nohup command builtin setsid noglob nocorrect - coproc busybox toybox unbuffer",
+        "",
+        0,
+    ),
     row("taskset setarch chroot repeat", "", 1),
     row("choom", "np", 0),
     row(
-        "linux32 linux64 i386 i486 i586 i686 x86_64 uname26 ssh-agent",
-        "*",
-        0,
-    ),
-    row(
-        "start-stop-daemon proot eatmydata chronic catchsegv runcon",
+        "linux32 linux64 i386 i486 i586 i686 x86_64 uname26 ssh-agent start-stop-daemon proot \
+         eatmydata chronic catchsegv runcon parallel prlimit numactl setpriv ltrace valgrind gdb \
+         fakeroot bwrap firejail systemd-run systemd-inhibit dbus-run-session rlwrap pkexec",
         "*",
         0,
     ),
@@ -98,17 +98,6 @@ static WRAPPERS: &[Wrapper] = &[
     row("uvx", "pw", 0),
     row("caffeinate", "tw", 0),
     row("strace", "eopPsuabIOSEX", 0),
-    row(
-        "parallel prlimit numactl setpriv ltrace valgrind gdb",
-        "*",
-        0,
-    ),
-    row(
-        "fakeroot bwrap firejail systemd-run systemd-inhibit",
-        "*",
-        0,
-    ),
-    row("dbus-run-session rlwrap pkexec", "*", 0),
     row("perf", "*", 1),
     row("direnv", "*", 2),
     // After the word that makes them run something.

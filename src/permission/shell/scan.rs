@@ -122,7 +122,7 @@ impl<'a> Lexer<'a> {
     /// Counts the parser's work for this many bytes.
     fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
         let depth = self.levels.len();
-        if depth + self.position.open_words() > MAX_DEPTH {
+        if depth + self.position.open > MAX_DEPTH {
             return Fault::refuse("", "it is nested too deeply");
         }
         // The parser reads the inside of a substitution again at each enclosing level.
@@ -238,7 +238,7 @@ impl<'a> Lexer<'a> {
 
     fn close_paren(&mut self) -> Result<(), Fault> {
         match self.levels.last() {
-            Some(Level::Case) => self.position.begin_command(),
+            Some(Level::Case) => self.position.begins_command = true,
             Some(level @ (Level::Subshell | Level::Substitution)) => {
                 // A substitution is part of a word, which continues after it.
                 let in_word = *level == Level::Substitution;

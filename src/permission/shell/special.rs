@@ -41,28 +41,13 @@ const ZSH: Names = Names::new(
 );
 
 /// Name prefixes: every new shell version adds more of these.
-const FAMILIES: [&str; 16] = [
-    "BASH",
-    "BB_",
-    "CHIBI",
-    "COMP_",
-    "EPOCH",
-    "HIST",
-    "LC_",
-    "READLINE_",
-    "TCP_",
-    "ZFTP_",
-    "ZLE_",
-    "ZSH",
-    "dis_",
-    "zcurses_",
-    "zle_",
-    "zsh_",
-];
+const FAMILIES: Names = Names::new(
+    "BASH BB_ CHIBI COMP_ EPOCH HIST LC_ READLINE_ TCP_ ZFTP_ ZLE_ ZSH dis_ zcurses_ zle_ zsh_",
+);
 
 /// Whether a shell gives this variable a special meaning.
 pub fn is_special(name: &str) -> bool {
-    SHELLS.has(name) || ZSH.has(name) || FAMILIES.iter().any(|family| name.starts_with(family))
+    SHELLS.has(name) || ZSH.has(name) || FAMILIES.has_beginning_of(name)
 }
 
 #[cfg(test)]

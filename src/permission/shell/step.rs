@@ -1,6 +1,6 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
-use super::word::Word;
+use super::word::{Arity, Word};
 
 /// One step of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,21 +51,23 @@ pub struct Simple {
     pub stage: usize,
     /// Whether it may run repeatedly.
     pub in_loop: bool,
-    /// What it stands in.
-    pub around: Around,
-    /// Whether its input comes from a file or substitution.
-    pub reads_input: bool,
-    /// Whether its input is text in the command itself.
-    pub has_text_input: bool,
-}
-
-/// What a command stands in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Around {
     /// Whether a pipe or substitution takes what it prints.
     pub is_captured: bool,
     /// The variables of the `for` loops around it.
     pub looped: Vec<String>,
+    /// Where its input comes from.
+    pub input: Input,
+}
+
+/// Where the input of a command comes from; of several redirections, the later in this list counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Input {
+    /// From a pipe, or from outside.
+    Outer,
+    /// From text in the command itself.
+    Text,
+    /// From a file or substitution.
+    File,
 }
 
 /// An assignment.
@@ -142,6 +144,13 @@ impl Simple {
     /// Whether it assigns a value to this variable.
     pub fn assigns(&self, name: &str) -> bool {
         self.assignments.iter().any(|one| one.name == name)
+    }
+
+    /// The values of its assignments, as words.
+    pub fn assigned(&self) -> impl Iterator<Item = Word> {
+        let values = self.assignments.iter();
+        let values = values.filter_map(|one| one.raw.split_once('='));
+        values.map(|(_, value)| Word::written(value, Arity::Any))
     }
 
     /// The command as written, for people.

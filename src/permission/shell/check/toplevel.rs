@@ -11,7 +11,7 @@ impl Checker<'_> {
         let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
         is_first
             && self.texts == 0
-            && !view.wrapped
+            && view.depth == 0
             && !view.in_loop
             && matches!(view.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
             && self.rules.is_toplevel()

@@ -193,9 +193,8 @@ fn unknown_action(arguments: &[Word]) -> Option<String> {
     while let Some((word, after)) = rest.split_first() {
         rest = after;
         if word.is_any(&find::RUNS) {
-            let end = after.iter().position(|word| word.is_any(&[";", "+"]));
-            let (run, others) = after.split_at(end.unwrap_or(after.len()));
-            rest = others;
+            let run = find::command_from(after);
+            rest = &after[run.len()..];
             // Two unknown words may be `;` and `-exec`.
             let may_run =
                 |at: usize| at == 0 || run[..at].iter().filter(|word| is_unknown(word)).count() > 1;

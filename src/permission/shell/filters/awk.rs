@@ -1,6 +1,10 @@
 //! `awk` as a filter (docs/spec/restriction.md#program-filters): programs of a few tokens that
 //! compare and print fields. The rest of the language reads and writes files and runs programs.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
 use crate::permission::shell::word::{self, Word};
 
 /// Whether these arguments make `awk` a filter: `[-F CHAR] PROGRAM`.
@@ -22,86 +26,35 @@ fn is_separator(text: &str) -> bool {
     text == "\\t" || one.is_some_and(|c| c == ' ' || c.is_ascii_graphic() && !"\\-".contains(c))
 }
 
+/// A token at the beginning of a text. In a string, only a tab and a line break may be escaped.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let tokens = [
+        r#"[ \t{},]|"(?:[^"\\\n]|\\[tn])*""#,
+        r"\$(?:N[FR]\b|[0-9]+)|[0-9][0-9.]*|(?:N[FR]|print)\b",
+        "[=!<>]=|&&|[|][|]|[<>]",
+    ];
+    Regex::new(&format!("^(?:{})", tokens.join("|"))).expect("a test compiles it")
+});
+
 /// Whether a program contains only listed tokens. After `print`, `>` writes a file, so it may
 /// appear only outside braces, where it compares.
 fn is_harmless(program: &str) -> bool {
-    const OPERATORS: [&str; 9] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", ","];
     let mut rest = program;
     let mut in_braces = false;
-    while let Some(c) = rest.chars().next() {
-        let token = match c {
-            ' ' | '\t' => 1,
-            '{' if !in_braces => 1,
-            '}' if in_braces => 1,
-            '"' => match string(rest) {
-                Some(width) => width,
-                None => return false,
-            },
-            '$' => {
-                let index = &rest[1..];
-                let digits =
-                    index.len() - index.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-                match name(index) {
-                    "NF" | "NR" => 3,
-                    _ if digits > 0 => 1 + digits,
-                    _ => return false,
-                }
-            }
-            '0'..='9' => {
-                rest.len()
-                    - rest
-                        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')
-                        .len()
-            }
-            'A'..='Z' | 'a'..='z' | '_' => match (name(rest), in_braces) {
-                (name @ ("NR" | "NF"), _) => name.len(),
-                ("print", true) => "print".len(),
-                _ => return false,
-            },
-            _ => {
-                let operator = OPERATORS
-                    .iter()
-                    .find(|operator| rest.starts_with(**operator));
-                let writes = |operator: &str| {
-                    in_braces && operator.starts_with('>') || rest.starts_with(">>")
-                };
-                match operator {
-                    Some(operator) if !writes(operator) => operator.len(),
-                    _ => return false,
-                }
-            }
+    while let Some(token) = TOKEN.find(rest) {
+        let is_permitted = match token.as_str() {
+            "{" => !std::mem::replace(&mut in_braces, true),
+            "}" => std::mem::replace(&mut in_braces, false),
+            "print" => in_braces,
+            ">" | ">=" => !in_braces && !rest.starts_with(">>"),
+            _ => true,
         };
-        in_braces = match c {
-            '{' => true,
-            '}' => false,
-            _ => in_braces,
-        };
-        rest = &rest[token..];
-    }
-    !in_braces && !program.trim().is_empty() && !program.starts_with('-')
-}
-
-fn name(text: &str) -> &str {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    &text[..end.unwrap_or(text.len())]
-}
-
-/// The width of a string; only a tab and a line break may be escaped in it.
-fn string(text: &str) -> Option<usize> {
-    let mut chars = text.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Some(at + 1),
-            '\\' => {
-                chars
-                    .next()
-                    .filter(|(_, escaped)| matches!(escaped, 't' | 'n'))?;
-            }
-            '\n' => return None,
-            _ => {}
+        if !is_permitted {
+            return false;
         }
+        rest = &rest[token.end()..];
     }
-    None
+    rest.is_empty() && !in_braces && !program.trim().is_empty() && !program.starts_with('-')
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{Checked, Reach};
 use crate::permission::shell::step::Simple;
-use crate::permission::shell::word::{Arity, Word};
+use crate::permission::shell::word::Word;
 
 impl Reach<'_> {
     /// Refuses to enter a directory of protected places by a command that is not followed, such as
@@ -16,11 +16,7 @@ impl Reach<'_> {
         if is_followed || !command.may_move() {
             return Ok(());
         }
-        let assigned = command.assignments.iter();
-        let values = assigned.filter_map(|one| one.raw.split_once('='));
-        let values: Vec<Word> = values
-            .map(|(_, value)| Word::written(value, Arity::Any))
-            .collect();
+        let values: Vec<Word> = command.assigned().collect();
         let is_place = |path: &str| self.is_foreign(path) || self.holds_little_else(path);
         let mut words = command.words.iter().skip(1).chain(&values);
         words.try_for_each(|word| self.each_path(word, is_place))

@@ -15,11 +15,9 @@ impl Reach<'_> {
     /// A `git` command.
     pub(super) fn git(&self, arguments: &[Word]) -> Checked {
         let git = programs::git(arguments);
-        Fault::refuse_if(
-            git.verb == Some("config") && self.sets(git.behind),
-            "config",
-            SETS,
-        )?;
+        if git.verb == Some("config") && self.sets(git.behind) {
+            return Fault::refuse("config", SETS);
+        }
         match git.effect {
             // Any word may be the name of any subcommand.
             _ if git.verb.is_some() && self.git.alias == Named::Wholly => {

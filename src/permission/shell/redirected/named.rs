@@ -8,8 +8,9 @@ use crate::permission::shell::name_list::Names;
 use crate::permission::shell::operand::{alternatives, globs};
 use crate::permission::shell::programs::runs_words_from;
 use crate::permission::shell::reach::Guard;
+use crate::permission::shell::read::Reading;
 use crate::permission::shell::runners::{self, base};
-use crate::permission::shell::step::{Simple, Step};
+use crate::permission::shell::step::Step;
 use crate::permission::shell::word::Word;
 
 /// Programs that set variables to their operands, or run others with them.
@@ -54,12 +55,8 @@ impl Recorder<'_> {
             // A wildcard without any letter would be every name.
             let mut names = names.filter(|name| name.contains(char::is_alphanumeric));
             names.any(|name| {
-                let glob = if is_glob {
-                    globs(name)
-                } else {
-                    name.to_owned()
-                };
-                context.protection.has_part(&glob)
+                let glob = is_glob.then(|| globs(name));
+                context.protection.has_part(glob.as_deref().unwrap_or(name))
             })
         };
         // Whoever reads the text again may take away its quotes.
@@ -71,29 +68,25 @@ impl Recorder<'_> {
         // What other programs are given, they do not hand on.
         let reading = readings.read(self.command, context.places.shell, true);
         let mut kept: Vec<String> = Vec::new();
-        let steps_of = || reading.iter().flat_map(|reading| &reading.steps);
+        let commands = || reading.iter().flat_map(Reading::commands);
         let cuts = self.command.contains("${");
         let is_file = |step: &Step| matches!(step, Step::Redirect(redirect) if redirect.writes);
-        let writes = steps_of().any(is_file);
+        let mut steps = reading.iter().flat_map(|reading| &reading.steps);
+        let writes = steps.any(is_file);
         // Each command leaves its last operand in `$_`, and what it says of errors names operands.
         let leaves = ["$_", "${_", "BASH_"]
             .iter()
             .any(|name| self.command.contains(name));
-        let errors = ["2>/dev/null", ">&2"];
-        let errors = errors
-            .iter()
-            .fold(self.command.to_owned(), |text, harmless| {
-                text.replace(harmless, "")
-            });
+        let errors = self.command.replace("2>/dev/null", "").replace(">&2", "");
         let errors = ["2>", "2<>", "&>", ">&", "|&"]
             .iter()
             .any(|sign| errors.contains(sign));
-        for step in steps_of() {
-            if let Step::Command(Simple { words, around, .. }) = step
-                && !leaves
-                && hands_on_nothing(words, writes || around.is_captured, errors)
-            {
-                let plain = words.iter().filter(|word| !word.raw.contains(['$', '`']));
+        for simple in commands().filter(|_| !leaves) {
+            if hands_on_nothing(&simple.words, writes || simple.is_captured, errors) {
+                let plain = simple
+                    .words
+                    .iter()
+                    .filter(|word| !word.raw.contains(['$', '`']));
                 kept.extend(plain.flat_map(|word| named(&word.raw)));
             }
         }
@@ -104,11 +97,8 @@ impl Recorder<'_> {
             let leads_in = |path: &str| {
                 let path = globs(path.trim_end_matches('/'));
                 // `${x%…}` may leave only its directory.
-                let above = path
-                    .rsplit_once('/')
-                    .filter(|_| cuts)
-                    .map(|(above, _)| above);
-                let bases = [Some(path.as_str()), above].into_iter().flatten();
+                let above = path.rsplit_once('/').filter(|_| cuts);
+                let bases = std::iter::once(&*path).chain(above.map(|(above, _)| above));
                 let bases = bases.filter(|base| !base.trim_matches(nothing).is_empty());
                 let below = bases.map(|base| format!("{base}/{ANYTHING}"));
                 let ends = (0..path.len().min(MAX_LETTERS)).filter_map(|at| path.get(at..));
@@ -125,11 +115,8 @@ impl Recorder<'_> {
                     && (!context.steps.spend(1 + kept.len()) || leads_in(path))
             };
             // Braces hide names from a search of the text.
-            let braced = steps_of().filter_map(|step| match step {
-                Step::Command(simple) => Some(&simple.words),
-                _ => None,
-            });
-            let braced = braced.flatten().filter(|word| word.raw.contains('{'));
+            let braced = commands().flat_map(|simple| &simple.words);
+            let braced = braced.filter(|word| word.raw.contains('{'));
             let braced = braced.filter_map(|word| alternatives(&word.raw)).flatten();
             let braced: Vec<String> = braced.flat_map(|text| named(&text)).collect();
             let found = named(self.command).into_iter().chain(braced).find(is_found);

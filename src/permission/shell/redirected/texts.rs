@@ -44,11 +44,7 @@ impl Recorder<'_> {
             return;
         }
         let mut begins = reach.directories_named(words);
-        begins.extend(
-            reach
-                .paths("")
-                .unwrap_or_else(|| vec![self.guard.begin.to_owned()]),
-        );
+        begins.extend(reach.paths("").unwrap_or_else(|| vec![self.begin.clone()]));
         let placeholders = placeholders(words);
         for word in &words_read {
             // What is not known of a text stays in it as it is written.

@@ -43,7 +43,7 @@ impl Lexer<'_> {
     pub(super) fn bodies(&mut self) -> Result<(), Fault> {
         let is_last = self.in_substitution() && !self.pending.is_empty();
         for pending in std::mem::take(&mut self.pending) {
-            if !pending.began_at(self.levels.len()) {
+            if pending.depth != self.levels.len() {
                 return Err(heredoc_astray());
             }
             let (body, width) = pending.body(self.rest(), self.zsh())?;
