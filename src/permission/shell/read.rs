@@ -336,9 +336,7 @@ impl Reader {
             return Fault::refuse(&word.raw, "shells disagree about this assignment");
         };
         let text = word.text();
-        let value = text
-            .and_then(|text| text.split_once('='))
-            .map(|(_, value)| value);
+        let value = text.and_then(|text| Some(text.split_once('=')?.1));
         Ok(Assignment {
             name: name.to_owned(),
             text: text.map(str::to_owned),

@@ -45,9 +45,10 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     // With the variables by which the host calls our executable, any program whose name is not
     // known (`find -exec {}`) could be ours, and end what restricts.
     let unquoted = command.replace(['"', '\'', '\\', '\n'], "");
-    let is_named = |name: &&&str| unquoted.contains(**name);
-    let ours = ["CHIBI_HOOK", "CHIBI_TOOL_"].iter().find(is_named);
-    let ours = ours.map(|name| (*name).to_owned());
+    let mut names = ["CHIBI_HOOK", "CHIBI_TOOL_"].into_iter();
+    let ours = names
+        .find(|name| unquoted.contains(name))
+        .map(str::to_owned);
     let home = guard.context.places.home.as_deref();
     let text = Text::new(command);
     // Where it was matters if `..` stands elsewhere than behind `cd`.

@@ -152,18 +152,6 @@ impl Word {
         self.arity() == Arity::One
     }
 
-    /// Appends the word to the form that patterns match.
-    fn write(&self, command: &mut Canonical) {
-        command.word();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => command.literal(text),
-                Piece::Value(_) | Piece::Tilde => command.dynamic(),
-                Piece::Name | Piece::Names => command.name_part(),
-            }
-        }
-    }
-
     /// The known text at the start. A `~` becomes a path, of which only the first character
     /// matters.
     pub fn prefix(&self) -> &str {
@@ -334,7 +322,14 @@ pub fn canonical<'a>(
         canonical.assignment(assignment);
     }
     for word in words {
-        word.write(&mut canonical);
+        canonical.word();
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text(text) => canonical.literal(text),
+                Piece::Value(_) | Piece::Tilde => canonical.dynamic(),
+                Piece::Name | Piece::Names => canonical.name_part(),
+            }
+        }
     }
     canonical
 }

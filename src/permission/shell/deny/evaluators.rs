@@ -176,9 +176,7 @@ fn is_neutral(program: &str, arguments: &[Word], zsh: bool) -> bool {
 fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault> {
     for word in arguments {
         let text = word.text();
-        let value = text
-            .and_then(|text| text.split_once('='))
-            .map(|(_, value)| value);
+        let value = text.and_then(|text| Some(text.split_once('=')?.1));
         match names::assignment(&word.raw).or(text.and_then(names::assignment)) {
             Some(_) if !word.is_one_word() => return Ok(false),
             Some((name, _)) => sets(name, value)?,
