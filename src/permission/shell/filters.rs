@@ -7,7 +7,7 @@ mod awk;
 mod jq;
 mod sed;
 
-use super::word::Word;
+use super::word::{self, Word};
 
 struct Filter {
     name: &'static str,
@@ -80,31 +80,27 @@ pub fn is_filter(words: &[Word]) -> bool {
 
 impl Filter {
     fn takes(&self, arguments: &[Word]) -> bool {
+        // An unknown word may be anything, including `-f/etc/passwd`.
+        let Some(texts) = word::texts(arguments) else {
+            return false;
+        };
         let mut operands = 0;
         let mut pattern_given = false;
-        // An unknown word may be anything, including `-f/etc/passwd`.
-        let mut words = arguments.iter().map(Word::text);
-        while let Some(word) = words.next() {
-            let Some(text) = word else {
-                return false;
-            };
+        let mut texts = texts.into_iter();
+        while let Some(text) = texts.next() {
             if text.len() < 2 || !text.starts_with('-') {
                 operands += 1;
-                continue;
-            }
-            if self.is_flag(text) {
-                continue;
-            }
-            let Some(option) = self.valued.iter().find(|option| text.starts_with(**option)) else {
-                return false;
-            };
-            let value = match &text[option.len()..] {
-                "" => words.next().flatten(),
-                joined => Some(joined),
-            };
-            pattern_given |= *option == "-e";
-            if !value.is_some_and(|value| is_value(option, value, self.operands)) {
-                return false;
+            } else if !self.is_flag(text) {
+                let mut valued = self.valued.iter();
+                let Some(option) = valued.find(|option| text.starts_with(**option)) else {
+                    return false;
+                };
+                let value = Some(&text[option.len()..]).filter(|value| !value.is_empty());
+                let value = value.or_else(|| texts.next());
+                pattern_given |= *option == "-e";
+                if !value.is_some_and(|value| is_value(option, value, self.operands)) {
+                    return false;
+                }
             }
         }
         match self.operands {

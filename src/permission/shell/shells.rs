@@ -36,14 +36,10 @@ pub fn read(arguments: &[Word]) -> Rendered<'_> {
                 Rendered::Other
             };
         };
-        if letters.is_empty()
-            || !letters
-                .chars()
-                .all(|letter| order.any(|next| next == letter))
-        {
-            return Rendered::Other;
-        }
-        if letters.contains('o') && letters.ends_with('c') {
+        let is_ordered = letters
+            .chars()
+            .all(|letter| order.any(|next| next == letter));
+        if letters.is_empty() || !is_ordered || letters.contains('o') && letters.ends_with('c') {
             return Rendered::Other;
         }
         if letters.ends_with('o') && words.next().and_then(Word::text) != Some("pipefail") {
