@@ -386,13 +386,11 @@ pub fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;
     };
-    if is_open(word) {
+    if is_open(word) || letters.is_empty() {
         return true;
     }
     match option.strip_prefix('-') {
-        Some(long) => {
-            letters.is_empty() || long.starts_with(|c: char| letters.to_lowercase().contains(c))
-        }
-        None => letters.is_empty() || option.contains(|c: char| letters.contains(c)),
+        Some(long) => long.starts_with(|c: char| letters.to_lowercase().contains(c)),
+        None => option.contains(|c: char| letters.contains(c)),
     }
 }
