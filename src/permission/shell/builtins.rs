@@ -1,10 +1,10 @@
 //! Shell builtins: neutral ones, and forms that can set a variable or run text, which no rule can
 //! grant (docs/spec/restriction.md#neutral-commands).
 
-use super::name_list::Names;
 use super::names::{self, Variables};
 use super::word::{Word, after_options, all, is_digits};
 use super::{Fault, neutral};
+use crate::sys::name_list::Names;
 
 /// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

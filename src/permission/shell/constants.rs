@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use rable::{ListOperator, Node, NodeKind};
 
 use super::expansion::LONGEST_SUM;
-use super::name_list::Names;
 use super::names::{self, Variables};
 use super::special::is_special;
 use super::tree::{any, commands, names_in};
 use crate::permission::steps::Steps;
+use crate::sys::name_list::Names;
 
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
 const MAX: usize = 24;

@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use super::Fault;
-use super::name_list::Names;
 use super::operand::alternatives;
 use super::programs;
 use super::readings::Readings;
@@ -15,6 +14,7 @@ use super::step::{Simple, Step};
 use super::word::{self, Word};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
+use crate::sys::name_list::Names;
 use place::{MAX_WORDS, Places};
 
 mod env;

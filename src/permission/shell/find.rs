@@ -2,9 +2,9 @@
 //! (docs/spec/restriction.md#find).
 
 use super::Fault;
-use super::name_list::Names;
 use super::word::Word;
 use super::wrappers::make_unknown;
+use crate::sys::name_list::Names;
 
 /// Primaries that write; a rule must spell them out.
 const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];

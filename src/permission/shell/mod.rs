@@ -41,7 +41,6 @@ mod wrappers;
 mod zsh;
 
 use crate::permission::steps::Steps;
-use crate::sys::name_list;
 
 pub use check::{Rules, check};
 pub use deny::{Denial, undenied};

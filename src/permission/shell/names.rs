@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::name_list::Names;
 use super::special::is_special;
+use crate::sys::name_list::Names;
 
 /// Variables that affect how output looks, never what runs.
 const HARMLESS: Names = Names::new(

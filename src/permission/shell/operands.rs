@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use super::Fault;
 use super::deny::runs_input;
 use super::directories::WorkingDirectories;
-use super::name_list::Names;
 use super::operand::{Operand, operands, parts};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
@@ -14,6 +13,7 @@ use super::runners::{self, base};
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED};
+use crate::sys::name_list::Names;
 
 mod entering;
 mod finding;

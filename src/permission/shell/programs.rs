@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use super::name_list::Names;
 use super::runners::{self, base};
 use super::word::Word;
 
@@ -42,6 +41,7 @@ pub enum Program {
     Other,
 }
 
+use crate::sys::name_list::Names;
 use Program::{Changes, Copies, Dd, Find, Git, Links, Moves, Other, Reads, Sed};
 
 const ONE_BY_ONE: Program = Changes { whole_trees: "" };

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 use rable::{ListOperator, Node, NodeKind};
 
-use super::name_list::Names;
 use super::names::{self, Variables};
 use super::scan::{Scan, scan};
 use super::step::{Assignment, Input, Scope, ScopeKind, Simple, Step, moves};
@@ -14,6 +13,7 @@ use super::word::Word;
 use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
+use crate::sys::name_list::Names;
 
 mod loops;
 mod redirects;

@@ -1,8 +1,8 @@
 //! Programs that run what their arguments name: shells, wrappers, and those that run text. The only
 //! table of them for denials and operands; `wrappers` knows those whose options are read exactly.
 
-use super::name_list::Names;
 use super::word::Word;
+use crate::sys::name_list::Names;
 
 /// Shells, which run text from an argument or from standard input.
 pub const SHELLS: Names = Names::new(

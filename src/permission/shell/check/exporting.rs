@@ -1,9 +1,9 @@
 //! Detects what makes a shell export every variable that is set, to every program.
 
 use crate::permission::shell::builtins;
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::step::Step;
 use crate::permission::shell::word::Word;
+use crate::sys::name_list::Names;
 
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
 /// invisibly.

@@ -5,12 +5,12 @@
 use super::input::sourced;
 use crate::permission::shell::Fault;
 use crate::permission::shell::builtins::{self, Builtin};
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::runners::{SHELLS, base};
 use crate::permission::shell::special::is_special;
 use crate::permission::shell::step::Simple;
 use crate::permission::shell::word::{Piece, Word, all, is_digits};
+use crate::sys::name_list::Names;
 
 const AS_ASSIGNMENTS: &str = "it turns arguments into assignments";
 

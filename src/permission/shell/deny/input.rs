@@ -1,9 +1,9 @@
 //! Programs that read commands from standard input.
 
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::reach::plain_path;
 use crate::permission::shell::runners::{self, SHELLS, abbreviates};
 use crate::permission::shell::word::Word;
+use crate::sys::name_list::Names;
 
 /// Other programs that run their standard input if no argument names a command.
 const RUN_INPUT: Names = Names::new(

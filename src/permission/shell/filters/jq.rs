@@ -1,8 +1,8 @@
 //! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads only its
 //! input, and no file.
 
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::word::Word;
+use crate::sys::name_list::Names;
 
 /// Words of a program that access the environment, modules or file names.
 const REACHES_OUT: Names =

@@ -4,10 +4,10 @@ use super::refuse_if;
 use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, plain, plain_or_option};
 use crate::permission::protected::{ANY, ANYTHING};
 use crate::permission::shell::git_names::{GIT_TREE, Named, SETTINGS};
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::programs::{self, GitCommand};
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
+use crate::sys::name_list::Names;
 
 const SETS: &str = "later commands of git might remove other files";
 

@@ -8,10 +8,10 @@ use super::{
     is_option, options, plain, refuse_if,
 };
 use crate::permission::path::normalise;
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::reach::MOVES_HERE;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::{Arity, Piece, Word};
+use crate::sys::name_list::Names;
 
 impl Reach<'_> {
     /// `mv`, `cp`, `ln` and the like.

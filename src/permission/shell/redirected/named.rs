@@ -4,7 +4,6 @@ use super::Recorder;
 use crate::permission::protected::{ANY, ANYTHING};
 use crate::permission::shell::Fault;
 use crate::permission::shell::directories::WorkingDirectories;
-use crate::permission::shell::name_list::Names;
 use crate::permission::shell::operand::{alternatives, globs};
 use crate::permission::shell::programs::runs_words_from;
 use crate::permission::shell::reach::Guard;
@@ -12,6 +11,7 @@ use crate::permission::shell::read::Reading;
 use crate::permission::shell::runners::{self, base};
 use crate::permission::shell::step::Step;
 use crate::permission::shell::word::Word;
+use crate::sys::name_list::Names;
 
 /// Programs that set variables to their operands, or run others with them.
 const KEEPS: Names = Names::new(
