@@ -1,8 +1,10 @@
-//! The hooks of the host, and what several of them share.
+//! One file per hook of the host, and what several of them share. The hooks of final arguments are
+//! with `pre_tool`.
 
 mod active_skills;
 mod always_on;
-mod host_process;
+mod on_end;
+mod on_start;
 mod post_system_prompt;
 mod pre_api_tools;
 mod pre_cache_output;
@@ -10,7 +12,8 @@ mod pre_message;
 mod pre_tool;
 mod pre_tool_output;
 
-pub use host_process::{on_end, on_start};
+pub use on_end::on_end;
+pub use on_start::on_start;
 pub use post_system_prompt::post_system_prompt;
 pub use pre_api_tools::pre_api_tools;
 pub use pre_cache_output::pre_cache_output;

@@ -1,5 +1,4 @@
-//! `on_start` and `on_end`: a host process begins and ends. Nothing is active in it before the one
-//! and after the other.
+//! `on_start`: a host process begins, in which nothing is active.
 
 use std::time::Instant;
 
@@ -19,12 +18,6 @@ pub fn on_start(ctx: &RunContext) -> Response {
     }
     tell_contested(ctx);
     run_post_hooks(ctx, false, Instant::now());
-    Response::nothing()
-}
-
-/// Runs the skills' end hooks. The next `on_start` forgets the session.
-pub fn on_end(ctx: &RunContext) -> Response {
-    run_post_hooks(ctx, true, Instant::now());
     Response::nothing()
 }
 
