@@ -185,6 +185,10 @@ pub fn may_be(name: &str, place: &str) -> bool {
 }
 
 fn fold(name: &str) -> String {
+    // Nearly every name is ASCII, and a command is compared with many.
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     name.to_lowercase().nfd().collect()
 }
 
