@@ -172,9 +172,14 @@ impl Folded {
 
 /// Whether a name, which may contain wildcards, may match this one.
 pub fn may_be(name: &str, place: &str) -> bool {
-    let Some((first, others)) = name.split_once([ANY, ANYTHING]) else {
+    // Nearly every name has no wildcard, and bytes are found faster than characters.
+    if !name
+        .bytes()
+        .any(|byte| [ANY, ANYTHING].contains(&char::from(byte)))
+    {
         return name == place;
-    };
+    }
+    let (first, others) = name.split_once([ANY, ANYTHING]).unwrap_or((name, ""));
     let hidden = place.starts_with('.') && name.starts_with(ANY);
     let (middle, last) = others.rsplit_once([ANY, ANYTHING]).unwrap_or(("", others));
     let mut rest = place.strip_prefix(first);

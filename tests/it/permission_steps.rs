@@ -49,7 +49,7 @@ const REFUSED: [(&str, &str, &str, usize); 9] = [
     ("", "[[ ( ", "", 63),
     ("", "if git a; then ", "", 63),
     ("rm ", "a/../", "", 16),
-    ("find . ", "-exec git {} ';' ", "", 16),
+    ("find . ", "-exec git {} ';' ", "", 12),
     ("", "xargs ", "git", 1),
     ("", "env ", "git", 1),
 ];

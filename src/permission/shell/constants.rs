@@ -192,8 +192,8 @@ fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
         // The name of an option binds nothing.
         let is_own_word = !(before.ends_with(part) || is_option && option.len() == before.len());
         let whole = (is_own_word || is_bound) && !after.starts_with(part);
-        let used = before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
-        whole.then_some(used)
+        let is_use = || before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
+        whole.then(is_use)
     })
 }
 

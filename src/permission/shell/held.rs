@@ -2,7 +2,7 @@
 //! assignments, and of `mktemp`. Does not know what they are used for.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Fault;
@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 64;
 pub struct Held {
     command: String,
     /// Every assignment, and every mention of a name that could bind it.
-    set: BTreeMap<String, Vec<String>>,
+    set: BTreeMap<String, BTreeSet<String>>,
     reading: Rc<Result<Reading, Fault>>,
     /// The words of commands that run texts, in which a variable may be another one.
     given_on: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Held {
 impl Held {
     /// Reads the command.
     pub fn read(command: &str, guard: Guard) -> Self {
-        let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut set: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let reading = guard
             .readings
             .read(command, guard.context.places.shell, true);
@@ -44,7 +44,7 @@ impl Held {
             for text in assigned.chain(mentioned) {
                 let (name, value) = text.split_once('=').unwrap_or((text, ""));
                 let name = name.trim_end_matches('+').to_owned();
-                set.entry(name).or_default().push(value.to_owned());
+                set.entry(name).or_default().insert(value.to_owned());
             }
             // What `trap` runs, this shell runs.
             let is_shell =
@@ -119,7 +119,8 @@ impl Held {
 
     /// Whether a variable holds only what `mktemp` created.
     pub fn is_temporary(&self, name: &str) -> bool {
-        let [value] = self.set.get(name).map_or(&[][..], Vec::as_slice) else {
+        let mut values = self.set.get(name).into_iter().flatten();
+        let (Some(value), None) = (values.next(), values.next()) else {
             return false;
         };
         let inside = value.trim_matches('"').strip_prefix("$(mktemp");

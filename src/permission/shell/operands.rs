@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::Fault;
 use super::deny::runs_input;
 use super::directories::WorkingDirectories;
-use super::operand::{Operand, operands, parts};
+use super::operand::{Operand, parts};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
 use super::runners::{self, base};
@@ -36,8 +36,8 @@ const WRAPPERS: Names = Names::new(
 );
 
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
-/// Steps per word that may be a directory, beside its length.
-const WORD: usize = 8;
+/// Steps per word that may be a directory, beside its expansion.
+const WORD: usize = 4;
 /// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
 /// The limit of words that may each begin another command.
@@ -172,10 +172,10 @@ impl Reach<'_> {
         for (at, word) in arguments.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| arguments[at].text());
             let is_value = before.is_some_and(names_directory);
-            if !self.guard.context.steps.spend(WORD + word.raw.len()) {
+            if !self.guard.context.steps.spend(WORD) {
                 return;
             }
-            let all = operands(word, self.known);
+            let all = self.named(word);
             let texts = all.iter().filter_map(Operand::path);
             for (text, part) in texts.flat_map(|text| parts(text).map(move |part| (text, part))) {
                 let option = text

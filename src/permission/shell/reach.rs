@@ -72,6 +72,9 @@ pub struct Reach<'a> {
     pub met_unknown: &'a Cell<bool>,
 }
 
+/// Steps per word that is expanded, beside its length.
+const WORD: usize = 4;
+
 impl Reach<'_> {
     /// Applies a check to everything that a word may name.
     ///
@@ -97,7 +100,7 @@ impl Reach<'_> {
     /// Everything that a word may name. Costs steps.
     pub fn named(&self, word: &Word) -> Vec<Operand> {
         let found = operands(word, self.known);
-        let steps = word.raw.len() + found.len();
+        let steps = WORD + word.raw.len() + found.len();
         self.guard.context.steps.spend(steps);
         found
     }
@@ -148,8 +151,9 @@ impl Reach<'_> {
     /// leads through a link that the command line makes.
     pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
         let paths = self.paths_now(text)?;
-        let mut all = paths.iter();
-        (!all.any(|path| self.leads_through_link(path))).then_some(paths)
+        let leads_on =
+            !self.links.is_empty() && paths.iter().any(|path| self.leads_through_link(path));
+        (!leads_on).then_some(paths)
     }
 
     /// Whether a path leads through a link that the command line makes.
@@ -165,7 +169,9 @@ impl Reach<'_> {
     }
 
     fn paths_now(&self, text: &str) -> Option<Vec<PathBuf>> {
-        if let Some(rest) = plain_path(text).strip_prefix("/proc/") {
+        if text.starts_with('/')
+            && let Some(rest) = plain_path(text).strip_prefix("/proc/")
+        {
             let behind = |name| rest.split_once(name).map(|(_, path)| path);
             if let Some(path) = behind("/cwd/") {
                 return self.paths_now(path);
@@ -223,7 +229,7 @@ impl Reach<'_> {
 
     /// Whether a word in program position is our own executable.
     pub fn is_ours(&self, word: &Word) -> bool {
-        let found = operands(word, self.known);
+        let found = self.named(word);
         let mut paths = found.iter().filter_map(Operand::path);
         paths.any(|path| self.names_ours(path))
     }
@@ -232,7 +238,7 @@ impl Reach<'_> {
     pub fn is_named_like_ours(&self, word: &Word) -> bool {
         let ours = self.guard.context.places.executable.as_deref();
         let ours = ours.and_then(Path::file_name);
-        let found = operands(word, self.known);
+        let found = self.named(word);
         let mut paths = found.iter().filter_map(Operand::path);
         ours.is_some() && paths.any(|path| Path::new(path).file_name() == ours)
     }

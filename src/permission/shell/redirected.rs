@@ -5,6 +5,7 @@ mod named;
 mod texts;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
@@ -72,11 +73,16 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         mktemp: text.bindings("TMPDIR") == 0 && !sets_path,
         met_unknown: Cell::default(),
     };
+    let mut begins = BTreeSet::new();
     while !guard.context.steps.are_spent()
         && let Some((text, begin)) = recorder.texts.get_mut().pop()
     {
+        begins.insert(begin.clone());
         recorder.begin = begin;
         check(&text, &recorder, guard.readings);
+    }
+    for begin in begins {
+        recorder.begin = begin;
         recorder.check_names();
     }
     let mut seen = recorder.seen.into_inner();

@@ -254,6 +254,7 @@ impl Quoting<'_> {
 
     /// Reads literal text with its quotes; `None` if it should have been split or expanded.
     fn literal(&mut self, text: &str) -> Option<()> {
+        let last_sign = text.rfind([',', '.']);
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
@@ -285,7 +286,7 @@ impl Quoting<'_> {
                 '*' | '?' => self.push(Piece::Names),
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
                 '[' => self.open_end(),
-                '{' if chars.as_str().contains([',', '.']) => self.open_end(),
+                '{' if last_sign >= Some(text.len() - chars.as_str().len()) => self.open_end(),
                 _ => self.text(c.encode_utf8(&mut [0; 4])),
             }
         }

@@ -7,6 +7,8 @@ use crate::permission::protected::{ANY, ANYTHING};
 use crate::permission::shell::operand::{behind_unknown, parts};
 use crate::permission::shell::word::Word;
 
+/// Steps per part that may be a path, beside its length.
+const PART: usize = 4;
 const TOO_MANY: &str = "it has too many alternatives";
 
 impl Reach<'_> {
@@ -33,7 +35,7 @@ impl Reach<'_> {
         };
         let steps = self.guard.context.steps;
         let lies_within =
-            |part: &str| !steps.spend(1 + part.len() / 16) || self.lies_within(part, except);
+            |part: &str| !steps.spend(PART + part.len() / 16) || self.lies_within(part, except);
         if !is_known {
             self.unknown(word, text, except, lies_within)?;
         }

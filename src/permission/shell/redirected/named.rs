@@ -20,6 +20,9 @@ const KEEPS: Names = Names::new(
 );
 /// Programs that print none of their operands, without options.
 const SILENT: Names = Names::new("cat cp cd test [");
+/// Steps to find the names in a text, beside its length.
+const NAMES: usize = 8;
+const QUOTES: [char; 3] = ['"', '\'', '\\'];
 /// How many letters may stand before a path in one word.
 const MAX_LETTERS: usize = 256;
 const MAY_BE_OPERAND: &str = "an operand that is not known may be this protected place";
@@ -44,11 +47,12 @@ impl Recorder<'_> {
             context, readings, ..
         } = self.guard;
         let mut seen = self.seen.borrow_mut();
-        let affordable = || context.steps.spend(1 + self.command.len());
-        if !self.met_unknown.get() || seen.protected.is_some() || !affordable() {
+        if !self.met_unknown.get() || seen.protected.is_some() {
             return;
         }
-        let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>(){}$=,:@+%!~#^".contains(c);
+        // These do not end a path.
+        let is_inside = |c| matches!(c, '*' | '-' | '.' | '/' | '?' | '[' | '\\' | ']' | '_');
+        let is_end = |c: char| c.is_whitespace() || c.is_ascii_punctuation() && !is_inside(c);
         let is_named = |path: &&str| {
             let names = path.split('/');
             let is_glob = path.contains(['/', '*', '?']);
@@ -60,8 +64,13 @@ impl Recorder<'_> {
             })
         };
         // Whoever reads the text again may take away its quotes.
+        let has_quotes = self.command.contains(QUOTES);
         let named = |text: &'_ str| -> Vec<String> {
-            let plain = text.replace(['"', '\'', '\\'], "");
+            if !context.steps.spend(NAMES + text.len()) {
+                return Vec::new();
+            }
+            let plain = has_quotes.then(|| text.replace(QUOTES, ""));
+            let plain = plain.as_deref().unwrap_or_default();
             let paths = text.split(is_end).chain(plain.split(is_end));
             paths.filter(is_named).map(str::to_owned).collect()
         };
