@@ -65,8 +65,11 @@ impl PolicyFile {
             Change::Add
         };
         kept(self.path.parent().unwrap_or(&self.path), change)?;
+        if file.is_none() {
+            return Ok(false);
+        }
         kept(&self.path, Change::Replace)?;
-        Ok(file.is_some())
+        Ok(true)
     }
 }
 
@@ -186,10 +189,13 @@ impl Enterprise {
                 let text = format!("the enterprise skills in `{shown}` cannot be read: {why}");
                 Error::new(text).hint("make them readable, or remove that directory")
             })?;
+            let Some(entries) = entries else {
+                continue;
+            };
             kept(&skills, Change::Add)?;
-            let entries = entries.into_iter().flatten();
-            let may_be_skills =
-                entries.filter(|(_, kind)| matches!(kind, EntryKind::Dir | EntryKind::Link));
+            let may_be_skills = entries
+                .into_iter()
+                .filter(|(_, kind)| matches!(kind, EntryKind::Dir | EntryKind::Link));
             for (name, _) in may_be_skills {
                 for place in places_of_skill(&skills.join(name.as_os_str())) {
                     kept(&place, Change::Add)?;

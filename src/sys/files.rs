@@ -71,9 +71,13 @@ pub fn unless_missing<T>(
 ) -> io::Result<Option<T>> {
     let found = if_there(read(path))?;
     if found.is_none() {
-        let mut above = path.ancestors();
-        let there = above.find(|path| path.symlink_metadata().is_ok());
-        if let Some(link) = there.filter(|there| !there.exists()) {
+        let there = path
+            .ancestors()
+            .find_map(|path| Some((path, path.symlink_metadata().ok()?)));
+        if let Some((link, metadata)) = there
+            && metadata.is_symlink()
+            && !link.exists()
+        {
             let text = format!("`{}` is a link that leads nowhere", link.display());
             return Err(io::Error::other(text));
         }

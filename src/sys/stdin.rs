@@ -14,23 +14,27 @@ use super::poll;
 pub struct PatientStdin {
     silence: Duration,
     end: Instant,
+    is_terminal: bool,
 }
 
 impl PatientStdin {
     /// Reading fails with `TimedOut` if no byte arrives for `silence`, or if it takes longer than
     /// `total` from now.
     pub fn new(silence: Duration, total: Duration) -> Self {
-        let end = Instant::now() + total;
-        Self { silence, end }
+        Self {
+            silence,
+            end: Instant::now() + total,
+            is_terminal: io::stdin().is_terminal(),
+        }
     }
 }
 
 impl Read for PatientStdin {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut stdin = io::stdin().lock();
-        if stdin.is_terminal() {
+        if self.is_terminal {
             return Ok(0);
         }
+        let stdin = io::stdin();
         let until = self.end.min(Instant::now() + self.silence);
         let mut is_ready = false;
         while !is_ready {
@@ -40,6 +44,7 @@ impl Read for PatientStdin {
             }
             [is_ready] = poll([Some((stdin.as_fd(), PollFlags::IN))], left)?;
         }
-        stdin.read(buffer)
+        // Unbuffered: what was read ahead would be waited for again.
+        Ok(rustix::io::read(stdin, buffer)?)
     }
 }
