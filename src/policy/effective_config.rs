@@ -29,6 +29,10 @@ pub struct Setting {
     pub origin: String,
 }
 
+/// The user's own configuration, read once in a run.
+#[derive(Debug, Default)]
+pub struct OwnConfig(pub Config);
+
 impl RunContext {
     /// The administrator's locations.
     pub fn enterprise(&self) -> Rc<Enterprise> {
@@ -91,8 +95,12 @@ impl RunContext {
     ///
     /// # Errors
     /// As [`RunContext::config`].
-    pub fn own_config(&self) -> Result<Config> {
-        Ok(read_toml(&self.config_path())?.unwrap_or_default())
+    pub fn own_config(&self) -> Result<Rc<OwnConfig>> {
+        self.try_once(|| {
+            Ok(OwnConfig(
+                read_toml(&self.config_path())?.unwrap_or_default(),
+            ))
+        })
     }
 
     /// Whether the user's configuration, which has a mistake, may name skills that are always on: it
@@ -140,7 +148,7 @@ impl RunContext {
     /// The user's configuration, the same tightened by the project's, and the policies.
     fn stages(&self) -> Result<(Config, Config, Rc<Policies>)> {
         let policies = self.policies()?;
-        let own = self.own_config()?;
+        let own = self.own_config()?.0.clone();
         let project = self.trusted_project_config(&policies)?;
         let with_project = own.clone().tightened_by(project.unwrap_or_default());
         Ok((own, with_project, policies))

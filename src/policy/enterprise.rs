@@ -4,12 +4,12 @@
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{io, iter};
+use std::{io, io::ErrorKind, iter};
 
 use crate::error::{Error, Result};
 use crate::skill::find_skill_file;
 use crate::sys::owner::{Change, Owner, others_may_write};
-use crate::sys::{EntryKind, Env, files};
+use crate::sys::{EntryKind, Env, files, limits};
 
 /// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
@@ -32,7 +32,9 @@ pub struct Enterprise {
 /// Who controls the system directory, which decides what a variable may add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    /// It does not exist, or a user other than root can change it.
+    /// There is none, nor a link where it would be.
+    Missing,
+    /// A user other than root can change it.
     Nobody,
     /// Only root can change it.
     Root,
@@ -47,30 +49,6 @@ pub struct PolicyFile {
     pub path: PathBuf,
     /// Whether it was named explicitly, so that its absence is an error.
     pub must_exist: bool,
-}
-
-impl PolicyFile {
-    /// Whether the file exists for this process to read.
-    ///
-    /// # Errors
-    /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
-    /// directory that another user can change.
-    pub fn is_there(&self) -> Result<bool> {
-        let file = look(&self.path).map_err(|error| unreliable(&self.path, &error.to_string()))?;
-        // Whoever can change the directory can remove the policy, and add what the administrator's
-        // directory does not have yet.
-        let change = if self.must_exist {
-            Change::Replace
-        } else {
-            Change::Add
-        };
-        kept(self.path.parent().unwrap_or(&self.path), change)?;
-        if file.is_none() {
-            return Ok(false);
-        }
-        kept(&self.path, Change::Replace)?;
-        Ok(true)
-    }
 }
 
 fn unreliable(path: &Path, why: &str) -> Error {
@@ -110,9 +88,18 @@ fn decisive(path: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
     })
 }
 
-/// The directory of a skill, and its file if it has one.
-fn places_of_skill(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    iter::once(dir.to_owned()).chain(find_skill_file(dir))
+/// Whether only root can change anything at or below `place`.
+fn is_roots_to_the_bottom(place: &Path, depth: usize) -> bool {
+    let is_roots = decisive(place).all(|(_, found)| is_roots_alone(&found));
+    is_roots
+        && depth > 0
+        && match files::entries(place) {
+            Ok(entries) => entries
+                .iter()
+                .all(|(name, _)| is_roots_to_the_bottom(&place.join(name.as_os_str()), depth - 1)),
+            // A file has none.
+            Err(_) => !place.is_dir(),
+        }
 }
 
 /// Whether only root can change a file or directory.
@@ -134,8 +121,9 @@ impl Enterprise {
 
     fn at(system: &Path, env: &Env) -> Self {
         let absolute = |name| env.path(name).map(|path| env.cwd.join(path));
-        let holder = match fs::metadata(system) {
-            Ok(metadata) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
+        let holder = match look(system) {
+            Ok(None) => Holder::Missing,
+            Ok(Some(metadata)) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
                 Owner::Unknown => Holder::Unknown,
                 _ if is_roots_alone(&metadata) => Holder::Root,
                 Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,
@@ -154,17 +142,16 @@ impl Enterprise {
     /// further trust.
     pub fn is_roots(&self, dir: &Path) -> bool {
         let skills = self.system.join("skills");
-        let is_roots = |place: &Path| decisive(place).all(|(_, found)| is_roots_alone(&found));
         self.holder == Holder::Root
             && dir.parent() == Some(&skills)
-            && is_roots(&skills)
-            && places_of_skill(dir).all(|place| is_roots(&place))
+            && decisive(&skills).all(|(_, found)| is_roots_alone(&found))
+            && is_roots_to_the_bottom(dir, limits::DIGEST_DEPTH)
     }
 
     /// Whether root may control the system directory. Then no variable replaces it, and only root's
     /// approvals count.
     pub fn may_be_roots(&self) -> bool {
-        self.holder != Holder::Nobody
+        matches!(self.holder, Holder::Root | Holder::Unknown)
     }
 
     /// The directories of the enterprise layer, in order of precedence. If root may have set one
@@ -182,7 +169,7 @@ impl Enterprise {
     /// # Errors
     /// The directory or file that cannot be relied on, and why.
     pub fn readable(&self) -> Result<()> {
-        for dir in self.dirs() {
+        for dir in self.dirs().into_iter().filter(|dir| !self.is_missing(dir)) {
             let skills = dir.join("skills");
             let entries = files::unless_missing(&skills, files::entries).map_err(|why| {
                 let shown = skills.display();
@@ -197,8 +184,19 @@ impl Enterprise {
                 .into_iter()
                 .filter(|(_, kind)| matches!(kind, EntryKind::Dir | EntryKind::Link));
             for (name, _) in may_be_skills {
-                for place in places_of_skill(&skills.join(name.as_os_str())) {
-                    kept(&place, Change::Add)?;
+                let dir = skills.join(name.as_os_str());
+                kept(&dir, Change::Add)?;
+                // An unreadable skill would free its name.
+                let unreadable = |error: &io::Error| error.kind() == ErrorKind::PermissionDenied;
+                if let Some(why) = files::entries(&dir).err().filter(unreadable) {
+                    return Err(unreliable(&dir, &why.to_string()).hint("make it readable"));
+                }
+                let Some(file) = find_skill_file(&dir) else {
+                    continue;
+                };
+                kept(&file, Change::Add)?;
+                if let Some(why) = files::open_regular(&file).err().filter(unreadable) {
+                    return Err(unreliable(&file, &why.to_string()).hint("make it readable"));
                 }
             }
         }
@@ -209,6 +207,36 @@ impl Enterprise {
     pub fn missing(&self) -> Option<&Path> {
         let dir = self.named_dir.as_deref()?;
         matches!(look(dir), Ok(None)).then_some(dir)
+    }
+
+    /// Whether `path` is in the system directory, and that is missing.
+    fn is_missing(&self, path: &Path) -> bool {
+        self.holder == Holder::Missing && path.starts_with(&self.system)
+    }
+
+    /// Whether a policy file exists for this process to read.
+    ///
+    /// # Errors
+    /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
+    /// directory that another user can change.
+    pub fn has(&self, policy: &PolicyFile) -> Result<bool> {
+        let PolicyFile { path, must_exist } = policy;
+        if self.is_missing(path) {
+            return Ok(false);
+        }
+        let file = look(path).map_err(|error| unreliable(path, &error.to_string()))?;
+        // Whoever can change the directory can remove the policy, and add what the administrator's
+        // directory does not have yet.
+        let change = if *must_exist {
+            Change::Replace
+        } else {
+            Change::Add
+        };
+        kept(path.parent().unwrap_or(path), change)?;
+        if file.is_some() {
+            kept(path, Change::Replace)?;
+        }
+        Ok(file.is_some())
     }
 
     /// Every possible policy file. All that exist apply together.

@@ -75,7 +75,8 @@ impl RunContext {
 
     fn write_down(&self, event: Event) {
         // If the configuration is unreadable, the defaults apply.
-        let config = self.own_config().unwrap_or_default();
+        let own = self.own_config().unwrap_or_default();
+        let config = &own.0;
         let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
         let event = event
             .with("user", user)
@@ -97,7 +98,7 @@ impl RunContext {
             return;
         };
         let events = held_back.0.take();
-        let audit = self.audit(&self.own_config().unwrap_or_default().audit);
+        let audit = self.audit(&self.own_config().unwrap_or_default().0.audit);
         for event in events {
             audit.write(&event);
         }

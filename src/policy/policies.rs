@@ -140,7 +140,7 @@ impl Policies {
         let mut found = Vec::new();
         for file in enterprise.policy_files() {
             let closes = "correct it; until then only reading is allowed";
-            let there = file.is_there()?;
+            let there = enterprise.has(&file)?;
             let read = there.then(|| read_toml::<Policy>(&file.path));
             let read = read.transpose().map_err(|error| error.hint(closes))?;
             match read.flatten() {

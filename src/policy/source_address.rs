@@ -29,6 +29,8 @@ pub struct SourceAddress<'a> {
     decoded: String,
     /// That without port and query.
     bare: String,
+    /// The same with the port, also if it is ssh's own.
+    ported: String,
 }
 
 /// A glob of sources, as a policy has it.
@@ -50,6 +52,8 @@ impl<'a> SourceAddress<'a> {
         };
         let parts = Parts::parse(address);
         let (host, port, path) = (&parts.host, &parts.port, &parts.path);
+        let is_ssh = parts.scheme == "ssh" && port.is_empty();
+        let ported = if is_ssh { ":22" } else { port };
         let again = match path.strip_prefix('/') {
             Some(inside) if !is_local => format!("/{}", resolved(&decoded(inside))),
             _ => path.clone(),
@@ -59,6 +63,7 @@ impl<'a> SourceAddress<'a> {
             exact: format!("{host}{port}{path}{query}"),
             decoded: format!("{host}{port}{again}{query}"),
             bare: format!("{host}{again}"),
+            ported: format!("{host}{ported}{again}"),
             scheme: parts.scheme,
         }
     }
@@ -95,7 +100,7 @@ impl SourceGlob {
         let is_there = |place: &String| matches(&self.place, place);
         matches(&self.written, source.written)
             || self.scheme.as_ref().is_none_or(by)
-                && (is_there(&source.exact) || is_there(&source.bare))
+                && (is_there(&source.exact) || is_there(&source.bare) || is_there(&source.ported))
     }
 }
 

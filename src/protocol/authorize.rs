@@ -152,7 +152,7 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
         Ok(config) => uses(&config).then(|| Error::new("no prompt has put them in force")),
         Err(error) => ctx
             .own_config()
-            .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own))
+            .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own.0))
             .then_some(error),
     }
 }

@@ -100,7 +100,7 @@ impl SessionKey {
 
 /// The realm of this process's ids, see [`process::pid_realm`].
 pub(super) fn realm() -> String {
-    process::pid_realm()
+    process::pid_realm().to_owned()
 }
 
 /// Whether what was last known at this time, in seconds since 1970, no longer counts, if there is

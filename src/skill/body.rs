@@ -25,15 +25,22 @@ pub fn injected_commands(body: &str) -> usize {
 }
 
 fn opens_block(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or(before);
-    matches!(line.trim_start(), "```" | "~~~")
+    // From here backwards, because a line may be as long as the file and have as many marks.
+    let fence = ["```", "~~~"]
+        .iter()
+        .find_map(|fence| before.strip_suffix(fence));
+    fence.is_some_and(|text| {
+        let text = text.trim_end_matches(|c: char| c.is_whitespace() && c != '\n');
+        text.is_empty() || text.ends_with('\n')
+    })
 }
 
 fn is_inline(before: &str, after: &str) -> bool {
     let stands_free =
         before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "([\"'".contains(c));
-    let command = after.strip_prefix('`').and_then(|text| text.lines().next());
-    stands_free && command.is_some_and(|line| line.find('`').is_some_and(|length| length > 0))
+    let command = after.strip_prefix('`');
+    let end = command.and_then(|text| Some(&text[text.find(['`', '\n']).filter(|at| *at > 0)?..]));
+    stands_free && end.is_some_and(|text| text.starts_with('`'))
 }
 
 #[cfg(test)]
@@ -50,6 +57,14 @@ mod tests {
             ["many-tokens"]
         );
         assert_eq!(codes("!`git status`"), ["commands-not-run"]);
+    }
+
+    #[test]
+    fn a_long_line_of_marks_is_read_once() {
+        for marks in ["!", "```!", "!`", " !`"] {
+            let body = marks.repeat(500_000);
+            assert!(injected_commands(&body) <= 500_000, "{marks}");
+        }
     }
 
     #[test]

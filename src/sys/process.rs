@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -77,10 +78,13 @@ impl ProcessId {
 
 /// Boot, machine and process id namespace, within which process ids are unique. Empty if the system
 /// does not report them.
-pub fn pid_realm() -> String {
-    let boot = files::kernel_text("/proc/sys/kernel/random/boot_id");
-    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    format!("{}{}", boot.trim(), namespace.display())
+pub fn pid_realm() -> &'static str {
+    static REALM: OnceLock<String> = OnceLock::new();
+    REALM.get_or_init(|| {
+        let boot = files::kernel_text("/proc/sys/kernel/random/boot_id");
+        let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        format!("{}{}", boot.trim(), namespace.display())
+    })
 }
 
 /// Indexes of the fields of `/proc/<pid>/stat`, starting at the third.

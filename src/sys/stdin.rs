@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
+use rustix::stdio::stdin;
 
 use super::poll;
 
@@ -24,7 +25,7 @@ impl PatientStdin {
         Self {
             silence,
             end: Instant::now() + total,
-            is_terminal: io::stdin().is_terminal(),
+            is_terminal: stdin().is_terminal(),
         }
     }
 }
@@ -34,7 +35,7 @@ impl Read for PatientStdin {
         if self.is_terminal {
             return Ok(0);
         }
-        let stdin = io::stdin();
+        let stdin = stdin();
         let until = self.end.min(Instant::now() + self.silence);
         let mut is_ready = false;
         while !is_ready {

@@ -2,8 +2,8 @@
 //! (`url.….insteadOf`), so policies are applied to the real address, which is also recorded.
 
 use crate::error::Result;
-use crate::marketplace::fetch::{Call, Failure, Git};
-use crate::marketplace::reference::RepoUrl;
+use crate::marketplace::fetch::{Call, Class, Failure, Git};
+use crate::marketplace::reference::{RepoUrl, is_authority};
 
 /// The name of the remote in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
@@ -46,7 +46,7 @@ impl Remote {
         settings.extend(plain.map(|scheme| format!("protocol.{scheme}.allow=never")));
         Ok(Self {
             rewritten: answer != url.as_str(),
-            address: without_user(answer),
+            address: without_user(answer).ok_or_else(|| not_known(url))?,
             settings,
         })
     }
@@ -57,21 +57,37 @@ impl Remote {
     }
 }
 
+fn not_known(url: &RepoUrl) -> Failure {
+    let text =
+        format!("git's configuration replaces `{url}` by an address whose host is not certain");
+    Failure::new(Class::Other, text)
+}
+
 /// The address as `scheme://host/path`, or the path of a directory. Tokens in the user's git
 /// configuration must not get into a lockfile, and policies look at hosts and paths.
-fn without_user(address: &str) -> String {
-    let host = |authority: &str| authority.rsplit('@').next().unwrap_or_default().to_owned();
+///
+/// `None` if it is not certain which host that is: git, curl and ssh read some addresses
+/// differently.
+fn without_user(address: &str) -> Option<String> {
+    let host = |authority: &str| {
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let user = authority.strip_suffix(host).unwrap_or_default();
+        let is_plain = !authority.contains(['%', '?', '#', '\\']) && !user.contains(['[', ']']);
+        (is_plain && (host.is_empty() || is_authority(&host.to_ascii_lowercase())))
+            .then(|| host.to_owned())
+    };
     if let Some((scheme, rest)) = address.split_once("://") {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let path = path.split(['?', '#']).next().unwrap_or_default();
-        return format!("{scheme}://{}/{path}", host(authority));
+        return Some(format!("{scheme}://{}/{path}", host(authority)?));
     }
     // This is ssh's `user@host:path`; with a slash before the colon it would be a path.
     match address.split_once(':') {
         Some((authority, path)) if !authority.contains('/') && !path.starts_with(':') => {
-            format!("ssh://{}/{}", host(authority), path.trim_start_matches('/'))
+            let path = path.trim_start_matches('/');
+            Some(format!("ssh://{}/{path}", host(authority)?))
         }
-        _ => address.to_owned(),
+        _ => Some(address.to_owned()),
     }
 }
 
@@ -93,7 +109,20 @@ mod tests {
             ("/srv/o:r", "/srv/o:r"),
             ("ext::sh -c x", "ext::sh -c x"),
         ] {
-            assert_eq!(without_user(address), kept, "{address}");
+            assert_eq!(without_user(address).as_deref(), Some(kept), "{address}");
+        }
+        for address in [
+            "ssh://git@evil.org%2frepos%2f@good.org/acme/x",
+            "http://127.0.0.1:9?@good.org/acme/x",
+            "http://127.0.0.1:9#@good.org/acme/x",
+            "[git@h.org:22]:evil/x",
+            "[git@h.org]:evil/x",
+            "git@[h.org]:evil/x",
+            "ssh://git@[h.org]/evil/x",
+            "ssh://[git@h.org]:22/evil/x",
+            "ssh://h%2eorg/evil/x",
+        ] {
+            assert_eq!(without_user(address), None, "{address}");
         }
     }
 

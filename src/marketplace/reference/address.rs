@@ -2,6 +2,7 @@
 //! them can be an option to git or lead out of a directory.
 
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::error::{Error, Result};
 use crate::sys::{limits, secret, visible};
@@ -53,7 +54,8 @@ impl RepoUrl {
         if !is_path(path) {
             return Err(refused("has a path that cannot be used"));
         }
-        let (scheme, authority) = (scheme.to_ascii_lowercase(), authority.to_ascii_lowercase());
+        let scheme = scheme.to_ascii_lowercase();
+        let authority = canonical_authority(&scheme, authority);
         match scheme.as_str() {
             "file" if authority.is_empty() => {}
             "file" => return Err(refused("is a file of another machine")),
@@ -246,13 +248,37 @@ pub fn is_authority(authority: &str) -> bool {
     let (user, host) = authority.split_once('@').unwrap_or(("git", authority));
     let bracketed = host.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let (is_host, port) = if let Some((address, port)) = bracketed {
-        let is_part = |c: char| c.is_ascii_hexdigit() || c == ':' || c == '.';
-        (address.chars().all(is_part), port)
+        // One address has one spelling, so that rules about it hold.
+        let parsed = address.parse::<Ipv6Addr>();
+        (parsed.is_ok_and(|ip| ip.to_string() == address), port)
     } else {
         let (host, port) = host.split_at(host.find(':').unwrap_or(host.len()));
-        (is_word(host), port)
+        (is_host(host), port)
     };
     is_word(user) && is_host && is_port(port)
+}
+
+/// A name without a dot at its end, or an IPv4 address in its usual form: resolvers also take
+/// `10.5` and `0xa000005` for one.
+fn is_host(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    is_word(host) && !host.ends_with('.') && (!is_number || host.parse::<Ipv4Addr>().is_ok())
+}
+
+/// Host and port in the one form that is compared: in small letters, without https' own port.
+pub fn canonical_authority(scheme: &str, written: &str) -> String {
+    let lower = written.to_ascii_lowercase();
+    let bare = lower
+        .strip_suffix(":443")
+        .filter(|_| scheme == "https")
+        .unwrap_or(&lower);
+    let bare = if bare == "www.github.com" {
+        "github.com"
+    } else {
+        bare
+    };
+    bare.to_owned()
 }
 
 /// Letters, digits, `-`, `_` and `.`, not like an option.
@@ -263,7 +289,7 @@ fn is_word(text: &str) -> bool {
 
 /// Empty, or `:` and digits.
 fn is_port(text: &str) -> bool {
-    let is_number = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    let is_number = |port: &str| !port.starts_with(['0', '+']) && port.parse::<u16>().is_ok();
     text.is_empty() || text.strip_prefix(':').is_some_and(is_number)
 }
 
@@ -296,6 +322,13 @@ mod tests {
             "https://h/o\u{7}/r",
             "https://h/o r",
             "https://h:x/o/r",
+            "https://h:0443/o/r",
+            "https://github.com./o/r",
+            "ssh://git@[abc.de]/o/r",
+            "ssh://git@[0:0::1]/o/r",
+            "git@10.5:o/r.git",
+            "ssh://git@0xa.0.0.5/o/r",
+            "ssh://git@167772165/o/r",
             "C:\\x",
             "fd::17/x",
         ] {
@@ -307,7 +340,7 @@ mod tests {
     fn addresses_have_an_owner_and_a_name() {
         for (written, canonical, owner, name) in [
             (
-                "https://GitHub.com/o/r.git",
+                "https://www.GitHub.com:443/o/r.git",
                 "https://github.com/o/r",
                 "o",
                 "r",

@@ -10,7 +10,7 @@ mod target;
 pub mod version;
 mod web;
 
-pub use address::{RepoUrl, Rev, SubPath};
+pub use address::{RepoUrl, Rev, SubPath, is_authority};
 pub use parse::{As, Reference, is_local};
 pub use pin::{Ancestry, CommitId, Pin, Reach};
 pub use reading::{At, Kind, Place, Reading, Want};

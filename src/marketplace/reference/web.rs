@@ -29,7 +29,8 @@ impl WebUrl {
         let parts = written.split_once("://");
         let (scheme, rest) = parts.ok_or_else(|| refused("is none"))?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let (scheme, authority) = (scheme.to_ascii_lowercase(), authority.to_ascii_lowercase());
+        let scheme = scheme.to_ascii_lowercase();
+        let authority = address::canonical_authority(&scheme, authority);
         match scheme.as_str() {
             "https" => {}
             "http" if address::is_loopback(&authority) => {}

@@ -219,7 +219,7 @@ impl Reach<'_> {
             if at == 0 || program.changes() || matches!(program, Program::Find | Program::Git) {
                 self.program(program, &words[1..])?;
             }
-            if at == 0 && words[0].text().is_none() {
+            if words[0].text().is_none() {
                 self.perhaps_changed(&words[1..])?;
             }
         }
@@ -268,7 +268,8 @@ impl Reach<'_> {
         }
     }
 
-    /// Operands of a program that is not known, as in `"$(command -v rm)" -r .claude`.
+    /// Operands of a program that is not known, as in `"$(command -v rm)" -r .claude`, also behind a
+    /// wrapper.
     fn perhaps_changed(&self, arguments: &[Word]) -> Checked {
         let mut words = plain(arguments);
         words.try_for_each(|word| self.each_path(word, |path| self.holds_little_else(path)))

@@ -115,7 +115,7 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
 }
 
 fn record(ctx: &RunContext, event: Event, outcome: &Outcome) {
-    let shown = ctx.own_config().unwrap_or_default().audit.output_bytes;
+    let shown = ctx.own_config().unwrap_or_default().0.audit.output_bytes;
     ctx.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
 }
 

@@ -227,6 +227,17 @@ fn a_directory_has_other_names_and_an_operand_many() {
 }
 
 #[test]
+fn a_program_that_is_not_known_behind_a_wrapper_may_remove() {
+    refused_for_its_place(&[
+        "flock out/l \"$(command -v rm)\" -rf .claude",
+        "env \"$x\" -rf .claude",
+    ]);
+    refused("flock out/l \"$(command -v rm)\" -rf .* in/data");
+    refused("bash -c 'flock out/l \"$x\" -rf .*'");
+    assert!(bare().runs("env \"$x\" -rf out/a"));
+}
+
+#[test]
 fn a_program_in_an_argument_is_not_too_long() {
     let code = |lines| "value = table[key][1:2]; other: int = 3\n".repeat(lines);
     assert!(bare().runs(&format!("python3 -c '{}'", code(400))));
