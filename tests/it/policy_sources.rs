@@ -52,7 +52,7 @@ fn no_spelling_of_a_blocked_source_is_contacted() {
             "https://github.com/evil/skills",
             "git@github.com:evil/skills.git",
             "git@github.com:/evil/skills.git",
-            "git@GitHub.com.:evil/skills.git",
+            "git@GitHub.com:evil/skills.git",
             "ssh://git@github.com/evil/skills",
             "ssh://git@github.com:22/evil/skills",
             "ssh://git@github.com/%65vil/skills",
