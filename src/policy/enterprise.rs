@@ -91,8 +91,10 @@ fn decisive(path: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
 /// Whether only root can change anything at or below `place`.
 fn is_roots_to_the_bottom(place: &Path, depth: usize) -> bool {
     let is_roots = decisive(place).all(|(_, found)| is_roots_alone(&found));
+    // A link to nothing leads wherever its target is created.
     is_roots
         && depth > 0
+        && place.exists()
         && match files::entries(place) {
             Ok(entries) => entries
                 .iter()
@@ -281,6 +283,15 @@ mod tests {
             assert!(!is_roots(), "{}", below.display());
             set(0o755);
         }
+        assert_eq!(is_roots(), mine);
+        let script = system.path().join("skills/pdf/run.sh");
+        std::os::unix::fs::symlink("/nowhere", &script).unwrap();
+        assert!(!is_roots());
+        fs::remove_file(&script).unwrap();
+        fs::write(&script, "").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(!is_roots());
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(is_roots(), mine);
         let files: Vec<_> = at()
             .policy_files()
