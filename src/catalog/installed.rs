@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::{Entry, Layer};
-use crate::marketplace::{LockEntry, Market};
+use crate::marketplace::{LockEntry, Market, Permit};
 use crate::run_context::RunContext;
 use crate::sys::Base;
 
@@ -41,7 +42,7 @@ impl RunContext {
             offline: true,
             mirror: None,
             progress: None,
-            permit: None,
+            permit: Rc::new(Permit::any()),
         }
     }
 }

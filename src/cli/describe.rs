@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::marketplace::{Difference, Finding, Origin, Plan, Planned};
+use crate::marketplace::{Difference, Finding, Kind, Origin, Plan, Planned};
 use crate::skill::{brief, one_line, visible};
 use crate::sys::text::count;
 
@@ -51,7 +51,10 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin) {
     }
     if let Some(address) = &from.address {
         let address = one_line(address);
-        let _ = writeln!(text, "  ATTENTION: git went to {address} for {source}");
+        let _ = match from.kind {
+            Kind::Git => writeln!(text, "  ATTENTION: git went to {address} for {source}"),
+            _ => writeln!(text, "  ATTENTION: {source} led to {address}"),
+        };
     }
     if let Some(doubt) = doubt(from) {
         let _ = writeln!(text, "  ATTENTION: {doubt}");

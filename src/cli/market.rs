@@ -38,7 +38,7 @@ pub fn market_for<'a>(
     layer: Layer,
 ) -> Result<Market<'a>> {
     Ok(Market {
-        permit: Some(permitting(ctx, layer)?),
+        permit: permitting(ctx, layer)?,
         ..market(ctx, base, offline)
     })
 }

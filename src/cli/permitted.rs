@@ -59,9 +59,11 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
 /// When a policy cannot be read.
 pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> {
     let policies = ctx.policies()?;
-    Ok(Rc::new(move |source, address| {
+    let is_selective = policies.has_source_rules() && layer != Layer::Enterprise;
+    let check = move |source: &str, address: Option<&str>| {
         permits_source(&policies, layer, Some(source), address)
-    }))
+    };
+    Ok(Rc::new(Permit::new(check, is_selective)))
 }
 
 fn permits_source(

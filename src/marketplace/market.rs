@@ -29,8 +29,8 @@ pub struct Market<'a> {
     pub mirror: Option<String>,
     /// Receives the progress of a long transfer.
     pub progress: Option<fn(&str)>,
-    /// Whether a source may be contacted; any may if there is none.
-    pub permit: Option<Rc<Permit<'a>>>,
+    /// Which sources may be contacted.
+    pub permit: Rc<Permit<'a>>,
 }
 
 impl Market<'_> {
@@ -84,9 +84,8 @@ impl Market<'_> {
             progress: self.progress,
         });
         let home = self.home.to_owned();
-        let mut fetcher = Fetcher::new(git, home, self.offline, self.mirror.clone());
-        fetcher.permit = self.permit.clone().map(|permit| permit as Rc<Permit>);
-        fetcher
+        let permit = Rc::clone(&self.permit);
+        Fetcher::new(git, home, self.offline, self.mirror.clone(), permit)
     }
 
     /// Begins a command that changes skills: completes what killed ones left, and returns the

@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Git, Tool};
 use crate::marketplace::install::Installed;
-use crate::marketplace::{InstallOptions, Market};
+use crate::marketplace::{InstallOptions, Market, Permit};
 use crate::sys::{Base, Dir, Env};
 
 /// A temporary environment: `repos/` takes the place of GitHub, `plugin/` is the plugin directory,
@@ -104,7 +105,7 @@ impl World {
             offline: false,
             mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
-            permit: None,
+            permit: Rc::new(Permit::any()),
         })
     }
 

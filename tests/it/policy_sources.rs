@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::Host;
+use crate::archives::zip;
 use crate::layers::codes;
 use crate::market_sources::skill;
 use crate::policy::{lockfile, own, under};
 use crate::repository::Hub;
+use crate::server::Server;
 
 /// A host under this policy whose ssh leads to a repository with the skill `pdf`, and the file that
 /// shows that ssh was started.
@@ -129,4 +131,65 @@ fn an_installed_skill_of_a_blocked_source_is_hidden() {
         assert!(codes(&host, "evil").contains(&hidden), "{source}");
         assert!(host.skill_tools().is_empty(), "{source}");
     }
+}
+
+/// Two servers, of which a policy allows the first below `/ours`, where all leads to the second.
+fn two_servers(hub: &Hub) -> (Server, Server, Host) {
+    let (ours, theirs) = (Server::new(hub.dir()), Server::new(hub.dir()));
+    hub.repository("acme/skills", &[("SKILL.md", &skill("pdf"))]);
+    theirs.file("SKILL.md", skill("pdf"));
+    theirs.file("x.zip", zip(&[("SKILL.md", &skill("pdf"))]));
+    let git = "/info/refs?service=git-upload-pack";
+    for (from, to) in [
+        ("/ours/x.zip", theirs.url("x.zip")),
+        ("/ours/SKILL.md", theirs.url("SKILL.md")),
+        (
+            "/ours/skills.git/info/refs",
+            theirs.url("acme/skills.git") + git,
+        ),
+    ] {
+        let mut redirects = ours.behaviour.redirects.lock().unwrap();
+        redirects.insert(from.to_owned(), to);
+    }
+    let index = r#"{"skills":[{"name":"pdf","description":"d","files":["SKILL.md"]}]}"#;
+    ours.file(".well-known/agent-skills/index.json", index);
+    ours.file(".well-known/agent-skills/pdf/SKILL.md", skill("pdf"));
+    let allowed = ours.url("ours").replace("http://", "");
+    let policy = format!("[sources]\nallow = [\"{allowed}*\"]\n");
+    (ours, theirs, under(Host::stdin(), &policy))
+}
+
+#[test]
+fn a_redirect_leads_to_no_source_that_is_refused() {
+    let hub = Hub::new();
+    let (ours, theirs, host) = two_servers(&hub);
+    for path in ["ours/x.zip", "ours/SKILL.md", "ours/skills.git"] {
+        let told = host.fails(&["install", "--yes", &ours.url(path)]);
+        assert!(told.contains("redirect") || told.contains("302"), "{told}");
+        assert!(told.contains("policy"), "{path}: {told}");
+    }
+    assert_eq!(theirs.take_seen(), [""; 0]);
+}
+
+#[test]
+fn a_sites_root_is_a_source_of_its_own() {
+    let hub = Hub::new();
+    let (ours, _theirs, host) = two_servers(&hub);
+    let told = host.fails(&["install", "--yes", &ours.url("ours")]);
+    assert!(told.contains("does not allow the source"), "{told}");
+    assert!(!host.skills_dir().join("pdf").exists());
+}
+
+#[test]
+fn where_a_redirect_led_to_is_shown_and_recorded() {
+    let hub = Hub::new();
+    let (ours, theirs, _) = two_servers(&hub);
+    let host = Host::stdin();
+    let told = host.succeeds(&["show", &ours.url("ours/x.zip")]);
+    let led = format!("ours/x.zip led to {}", theirs.url("x.zip"));
+    assert!(told.contains(&led), "{told}");
+    host.succeeds(&["install", "--yes", &ours.url("ours/x.zip")]);
+    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let recorded = format!(r#""address": "{}""#, theirs.url("x.zip"));
+    assert!(lock.contains(&recorded), "{lock}");
 }

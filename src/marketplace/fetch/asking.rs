@@ -39,8 +39,7 @@ impl Fetcher<'_> {
             return Ok(Rc::clone(remote));
         }
         let address = url.fetch_from(self.mirror.as_deref())?;
-        let remote = Rc::new(Remote::find(&self.git, &address, url)?);
-        self.permits(url.as_str(), remote.elsewhere())?;
+        let remote = Rc::new(Remote::find(&self.git, &self.permit, &address, url)?);
         self.remotes.insert(url.clone(), Rc::clone(&remote));
         Ok(remote)
     }

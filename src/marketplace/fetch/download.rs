@@ -1,7 +1,7 @@
 //! Downloads files with the user's own `curl`: https only, limited in size and time. It knows
 //! nothing about skills.
 
-use crate::marketplace::fetch::{Class, Failure, Tool};
+use crate::marketplace::fetch::{Class, Failure, Permitted, Tool};
 use crate::marketplace::reference::WebUrl;
 use crate::sys::files;
 
@@ -18,35 +18,31 @@ pub struct Answer {
     pub status: u16,
     /// The body, whatever the status.
     pub body: Vec<u8>,
+    /// Where a redirect leads to, as an absolute URL; else empty.
+    pub redirect: String,
 }
 
-/// Downloads each address in turn, at most `max` bytes in total. With `redirects`, a redirect may
-/// lead to another host, but never from https to http.
-pub fn get(
-    tool: &Tool,
-    urls: &[WebUrl],
-    max: u64,
-    redirects: bool,
-) -> Result<Vec<Answer>, Failure> {
-    let given = |url| format!("url = \"{url}\"\noutput = \"-\"\n");
+/// Downloads each address in turn, at most `max` bytes in total. Follows no redirect: where it leads
+/// to needs a permission of its own.
+pub fn get(tool: &Tool, urls: &[Permitted], max: u64) -> Result<Vec<Answer>, Failure> {
+    let given = |url: &Permitted| format!("url = \"{}\"\noutput = \"-\"\n", url.url());
     let config: String = urls.iter().map(given).collect();
     let mut command = tool.command("curl");
-    let proto = if urls.iter().all(WebUrl::is_encrypted) {
+    let is_encrypted = |url: &Permitted| url.url().is_encrypted();
+    let proto = if urls.iter().all(is_encrypted) {
         "=https"
     } else {
         "=http,https"
     };
     let options = format!(
-        "--silent --show-error --globoff --max-redirs 5 --proto {proto} --proto-redir {proto} \
+        "--silent --show-error --globoff --no-location --proto {proto} \
          --connect-timeout 20 --max-time {DOWNLOAD_SECONDS} --max-filesize {max} \
          --no-progress-meter --config -"
     );
     command.args(options.split(' '));
-    let report = format!("%{{stderr}}{MARK} %{{http_code}} %{{size_download}}\\n");
+    let report =
+        format!("%{{stderr}}{MARK} %{{http_code}} %{{size_download}} %{{redirect_url}}\\n");
     command.args(["--write-out", &report]);
-    if redirects {
-        command.arg("--location");
-    }
     let ran = tool.run(command, &config, max)?;
     if !ran.status.success() {
         return Err(Failure::from_curl(ran.status.code(), &ran.errors));
@@ -56,13 +52,17 @@ pub fn get(
     let mut answers = Vec::new();
     let lines = ran.errors.lines();
     for line in lines.filter_map(|line| line.strip_prefix(MARK)) {
-        if let Some((status, size)) = line.trim().split_once(' ')
-            && let (Ok(status), Ok(size)) = (status.parse(), size.parse())
+        let mut words = line.split_whitespace();
+        let mut word = || words.next().unwrap_or_default();
+        if let (Ok(status), Ok(size)) = (word().parse(), word().parse())
             && let Some((body, after)) = rest.split_at_checked(size)
         {
             rest = after;
-            let body = body.to_vec();
-            answers.push(Answer { status, body });
+            answers.push(Answer {
+                status,
+                body: body.to_vec(),
+                redirect: word().to_owned(),
+            });
         }
     }
     if answers.len() != urls.len() || !rest.is_empty() {
@@ -72,10 +72,10 @@ pub fn get(
 }
 
 /// As [`get`], for one address.
-pub fn one(tool: &Tool, url: &WebUrl, max: u64, redirects: bool) -> Result<Answer, Failure> {
-    let answers = get(tool, std::slice::from_ref(url), max, redirects);
-    let mut answers =
-        answers.map_err(|failure| failure.context(format!("could not get `{url}`")))?;
+pub fn one(tool: &Tool, url: &Permitted, max: u64) -> Result<Answer, Failure> {
+    let answers = get(tool, std::slice::from_ref(url), max);
+    let could_not = |failure: Failure| failure.context(format!("could not get `{}`", url.url()));
+    let mut answers = answers.map_err(could_not)?;
     // There is one for each address.
     Ok(answers.remove(0))
 }

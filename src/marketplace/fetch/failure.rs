@@ -22,6 +22,8 @@ pub enum Class {
     NoSuchRef,
     /// The name means more than one thing in the repository.
     Ambiguous,
+    /// The server redirects git, which is not followed.
+    Redirected,
     /// The deadline passed.
     TimedOut,
     /// A size limit was exceeded.
@@ -106,6 +108,9 @@ impl Class {
             }
             Self::Unreachable => "check the network, the host's name and the proxy settings",
             Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
+            Self::Redirected => {
+                "a policy lists the sources: give the address that it leads to (see it with curl -I)"
+            }
             Self::Ambiguous => "give the full name of the one that is meant",
             Self::TimedOut => {
                 "try again, or run `agent-skills` in a terminal, where it may take longer"
@@ -134,7 +139,7 @@ impl From<Error> for Failure {
 }
 
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 6] = [
+const MEANINGS: [(Class, &str); 7] = [
     (
         Class::DiskFull,
         "no space left on device|disk quota exceeded",
@@ -153,6 +158,10 @@ const MEANINGS: [(Class, &str); 6] = [
         Class::NoSuchRef,
         "couldn't find remote ref|not our ref|no such ref|unadvertised object|\
          did not receive expected object",
+    ),
+    (
+        Class::Redirected,
+        "error: 301|error: 302|error: 303|error: 307|error: 308",
     ),
     (
         Class::NeedsAuthentication,
@@ -227,6 +236,10 @@ mod tests {
                 Class::Unreachable,
             ),
             ("fatal: index-pack failed", Class::Other),
+            (
+                "fatal: unable to access 'https://h/': The requested URL returned error: 302",
+                Class::Redirected,
+            ),
             (
                 "error: index-pack died of signal 25\nfatal: could not finish pack-objects to repack",
                 Class::TooLarge,

@@ -9,13 +9,16 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
-use crate::marketplace::fetch::{Refs, Remote, Repository, Slot, Tree};
+use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Tree};
 use crate::marketplace::fetch::{archive, download, expand, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
 use crate::marketplace::source::{Found, Manifest, Origin, discover};
 use crate::sys::{files, limits};
+
+/// How many redirects are followed.
+const REDIRECTS: usize = 5;
 
 /// The content of a source at one time.
 pub struct Snapshot<'a> {
@@ -77,8 +80,8 @@ pub struct Fetcher<'a> {
     pub offline: bool,
     /// Replaces GitHub, if given.
     pub mirror: Option<String>,
-    /// Whether a source may be contacted, if that is to be asked.
-    pub permit: Option<Rc<Permit<'a>>>,
+    /// Which sources may be contacted.
+    pub permit: Rc<Permit<'a>>,
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
     pub refs: HashMap<RepoUrl, Refs>,
     snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
@@ -88,13 +91,19 @@ pub struct Fetcher<'a> {
 
 impl<'a> Fetcher<'a> {
     /// `git` works in its scratch directory.
-    pub fn new(git: Git<'a>, home: PathBuf, offline: bool, mirror: Option<String>) -> Self {
+    pub fn new(
+        git: Git<'a>,
+        home: PathBuf,
+        offline: bool,
+        mirror: Option<String>,
+        permit: Rc<Permit<'a>>,
+    ) -> Self {
         Self {
             git,
             home,
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
-            permit: None,
+            permit,
             remotes: HashMap::new(),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
@@ -120,15 +129,11 @@ impl<'a> Fetcher<'a> {
             requested: requested.to_owned(),
             ..Origin::default()
         };
-        let of_web = |url: &WebUrl, kind: Kind| Origin {
+        let of_web = |url: &WebUrl, address: Option<String>, kind: Kind| Origin {
+            address,
             reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
             ..origin(url.as_str(), kind)
         };
-        if let Place::Archive { url, .. } | Place::WellKnown(url) | Place::File(url) =
-            &reading.place
-        {
-            self.permits(url.as_str(), None)?;
-        }
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
@@ -166,50 +171,103 @@ impl<'a> Fetcher<'a> {
                 }
             }
             Place::Archive { url, sha256 } => {
-                let bytes = self.download(url, limits::DOWNLOAD)?;
-                open_archive(&bytes, sha256.as_deref(), of_web(url, Kind::Archive))?
+                let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
+                open_archive(
+                    &bytes,
+                    sha256.as_deref(),
+                    of_web(url, address, Kind::Archive),
+                )?
             }
             Place::WellKnown(url) => {
                 let index = self.index(url)?;
                 let of_site = |error: Error| error.context(format!("`{url}`"));
                 let offers = index.choose(&reading.want, skills, all).map_err(of_site)?;
                 let memory = index.fetch(&self.git.0, &offers).map_err(of_site)?;
-                let origin = origin(url.as_str(), Kind::WellKnown);
+                let origin = Origin {
+                    address: (index.place != *url).then(|| index.place.to_string()),
+                    ..origin(url.as_str(), Kind::WellKnown)
+                };
                 Opened::new(memory.tree.clone(), memory, url.host(), origin)?
             }
             Place::File(url) => {
                 let mut memory = Memory::default();
-                memory.add_file("SKILL.md", self.download(url, limits::SKILL_FILE)?, false)?;
-                let origin = of_web(url, Kind::File);
+                let (bytes, address) = self.download(url, limits::SKILL_FILE)?;
+                memory.add_file("SKILL.md", bytes, false)?;
+                let origin = of_web(url, address, Kind::File);
                 Opened::new(memory.tree.clone(), memory, url.host(), origin)?
             }
         })
     }
 
-    /// Asks whether a source may be contacted.
-    pub fn permits(&self, source: &str, address: Option<&str>) -> Result<()> {
-        let permit = self.permit.as_ref();
-        permit.map_or(Ok(()), |permit| permit(source, address))
+    /// A site's index: that below the given URL, or else that of the host's root.
+    ///
+    /// # Errors
+    /// When there is none, or the site cannot or may not be queried.
+    pub fn index(&self, site: &WebUrl) -> Result<Index, Failure> {
+        let root = Some(site.root()).filter(|root| root != site);
+        for place in [site.clone()].into_iter().chain(root) {
+            if let Some(index) = Index::query(&self.git.0, &self.permitted(place)?)? {
+                return Ok(index);
+            }
+        }
+        let text = format!(
+            "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
+             `--reading repo` takes it as one"
+        );
+        Err(Failure::new(Class::NoRepository, text))
     }
 
-    /// A site's index.
-    pub fn index(&self, url: &WebUrl) -> Result<Index, Failure> {
-        self.online(url)?;
-        Index::query(&self.git.0, url)
+    /// Downloads a file. Returns it with the address that redirects led to, if they left the source.
+    /// They may lead to another host, but never from https to http.
+    ///
+    /// # Errors
+    /// When it cannot be downloaded, or an address on the way may not be contacted.
+    pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
+        let (mut at, mut address) = (self.permitted(url.clone())?, None);
+        for _ in 0..=REDIRECTS {
+            let answer = download::one(&self.git.0, &at, max)?;
+            if answer.redirect.is_empty() {
+                return Ok((answer.file(at.url())?, address));
+            }
+            at = self.redirected(&at, &answer.redirect, &mut address)?;
+        }
+        let text = format!("`{url}` redirects more than {REDIRECTS} times");
+        Err(Failure::new(Class::Other, text))
     }
 
-    /// Downloads a file.
-    pub fn download(&self, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
-        self.online(url)?;
-        download::one(&self.git.0, url, max, true)?.file(url)
+    /// Where a redirect leads to. Changes the address that is recorded, which has no query, since
+    /// that may be a secret.
+    fn redirected(
+        &self,
+        from: &Permitted,
+        to: &str,
+        address: &mut Option<String>,
+    ) -> Result<Permitted, Failure> {
+        let (place, _) = to.split_once('#').unwrap_or((to, ""));
+        let next = WebUrl::parse(place).and_then(|next| {
+            if from.url().is_encrypted() && !next.is_encrypted() {
+                let text = format!("the address `{next}` is not encrypted");
+                return Err(Error::new(text).hint("tell the site's owner"));
+            }
+            if let Some(store) = from.store(&next) {
+                return Ok(store);
+            }
+            if from.is_left_for(&next) {
+                let recorded = next.as_str().split('?').next().unwrap_or_default();
+                *address = Some(recorded.to_owned());
+            }
+            self.permit.url(next)
+        });
+        let on_the_way = |error: Error| error.context(format!("`{}` redirects", from.url()));
+        Ok(next.map_err(on_the_way)?)
     }
 
-    fn online(&self, url: &WebUrl) -> Result<(), Failure> {
+    fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {
         if self.offline {
             let text = format!("`{url}` is not kept on this machine");
             return Err(Failure::new(Class::Offline, text));
         }
-        Ok(())
+        Ok(self.permit.url(url)?)
     }
 
     /// The content of a repository at a commit that [`Fetcher::resolve`] returned.

@@ -1,8 +1,7 @@
 //! The address that git really uses for a repository. The user's configuration may redirect it
 //! (`url.….insteadOf`), so policies are applied to the real address, which is also recorded.
 
-use crate::error::Result;
-use crate::marketplace::fetch::{Call, Class, Failure, Git};
+use crate::marketplace::fetch::{Call, Class, Failure, Git, Permit};
 use crate::marketplace::reference::{RepoUrl, is_authority};
 
 /// The name of the remote in all our git calls, so that they all use the same address.
@@ -10,11 +9,7 @@ pub const NAME: &str = "agent-skills";
 /// The maximum length of an address that git returns, in bytes.
 const ADDRESS: u64 = 16 * 1024;
 
-/// Refuses a source, given its address and the one that git uses instead, if different. It is asked
-/// before either is contacted.
-pub type Permit<'p> = dyn Fn(&str, Option<&str>) -> Result<()> + 'p;
-
-/// A repository as passed to git.
+/// A repository that may be contacted, as passed to git.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Settings for each call that uses [`NAME`].
@@ -29,8 +24,13 @@ impl Remote {
     /// This needs no network.
     ///
     /// # Errors
-    /// When git cannot be run.
-    pub fn find(git: &Git, address: &RepoUrl, url: &RepoUrl) -> Result<Self, Failure> {
+    /// When git cannot be run, or the repository may not be contacted.
+    pub fn find(
+        git: &Git,
+        permit: &Permit,
+        address: &RepoUrl,
+        url: &RepoUrl,
+    ) -> Result<Self, Failure> {
         let mut settings = vec![
             format!("remote.{NAME}.url={}", address.as_str()),
             format!("remote.{NAME}.promisor=true"),
@@ -44,11 +44,16 @@ impl Remote {
         let plain = ["http", "ftp", "ftps"].into_iter();
         let plain = plain.filter(|scheme| !answer.starts_with(&format!("{scheme}://")));
         settings.extend(plain.map(|scheme| format!("protocol.{scheme}.allow=never")));
-        Ok(Self {
+        if !permit.git_redirects {
+            settings.push("http.followRedirects=false".to_owned());
+        }
+        let remote = Self {
             rewritten: answer != url.as_str(),
             address: without_user(answer).ok_or_else(|| not_known(url))?,
             settings,
-        })
+        };
+        permit.check(url.as_str(), remote.elsewhere())?;
+        Ok(remote)
     }
 
     /// The address that git uses, if it differs from the given one.
@@ -132,7 +137,7 @@ mod tests {
         let config = |text: &str| std::fs::write(world.path("gitconfig"), text).unwrap();
         let found = || {
             let url = RepoUrl::github("acme", "skills").unwrap();
-            world.with_git(|git| Remote::find(&git, &url, &url).unwrap())
+            world.with_git(|git| Remote::find(&git, &Permit::any(), &url, &url).unwrap())
         };
         config("");
         assert_eq!(found().elsewhere(), None);
@@ -166,7 +171,7 @@ mod tests {
         let refused = |address: &str| {
             let url = RepoUrl::parse(address).unwrap();
             world.with_git(|git| {
-                let remote = Remote::find(&git, &url, &url).unwrap();
+                let remote = Remote::find(&git, &Permit::any(), &url, &url).unwrap();
                 let call = Call {
                     settings: &remote.settings,
                     args: &["ls-remote", "http://127.0.0.1:1/x"],

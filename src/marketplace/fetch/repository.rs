@@ -248,6 +248,7 @@ fn parse_entry(entry: &[u8]) -> Option<(String, Node)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::fetch::Permit;
     use crate::marketplace::reference::{At, RepoUrl};
     use crate::marketplace::testing::World;
     use std::fs;
@@ -259,7 +260,7 @@ mod tests {
         world.with_git(|git| {
             let url =
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
-            let remote = Remote::find(&git, &url, &url).unwrap();
+            let remote = Remote::find(&git, &Permit::any(), &url, &url).unwrap();
             let refs = Refs::parse(&list_refs(&git, &remote).unwrap());
             let commit = refs.resolve(&At::Default).unwrap().commit;
             let slot = Slot::new(&world.path("home"), &url, &remote.address);

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Memory, Tool, download, tree};
+use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, download, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
@@ -15,7 +15,9 @@ const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
 /// A site's index of skills.
 #[derive(Debug)]
 pub struct Index {
-    base: WebUrl,
+    base: Permitted,
+    /// The site, or the root of its host.
+    pub place: WebUrl,
     /// Its skills.
     pub skills: Vec<Offer>,
 }
@@ -37,28 +39,26 @@ struct Written {
 }
 
 impl Index {
-    /// Queries a site, first below the given URL and then below the root of the host.
+    /// Queries a site; `None` if it has no index.
     ///
     /// # Errors
-    /// When the site has no index or cannot be queried.
-    pub fn query(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
-        let root = Some(site.root()).filter(|root| root != site);
-        for place in [site].into_iter().chain(&root) {
-            for index in INDEXES {
-                let base = place.join(&SubPath::parse(index)?);
-                let file = base.join(&SubPath::parse("index.json")?);
-                let answer = download::one(tool, &file, limits::INDEX, false)?;
-                let written = serde_json::from_slice::<Written>(&answer.body);
-                if let (200, Ok(Written { skills })) = (answer.status, written) {
-                    return Ok(Self { base, skills });
-                }
+    /// When the site cannot be queried.
+    pub fn query(tool: &Tool, site: &Permitted) -> Result<Option<Self>, Failure> {
+        for index in INDEXES {
+            let base = site.join(&SubPath::parse(index)?);
+            let file = base.join(&SubPath::parse("index.json")?);
+            let answer = download::one(tool, &file, limits::INDEX)?;
+            let written = serde_json::from_slice::<Written>(&answer.body);
+            if let (200, Ok(Written { skills })) = (answer.status, written) {
+                let place = site.url().clone();
+                return Ok(Some(Self {
+                    base,
+                    place,
+                    skills,
+                }));
             }
         }
-        let text = format!(
-            "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
-             `--reading repo` takes it as one"
-        );
-        Err(Failure::new(Class::NoRepository, text))
+        Ok(None)
     }
 
     /// The skills that `want` means. It never guesses.
@@ -112,11 +112,11 @@ impl Index {
             let text = format!("the skill has more than {} files", limits::ARCHIVE_FILES);
             return Err(Error::new(text).hint("choose fewer skills"));
         }
-        let urls: Vec<WebUrl> = paths.iter().map(|path| self.base.join(path)).collect();
-        let answers = download::get(tool, &urls, limits::DOWNLOAD, false)?;
+        let urls: Vec<_> = paths.iter().map(|path| self.base.join(path)).collect();
+        let answers = download::get(tool, &urls, limits::DOWNLOAD)?;
         let mut memory = Memory::default();
         for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
-            memory.add_file(path.as_str(), answer.file(url)?, false)?;
+            memory.add_file(path.as_str(), answer.file(url.url())?, false)?;
         }
         Ok(memory)
     }

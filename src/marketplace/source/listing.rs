@@ -210,7 +210,7 @@ impl Market<'_> {
                 fresh.fill(source, &opened);
             }
             SourceKind::Manifest(url) => {
-                let bytes = fetcher.download(&url, limits::INDEX)?;
+                let (bytes, _) = fetcher.download(&url, limits::INDEX)?;
                 let manifest = Manifest::parse(&bytes).ok_or_else(|| {
                     Error::new(format!("`{url}` is not a marketplace manifest"))
                         .hint("it has to be JSON with a list `plugins`")

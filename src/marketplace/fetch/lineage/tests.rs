@@ -1,6 +1,7 @@
 //! Reach and ancestry over generated histories: lines, branches, merges, force-pushes, forks.
 
 use super::*;
+use crate::marketplace::fetch::Permit;
 use crate::marketplace::reference::RepoUrl;
 use crate::marketplace::testing::World;
 
@@ -70,7 +71,12 @@ impl Histories {
     fn with<T>(&self, test: impl FnOnce(&Git, &Remote) -> T) -> T {
         let path = self.world.path("repos/o/r");
         let url = RepoUrl::parse(&format!("file://{}", path.display())).unwrap();
-        let test = |git: Git| test(&git, &Remote::find(&git, &url, &url).unwrap());
+        let test = |git: Git| {
+            test(
+                &git,
+                &Remote::find(&git, &Permit::any(), &url, &url).unwrap(),
+            )
+        };
         self.world.with_git(test)
     }
 
@@ -117,7 +123,7 @@ fn beyond_the_bound_nobody_knows() {
     assert_eq!(made.ancestry(&[1, 200], 'a', 'e'), Ancestry::Forward);
     let nowhere = RepoUrl::parse("file:///nowhere/o/r").unwrap();
     made.world.with_git(|git| {
-        let remote = Remote::find(&git, &nowhere, &nowhere).unwrap();
+        let remote = Remote::find(&git, &Permit::any(), &nowhere, &nowhere).unwrap();
         let (old, new) = (made.id('a'), made.id('b'));
         assert_eq!(reach(&DEPTHS, &git, &remote, old), Reach::Unknown);
         assert_eq!(

@@ -1,0 +1,106 @@
+//! Which sources may be contacted. Every request needs an address that was permitted.
+
+use crate::error::Result;
+use crate::marketplace::reference::{SubPath, WebUrl};
+
+const GITHUB: &str = "github.com";
+/// GitHub's stores for what its own addresses serve. Their paths name no owner.
+const GITHUB_STORES: [&str; 2] = [
+    "objects.githubusercontent.com",
+    "release-assets.githubusercontent.com",
+];
+
+/// Refuses a source, given its address and the one that is used instead, if different.
+type Check<'p> = dyn Fn(&str, Option<&str>) -> Result<()> + 'p;
+
+/// What is asked before a source is contacted.
+pub struct Permit<'p> {
+    check: Box<Check<'p>>,
+    /// Whether a server may redirect git, which does not ask.
+    pub git_redirects: bool,
+}
+
+impl<'p> Permit<'p> {
+    /// Asks `check`, with the address of a source and the one that git or a redirect really leads
+    /// to. With `is_selective`, it may refuse some.
+    pub fn new(check: impl Fn(&str, Option<&str>) -> Result<()> + 'p, is_selective: bool) -> Self {
+        Self {
+            check: Box::new(check),
+            git_redirects: !is_selective,
+        }
+    }
+
+    /// Permits any source.
+    pub fn any() -> Self {
+        Self::new(|_, _| Ok(()), false)
+    }
+
+    /// # Errors
+    /// When the source, or where it really is, may not be contacted.
+    pub fn check(&self, source: &str, address: Option<&str>) -> Result<()> {
+        (self.check)(source, address)
+    }
+
+    /// # Errors
+    /// When the URL may not be contacted.
+    pub fn url(&self, url: WebUrl) -> Result<Permitted> {
+        self.check(url.as_str(), None)?;
+        Ok(Permitted(url))
+    }
+}
+
+/// A URL that may be requested.
+#[derive(Debug, Clone)]
+pub struct Permitted(WebUrl);
+
+impl Permitted {
+    /// The URL.
+    pub fn url(&self) -> &WebUrl {
+        &self.0
+    }
+
+    /// What is below it on the same host is permitted as well.
+    #[must_use]
+    pub fn join(&self, path: &SubPath) -> Self {
+        Self(self.0.join(path))
+    }
+
+    /// `to`, if this is GitHub and `to` one of its stores: what is there belongs to this address.
+    pub fn store(&self, to: &WebUrl) -> Option<Self> {
+        let is_store = self.0.host() == GITHUB && GITHUB_STORES.contains(&to.host());
+        is_store.then(|| Self(to.clone()))
+    }
+
+    /// Whether a redirect to `to` leaves the source. GitHub's archives stay in their repository.
+    pub fn is_left_for(&self, to: &WebUrl) -> bool {
+        self.0.host() != GITHUB || to.host() != "codeload.github.com"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_github_leads_to_its_stores_unasked() {
+        let url = |written: &str| WebUrl::parse(written).unwrap();
+        let leads = |from: &str, to: &str| {
+            let from = Permit::any().url(url(from)).unwrap();
+            from.store(&url(to)).is_some()
+        };
+        let store = "https://release-assets.githubusercontent.com/x?sig=1";
+        assert!(leads(
+            "https://github.com/a/x/releases/download/1/x.zip",
+            store
+        ));
+        assert!(!leads("https://h.org/x.zip", store));
+        assert!(!leads(
+            "https://github.com/a/x.zip",
+            "https://raw.githubusercontent.com/e/x"
+        ));
+        assert!(!leads(
+            "https://github.com/a/x.zip",
+            "https://codeload.github.com/e/x"
+        ));
+    }
+}
