@@ -2,8 +2,10 @@
 //! they were called, files that must stay as they are, and files that must not be read.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,11 @@ use agent_skills::permission::Resolve;
 
 pub use crate::shell_log::Logged;
 use crate::shell_log::{logs, text};
+
+/// The first byte of what [`World::files`] says of a path.
+const DIRECTORY: u8 = b'd';
+const LINK: u8 = b'l';
+const FILE: u8 = b'f';
 
 /// Programs that only say that they were called.
 const STUBS: &[&str] = &[
@@ -280,27 +287,36 @@ impl World {
     /// Undoes changes outside of what [`World::clear`] empties.
     pub fn restore(&self) {
         let now = self.files();
+        let kind = |content: &Vec<u8>| content[0];
         // Deepest first, so that a directory is empty when its turn comes.
-        for path in now
-            .keys()
-            .rev()
-            .filter(|path| !self.untouched.contains_key(*path))
-        {
-            let removed = if path.is_dir() && !path.is_symlink() {
-                fs::remove_dir(path)
-            } else {
-                fs::remove_file(path)
-            };
-            removed.unwrap();
-        }
-        for (path, content) in &self.untouched {
-            if now.get(path) != Some(content) && !path.is_dir() && !path.is_symlink() {
-                fs::write(path, content).unwrap();
+        for (path, content) in now.iter().rev() {
+            if self.untouched.get(path).map(kind) != Some(kind(content)) {
+                let removed = match kind(content) {
+                    DIRECTORY => fs::remove_dir(path),
+                    _ => fs::remove_file(path),
+                };
+                removed.unwrap();
             }
         }
+        for (path, content) in &self.untouched {
+            if now.get(path) == Some(content) {
+                continue;
+            }
+            match kind(content) {
+                DIRECTORY => fs::create_dir(path).unwrap(),
+                LINK => {
+                    // One with another target may still be there.
+                    let _ = fs::remove_file(path);
+                    symlink(OsStr::from_bytes(&content[1..]), path).unwrap();
+                }
+                _ => fs::write(path, &content[1..]).unwrap(),
+            }
+        }
+        self.give_away();
     }
 
-    /// Everything but what commands may write, with each file's content; a link's is its target.
+    /// Everything but what commands may write, with its kind and each file's content; a link's is its
+    /// target.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.root.path().to_owned()];
@@ -310,21 +326,17 @@ impl World {
                 continue;
             }
             let metadata = fs::symlink_metadata(&path).unwrap();
-            let content = if metadata.is_dir() {
-                open.extend(
-                    fs::read_dir(&path)
-                        .unwrap()
-                        .map(|entry| entry.unwrap().path()),
-                );
-                Vec::new()
+            let (kind, content) = if metadata.is_dir() {
+                let entries = fs::read_dir(&path).unwrap();
+                open.extend(entries.map(|entry| entry.unwrap().path()));
+                (DIRECTORY, Vec::new())
             } else if metadata.is_symlink() {
-                fs::read_link(&path)
-                    .unwrap()
-                    .into_os_string()
-                    .into_encoded_bytes()
+                let target = fs::read_link(&path).unwrap();
+                (LINK, target.into_os_string().into_encoded_bytes())
             } else {
-                fs::read(&path).unwrap()
+                (FILE, fs::read(&path).unwrap())
             };
+            let content = [vec![kind], content].concat();
             found.insert(path, content);
         }
         found
