@@ -2,17 +2,20 @@
 //! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{io, io::ErrorKind, iter};
 
 use crate::error::{Error, Result};
-use crate::skill::find_skill_file;
+use crate::skill::{find_skill_file, text_link};
 use crate::sys::owner::{Change, Owner, others_may_write};
 use crate::sys::{EntryKind, Env, files, limits};
 
 /// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
+/// More bytes than a link that was checked out as text has.
+const TEXT_LINK: u64 = 512;
 /// How many links the kernel follows.
 const LINKS: usize = 40;
 
@@ -53,7 +56,9 @@ pub struct PolicyFile {
 
 fn unreliable(path: &Path, why: &str) -> Error {
     let path = path.display();
-    Error::new(format!("the policy's `{path}` cannot be relied on: {why}"))
+    Error::new(format!(
+        "the administrator's `{path}` cannot be relied on: {why}"
+    ))
 }
 
 /// Checks that no other user can write `path`, make this change to it if it is a directory, or turn
@@ -65,11 +70,38 @@ fn kept(path: &Path, change: Change) -> Result<()> {
         } else {
             Change::Replace
         };
-        if let Some(why) = others_may_write(&metadata, change) {
+        if let Some(why) = others_may_write(&place, &metadata, change) {
             let shown = place.display();
             let hint = format!("look at `{shown}`, then make it yours or root's alone");
             return Err(unreliable(&place, why).hint(hint));
         }
+    }
+    Ok(())
+}
+
+/// Checks that the skill in `dir` can be read, if there is one: else its name would be free.
+fn reserves_its_name(dir: &Path) -> Result<()> {
+    let unreadable = |path: &Path, why: io::Error| {
+        unreliable(path, &why.to_string()).hint("make it readable, or remove it")
+    };
+    kept(dir, Change::Add)?;
+    let entries = match files::entries(dir) {
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(()),
+        entries => entries.map_err(|why| unreadable(dir, why))?,
+    };
+    let mut names = entries.iter().map(|(name, _)| name.as_os_str());
+    let Some(name) = names.find(|name| name.eq_ignore_ascii_case("SKILL.md")) else {
+        return Ok(());
+    };
+    let file = find_skill_file(dir).unwrap_or_else(|| dir.join(name));
+    kept(&file, Change::Add)?;
+    let mut start = Vec::new();
+    let opened = files::open_regular(&file);
+    let read = opened.and_then(|opened| opened.take(TEXT_LINK).read_to_end(&mut start));
+    read.map_err(|why| unreadable(&file, why))?;
+    if text_link(&start).is_some() {
+        let error = unreliable(&file, "it only names another file, which may change");
+        return Err(error.hint("put the file itself there"));
     }
     Ok(())
 }
@@ -182,23 +214,9 @@ impl Enterprise {
                 continue;
             };
             kept(&skills, Change::Add)?;
-            let may_be_skills = entries
-                .into_iter()
-                .filter(|(_, kind)| matches!(kind, EntryKind::Dir | EntryKind::Link));
-            for (name, _) in may_be_skills {
-                let dir = skills.join(name.as_os_str());
-                kept(&dir, Change::Add)?;
-                // An unreadable skill would free its name.
-                let unreadable = |error: &io::Error| error.kind() == ErrorKind::PermissionDenied;
-                if let Some(why) = files::entries(&dir).err().filter(unreadable) {
-                    return Err(unreliable(&dir, &why.to_string()).hint("make it readable"));
-                }
-                let Some(file) = find_skill_file(&dir) else {
-                    continue;
-                };
-                kept(&file, Change::Add)?;
-                if let Some(why) = files::open_regular(&file).err().filter(unreadable) {
-                    return Err(unreliable(&file, &why.to_string()).hint("make it readable"));
+            for (name, kind) in entries {
+                if matches!(kind, EntryKind::Dir | EntryKind::Link) {
+                    reserves_its_name(&skills.join(name.as_os_str()))?;
                 }
             }
         }

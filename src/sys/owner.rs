@@ -3,6 +3,9 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::io::Errno;
 
 use super::files::kernel_text;
 use super::process::effective_user;
@@ -48,10 +51,10 @@ pub enum Change {
     Add,
 }
 
-/// Why another user could have written this file or made this change to a directory; `None` if
-/// nobody could. Root's group and the user's private group, which many systems create, do not count
+/// Why another user could have written the file at `path` or made this change to a directory; `None`
+/// if nobody could. Root's group and the user's private group, which many systems create, do not count
 /// as other users.
-pub fn others_may_write(metadata: &Metadata, change: Change) -> Option<&'static str> {
+pub fn others_may_write(path: &Path, metadata: &Metadata, change: Change) -> Option<&'static str> {
     match Owner::from_metadata(metadata) {
         Owner::Root | Owner::Us => {}
         Owner::Other => return Some("it belongs to another user"),
@@ -62,7 +65,21 @@ pub fn others_may_write(metadata: &Metadata, change: Change) -> Option<&'static 
     if metadata.mode() & 0o002 != 0 && !sticky {
         return Some("every user may write it");
     }
-    (metadata.mode() & 0o020 != 0 && group && !sticky).then_some("other users' group may write it")
+    if metadata.mode() & 0o020 == 0 || sticky {
+        return None;
+    }
+    if group {
+        return Some("other users' group may write it");
+    }
+    has_access_list(path).then_some("its access control list may let others write it")
+}
+
+/// Whether `path` has an access control list. The bits of its group are then the most that the list
+/// grants to any user or group (`acl(5)`). In doubt it has one.
+fn has_access_list(path: &Path) -> bool {
+    let mut value = [0; 64];
+    let found = rustix::fs::getxattr(path, "system.posix_acl_access", &mut value);
+    !matches!(found, Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS))
 }
 
 /// Whether `uid` identifies one user. The overflow id does so only if the namespace maps it;
@@ -94,6 +111,7 @@ fn maps(map: &str, uid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn who_is_not_shown_is_nobody() {
@@ -114,6 +132,43 @@ mod tests {
                 "{uid} {us} {shown}"
             );
         }
+    }
+
+    #[test]
+    fn a_list_for_a_group_of_ours_counts_as_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "").unwrap();
+        let mode = |mode| std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let why = || others_may_write(&path, &path.metadata().unwrap(), Change::Replace);
+        mode(0o660);
+        assert_eq!(why(), None);
+        // Version 2: owner, user 4711, group, mask and others; each a tag, permissions and an id.
+        let entry = |tag: u16, perm: u16, id: u32| {
+            [
+                &tag.to_le_bytes()[..],
+                &perm.to_le_bytes(),
+                &id.to_le_bytes(),
+            ]
+            .concat()
+        };
+        let none = u32::MAX;
+        let entries = [
+            entry(1, 6, none),
+            entry(2, 6, 4711),
+            entry(4, 0, none),
+            entry(16, 6, none),
+            entry(32, 0, none),
+        ];
+        let list = [&2_u32.to_le_bytes()[..], &entries.concat()].concat();
+        let flags = rustix::fs::XattrFlags::empty();
+        // Not every file system has them.
+        if rustix::fs::setxattr(&path, "system.posix_acl_access", &list, flags).is_err() {
+            return;
+        }
+        assert!(why().unwrap().contains("access control list"));
+        mode(0o640);
+        assert_eq!(why(), None);
     }
 
     #[test]

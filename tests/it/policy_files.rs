@@ -180,6 +180,61 @@ fn opened() -> [Way; 6] {
     ]
 }
 
+/// The same, where a skill of the administrator would free its name.
+fn freed() -> [Way; 3] {
+    [
+        (
+            "a skill that is a link to nothing",
+            |host| {
+                skills(host, "enterprise/skills");
+                symlink("/gone", host.home().join("enterprise/skills/x")).unwrap();
+            },
+            "No such file",
+        ),
+        (
+            "a skill's file that is a link to nothing",
+            |host| {
+                skills(host, "enterprise/skills");
+                let file = host.home().join("enterprise/skills/s/SKILL.md");
+                fs::remove_file(&file).unwrap();
+                symlink("/gone", file).unwrap();
+            },
+            "No such file",
+        ),
+        (
+            "a skill's file that only names another",
+            |host| {
+                skills(host, "enterprise/skills");
+                let file = host.home().join("enterprise/skills/s/SKILL.md");
+                fs::write(file, "../../open/SKILL.md\n").unwrap();
+            },
+            "only names another file",
+        ),
+    ]
+}
+
+/// The same, for whoever is not root.
+fn hidden() -> [Way; 2] {
+    [
+        (
+            "a skill that cannot be read",
+            |host| {
+                skills(host, "enterprise/skills");
+                mode(&host.home().join("enterprise/skills/s"), 0);
+            },
+            "Permission denied",
+        ),
+        (
+            "a skill's file that cannot be read",
+            |host| {
+                skills(host, "enterprise/skills");
+                mode(&host.home().join("enterprise/skills/s/SKILL.md"), 0);
+            },
+            "Permission denied",
+        ),
+    ]
+}
+
 /// The same, which only root can make.
 fn anothers() -> [Way; 4] {
     [
@@ -223,10 +278,12 @@ fn anothers() -> [Way; 4] {
 fn an_unreliable_policy_closes_and_doctor_says_why() {
     let mut ways = spoiled();
     ways.extend(opened());
+    ways.extend(freed());
     if is_root() {
         ways.extend(anothers());
     } else {
         println!("skipped in part: only root can give a policy to another user");
+        ways.extend(hidden());
     }
     for (at, (way, spoil, why)) in ways.into_iter().enumerate() {
         let host = if at % 2 == 0 {
