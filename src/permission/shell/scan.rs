@@ -10,9 +10,11 @@ use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod ambiguous;
+mod level;
 mod redirection;
 
 use ambiguous::{brackets_close, may_be_blank};
+use level::{Level, replace};
 
 /// The maximum length of a command.
 const MAX_BYTES: usize = 64 * 1024;
@@ -41,19 +43,6 @@ impl Scan {
         }
         (text.len() > self.text.len()).then_some(text)
     }
-}
-
-/// An enclosing construct.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
-    /// `( … )`.
-    Subshell,
-    /// `$(…)`, `<(…)` or `>(…)`.
-    Substitution,
-    Backtick,
-    DoubleQuote,
-    /// `case … esac`, whose patterns end in an unmatched parenthesis.
-    Case,
 }
 
 /// Scans `source` once.
@@ -161,6 +150,12 @@ impl<'a> Lexer<'a> {
                 if c != '|' {
                     self.another_command()?;
                 }
+                if [";;", ";&", ";|"]
+                    .iter()
+                    .any(|end| self.rest().starts_with(end))
+                {
+                    replace(&mut self.levels, Level::Branch, Level::Case);
+                }
                 if self.rest().starts_with("&>") && !self.zsh() {
                     let at = self.seen.text.len() + self.at - self.copied;
                     self.seen.both_outputs.push(at + 1);
@@ -170,7 +165,9 @@ impl<'a> Lexer<'a> {
             }
             '(' => {
                 self.end_word(0)?;
-                let is_pattern = self.levels.last() == Some(&Level::Case);
+                // In a word it would be a glob of zsh, which can run commands: `*(+x)`.
+                let begins = self.source[..self.at].ends_with([' ', '\t', '\n', ';', '&', '|']);
+                let is_pattern = begins && self.levels.last() == Some(&Level::Case);
                 if !is_pattern && !self.position.is_command_begin() {
                     return Fault::refuse("(", "functions and arrays are not read");
                 }
@@ -220,8 +217,9 @@ impl<'a> Lexer<'a> {
         }
         match ended.reserved {
             "case" => self.levels.push(Level::Case),
-            "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
-                return Err(unclosed());
+            "esac" => {
+                let is_case = |level: &mut Level| matches!(level, Level::Case | Level::Branch);
+                self.levels.pop_if(is_case).ok_or_else(unclosed)?;
             }
             _ => {}
         }
@@ -238,18 +236,27 @@ impl<'a> Lexer<'a> {
 
     fn close_paren(&mut self) -> Result<(), Fault> {
         match self.levels.last() {
-            Some(Level::Case) => self.position.begins_command = true,
+            Some(Level::Case) => self.begin_branch(),
             Some(level @ (Level::Subshell | Level::Substitution)) => {
                 // A substitution is part of a word, which continues after it.
                 let in_word = *level == Level::Substitution;
                 self.position.end_commands(self.at, in_word);
                 self.no_pending()?;
                 self.levels.pop();
+                // This was a pattern in parentheses.
+                if self.levels.last() == Some(&Level::Case) && !in_word {
+                    self.begin_branch();
+                }
             }
             _ => return Err(unclosed()),
         }
         self.at += 1;
         Ok(())
+    }
+
+    fn begin_branch(&mut self) {
+        replace(&mut self.levels, Level::Case, Level::Branch);
+        self.position.begins_command = true;
     }
 
     fn escape(&mut self) -> Result<(), Fault> {

@@ -19,7 +19,9 @@ fn what_zsh_reads_otherwise_is_refused_where_it_may_read() {
         "y='path[$(cmd)]'; git $x[y]", "git \"$x[y]\"", "git $1[y]", "git $@[y]", "git $?[y]", "git $$[y]", "git $-[y]", "git $*[y]", "git \"$#[y]\"", "git $x[1]", "git a <<E\n$x[y]\nE", "[[ $x[y] == a ]]", "git a <<< $x[y]", "x=$y[z]",
         "git $x:h", "git $x:s/a/b/", "git \"$x:t\"", "git push origin $b:refs/heads/x", "git $x:$y", "git a >!out/x", "git a >>!out/x", "git a >&!out/x", "git a &>!out/x", "git a &! git b", "git a &| git b", "git =ls", "git a =x", "=git a", "[ a === b ]",
         "git a <1-9>/dev/null", "git a <->/dev/null", "{ git a } always { git b }", "git a }", "git { a", "{ git a } always { git b }\n}", "printf '%d' \"$x\"", "printf %d 'path[$(cmd)]'", "printf '%x' x", "printf '%5d' y", "printf '%c' \"$x\"", "printf '%s%d' a b",
-        "cd +1", "git *(e:cmd:)", "git *(N)", "git a(b)", "git $x(e:cmd:)", "git ${(e)x}", "git ${x[y]}", "git ${=x}", "git ${~x}", "git ${+x}", "git ${^x}", "git ${x:h}", "case $x[y] in a) git a;; esac", "for i in $x[y]; do git a; done", "export CI=$x[y]",
+        "cd +1", "git *(e:cmd:)", "git *(N)", "git a(b)",
+        "case a in a) git *(+rm);; esac", "case a in (a) git *(+rm);; esac", "case a in a) git x;; b) git *(+rm);; esac",
+        "case a in a) git x;& b) git a; git *(+rm); esac", "case a in a*(+rm)) git x;; esac", "case a in a) (git *(+rm));; esac", "git $x(e:cmd:)", "git ${(e)x}", "git ${x[y]}", "git ${=x}", "git ${~x}", "git ${+x}", "git ${^x}", "git ${x:h}", "case $x[y] in a) git a;; esac", "for i in $x[y]; do git a; done", "export CI=$x[y]",
     ];
     for command in table {
         // `printf` is granted there, and is the shell's own all the same.
