@@ -1,13 +1,14 @@
 //! The market as a command uses it: what the command line says, its deadline and its progress.
 
 use std::io::IsTerminal;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::permitted::permitting;
 use crate::catalog::Layer;
 use crate::error::Result;
 use crate::host::Protocol;
-use crate::marketplace::Market;
+use crate::marketplace::{Market, Permit};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{Base, limits, progress, warn};
@@ -22,6 +23,8 @@ pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<
         offline,
         mirror: mirror(ctx),
         progress: watched.then_some(progress),
+        // What one command caches, another may install.
+        permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(ctx))),
         ..ctx.market_at(base)
     }
 }
@@ -47,14 +50,17 @@ pub fn market_for<'a>(
 /// read.
 fn mirror(ctx: &RunContext) -> Option<String> {
     let base = ctx.env.text("AGENT_SKILLS_GITHUB_BASE")?;
-    if ctx
-        .policies()
-        .is_ok_and(|policies| !policies.has_source_rules())
-    {
+    if !limits_sources(ctx) {
         return Some(base);
     }
     note("AGENT_SKILLS_GITHUB_BASE is ignored: a policy says which sources there are");
     None
+}
+
+/// Whether a policy limits the sources, or cannot be read.
+fn limits_sources(ctx: &RunContext) -> bool {
+    let policies = ctx.policies();
+    policies.map_or(true, |policies| policies.has_source_rules())
 }
 
 /// Tells a person what is happening.

@@ -51,9 +51,9 @@ pub enum Change {
     Add,
 }
 
-/// Why another user could have written the file at `path` or made this change to a directory; `None`
-/// if nobody could. Root's group and the user's private group, which many systems create, do not count
-/// as other users.
+/// Why another user could have written the file at `path` or made this change to a directory;
+/// `None` if nobody could. Root's group and the user's private group, which many systems create, do
+/// not count as other users.
 pub fn others_may_write(path: &Path, metadata: &Metadata, change: Change) -> Option<&'static str> {
     match Owner::from_metadata(metadata) {
         Owner::Root | Owner::Us => {}

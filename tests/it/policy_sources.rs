@@ -168,6 +168,9 @@ fn a_redirect_leads_to_no_source_that_is_refused() {
         assert!(told.contains("redirect") || told.contains("302"), "{told}");
         assert!(told.contains("policy"), "{path}: {told}");
     }
+    // What this cached could be installed with `--offline`.
+    let told = host.fails(&["show", &ours.url("ours/skills.git")]);
+    assert!(told.contains("302"), "{told}");
     assert_eq!(theirs.take_seen(), [""; 0]);
 }
 
