@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{io, io::ErrorKind, iter};
+use std::{io, io::ErrorKind};
 
 use crate::error::{Error, Result};
 use crate::skill::{find_skill_file, text_link};
@@ -64,19 +64,33 @@ fn unreliable(path: &Path, why: &str) -> Error {
 /// Checks that no other user can write `path`, make this change to it if it is a directory, or turn
 /// a link there to something else.
 fn kept(path: &Path, change: Change) -> Result<()> {
-    for (place, metadata) in decisive(path) {
-        let change = if place == path {
-            change
-        } else {
-            Change::Replace
-        };
-        if let Some(why) = others_may_write(&place, &metadata, change) {
-            let shown = place.display();
-            let hint = format!("look at `{shown}`, then make it yours or root's alone");
-            return Err(unreliable(&place, why).hint(hint));
+    if let Ok(metadata) = fs::metadata(path)
+        && let Some(why) = others_may_write(path, &metadata, change)
+    {
+        return Err(not_alone(path, why));
+    }
+    target(path).map_or(Ok(()), |target| kept_above(&target))
+}
+
+/// Checks that no other user can put something else at `path` by a change to a directory above it.
+/// One whose owner is not shown does not count, as `/` in most user namespaces.
+fn kept_above(path: &Path) -> Result<()> {
+    for place in above(path) {
+        if let Ok(metadata) = fs::metadata(&place)
+            && let Some(why) = others_may_write(&place, &metadata, Change::Replace)
+            && why != Owner::UNKNOWN
+        {
+            return Err(not_alone(&place, why));
         }
     }
     Ok(())
+}
+
+fn not_alone(path: &Path, why: &str) -> Error {
+    let shown = path.display();
+    unreliable(path, why).hint(format!(
+        "look at `{shown}`, then make it yours or root's alone"
+    ))
 }
 
 /// Checks that the skill in `dir` can be read, if there is one: else its name would be free.
@@ -106,27 +120,47 @@ fn reserves_its_name(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What exists of what decides about the content of `path`: it, and the directory of each link's
-/// target.
-fn decisive(path: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
-    let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
-    let target = move |link: &PathBuf| Some(parent(link).join(fs::read_link(link).ok()?));
-    let targets = iter::successors(target(&path.to_owned()), target).take(LINKS);
-    let places = targets.map(move |target| parent(&target));
-    let places = iter::once(path.to_owned()).chain(places);
-    places.filter_map(|place| {
-        let metadata = fs::metadata(&place).ok()?;
-        Some((place, metadata))
+/// Where the link at `path` leads; `None` if it is none.
+fn target(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.join(fs::read_link(path).ok()?))
+}
+
+/// The directories above `path`, and above the target of each link among them and at it.
+fn above(path: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut links = vec![path.to_owned()];
+    for _ in 0..=LINKS {
+        let Some(next) = links.pop() else {
+            break;
+        };
+        for place in next.ancestors() {
+            links.extend(target(place));
+            match place.parent() {
+                Some(parent) if !found.iter().any(|known| known == parent) => {
+                    found.push(parent.to_owned());
+                }
+                _ => break,
+            }
+        }
+    }
+    found
+}
+
+/// Whether only root can change the directories above `path` in a way that replaces it.
+fn is_roots_above(path: &Path) -> bool {
+    above(path).iter().all(|place| {
+        fs::metadata(place).is_ok_and(|found| {
+            is_roots_alone(&found) || found.uid() == 0 && found.mode() & 0o1000 != 0
+        })
     })
 }
 
 /// Whether only root can change anything at or below `place`.
 fn is_roots_to_the_bottom(place: &Path, depth: usize) -> bool {
-    let is_roots = decisive(place).all(|(_, found)| is_roots_alone(&found));
     // A link to nothing leads wherever its target is created.
-    is_roots
-        && depth > 0
-        && place.exists()
+    depth > 0
+        && fs::metadata(place).is_ok_and(|found| is_roots_alone(&found))
+        && target(place).is_none_or(|target| is_roots_above(&target))
         && match files::entries(place) {
             Ok(entries) => entries
                 .iter()
@@ -159,7 +193,7 @@ impl Enterprise {
             Ok(None) => Holder::Missing,
             Ok(Some(metadata)) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
                 Owner::Unknown => Holder::Unknown,
-                _ if is_roots_alone(&metadata) => Holder::Root,
+                _ if is_roots_alone(&metadata) && is_roots_above(system) => Holder::Root,
                 Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,
             },
             _ => Holder::Nobody,
@@ -178,7 +212,8 @@ impl Enterprise {
         let skills = self.system.join("skills");
         self.holder == Holder::Root
             && dir.parent() == Some(&skills)
-            && decisive(&skills).all(|(_, found)| is_roots_alone(&found))
+            && fs::metadata(&skills).is_ok_and(|found| is_roots_alone(&found))
+            && target(&skills).is_none_or(|target| is_roots_above(&target))
             && is_roots_to_the_bottom(dir, limits::DIGEST_DEPTH)
     }
 
@@ -214,6 +249,7 @@ impl Enterprise {
                 continue;
             };
             kept(&skills, Change::Add)?;
+            kept_above(&skills)?;
             for (name, kind) in entries {
                 if matches!(kind, EntryKind::Dir | EntryKind::Link) {
                     reserves_its_name(&skills.join(name.as_os_str()))?;
@@ -253,6 +289,7 @@ impl Enterprise {
             Change::Add
         };
         kept(path.parent().unwrap_or(path), change)?;
+        kept_above(path.parent().unwrap_or(path))?;
         if file.is_some() {
             kept(path, Change::Replace)?;
         }

@@ -3,8 +3,12 @@
 
 /// Whether `pattern` matches `text`.
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
-    let (pattern, text) = (lower(pattern), lower(text));
+    matches_exactly(&pattern.to_lowercase(), &text.to_lowercase())
+}
+
+/// The same, if upper and lower case are different.
+pub fn matches_exactly(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<_>, Vec<_>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
     // Where to go on after a mismatch: in the pattern after the last `*`, in the text one character
     // further.

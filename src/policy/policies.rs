@@ -171,17 +171,18 @@ impl Policies {
     /// Why skills from a source may not be used; `None` if they may. The source of a skill may be
     /// unknown (`None`).
     pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
-        let address = source.map(SourceAddress::new);
-        let address = address.as_ref();
+        let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.sources;
-            let blocks = |glob: &&SourceGlob| address.is_some_and(|source| glob.blocks(source));
+            let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
             if let Some(glob) = block.iter().find(blocks) {
                 return Some(format!("the policy {file} blocks the source `{glob}`"));
             }
-            let allow = allow.as_ref();
-            let allows = |glob: &SourceGlob| address.is_some_and(|source| glob.allows(source));
-            let allowed = allow.is_none_or(|allow| allow.iter().any(allows));
+            let is_allowed = |by: &Vec<SourceGlob>| {
+                let mut all = all.iter();
+                source.is_some() && all.all(|source| by.iter().any(|glob| glob.allows(source)))
+            };
+            let allowed = allow.as_ref().is_none_or(is_allowed);
             (!allowed).then(|| match source {
                 Some(source) => format!("the policy {file} does not allow the source `{source}`"),
                 None => format!("the policy {file} allows skills of listed sources only, and where this one came from is not known"),

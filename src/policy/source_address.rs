@@ -3,12 +3,12 @@
 //! a policy says, nor what is fetched.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::{fmt, fs};
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use super::glob::matches;
+use super::glob::matches_exactly;
 
 /// Hosts that serve GitHub's repositories, or files and archives of them, by the same owner.
 const OF_GITHUB: [&str; 4] = [
@@ -19,8 +19,9 @@ const OF_GITHUB: [&str; 4] = [
 ];
 
 /// The address of a source, or the one that git uses for it.
-pub struct SourceAddress<'a> {
-    written: &'a str,
+#[derive(Debug)]
+pub struct SourceAddress {
+    written: String,
     /// Empty if the address has none.
     scheme: String,
     /// Host, unusual port, path and query; of a local directory the path.
@@ -42,15 +43,15 @@ pub struct SourceGlob {
     place: String,
 }
 
-impl<'a> SourceAddress<'a> {
+impl SourceAddress {
     /// The address `written` in any form that git or curl accepts, or the path of a directory.
-    pub fn new(written: &'a str) -> Self {
-        let is_local = written.starts_with('/');
+    pub fn new(written: &str) -> Self {
+        let is_local = is_local(written);
         let (address, query) = match written.find(['?', '#']) {
             Some(at) if !is_local => written.split_at(at),
             _ => (written, ""),
         };
-        let parts = Parts::parse(address);
+        let parts = Parts::parse(address, Port::OnlyInUrl);
         let (host, port, path) = (&parts.host, &parts.port, &parts.path);
         let is_ssh = parts.scheme == "ssh" && port.is_empty();
         let ported = if is_ssh { ":22" } else { port };
@@ -59,7 +60,7 @@ impl<'a> SourceAddress<'a> {
             _ => path.clone(),
         };
         Self {
-            written,
+            written: written.to_owned(),
             exact: format!("{host}{port}{path}{query}"),
             decoded: format!("{host}{port}{again}{query}"),
             bare: format!("{host}{again}"),
@@ -67,11 +68,33 @@ impl<'a> SourceAddress<'a> {
             scheme: parts.scheme,
         }
     }
+
+    /// The address, and that of the directory to which the links of a local one lead.
+    pub fn all(written: &str) -> Vec<Self> {
+        let path = match written.get("file://".len()..) {
+            Some(path) if is_local(written) && !written.starts_with('/') => decoded(path),
+            _ => Cow::from(written),
+        };
+        let real = fs::canonicalize(&*path).ok().filter(|_| is_local(written));
+        let real = real.map(|path| Self::new(&path.to_string_lossy()));
+        [Self::new(written)].into_iter().chain(real).collect()
+    }
+}
+
+/// As in a glob of names, but only ASCII letters are folded: no other character becomes one.
+fn matches(pattern: &str, text: &str) -> bool {
+    matches_exactly(&pattern.to_ascii_lowercase(), &text.to_ascii_lowercase())
+}
+
+/// Whether an address is the path of a directory, or a URL of one.
+fn is_local(written: &str) -> bool {
+    let scheme = written.get(.."file://".len());
+    written.starts_with('/') || scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
 }
 
 impl From<String> for SourceGlob {
     fn from(written: String) -> Self {
-        let parts = Parts::parse(&written);
+        let parts = Parts::parse(&written, Port::Anywhere);
         Self {
             place: parts.host + &parts.port + &parts.path,
             scheme: written.contains("://").then_some(parts.scheme),
@@ -86,7 +109,11 @@ impl SourceGlob {
         let by = |scheme: &String| {
             matches(scheme, &source.scheme) || scheme == "https" && source.scheme == "ssh"
         };
-        let is_there = |place: &String| matches(&self.place, place);
+        let is_there = |place: &String| match source.scheme.as_str() {
+            // Most file systems distinguish them.
+            "file" => matches_exactly(&self.place, place),
+            _ => matches(&self.place, place),
+        };
         let places = [&source.exact, &source.decoded];
         self.scheme.as_ref().is_none_or(by) && places.into_iter().all(is_there)
     }
@@ -98,7 +125,7 @@ impl SourceGlob {
             matches(scheme, &source.scheme) || scheme == "https" && source.scheme != "file"
         };
         let is_there = |place: &String| matches(&self.place, place);
-        matches(&self.written, source.written)
+        matches(&self.written, &source.written)
             || self.scheme.as_ref().is_none_or(by)
                 && (is_there(&source.exact) || is_there(&source.bare) || is_there(&source.ported))
     }
@@ -120,14 +147,28 @@ struct Parts {
     path: String,
 }
 
+/// What `HOST:22/PATH` without a scheme means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Port {
+    /// The path `22/PATH` by ssh, as git reads an address.
+    OnlyInUrl,
+    /// A port, as in a glob.
+    Anywhere,
+}
+
 impl Parts {
-    fn parse(written: &str) -> Self {
-        let lower = written.to_lowercase();
-        let (scheme, rest) = lower.split_once("://").unwrap_or(("", &lower));
-        // Git decodes the path of a URL, but not that of ssh's `user@host:path`.
-        let scp = rest
-            .split_once(':')
-            .filter(|(at, _)| scheme.is_empty() && at.contains('@') && !at.contains('/'));
+    fn parse(written: &str, port: Port) -> Self {
+        let (scheme, rest) = written.split_once("://").unwrap_or(("", written));
+        let scheme = scheme.to_ascii_lowercase();
+        let is_port = |path: &str| {
+            let first = path.split('/').next().unwrap_or_default();
+            port == Port::Anywhere && first.bytes().all(|byte| b"0123456789*?".contains(&byte))
+        };
+        // Git decodes the path of a URL, but not that of ssh's `host:path`.
+        let scp = rest.split_once(':').filter(|(at, path)| {
+            let is_host = !at.contains(['/', '[']) && (at.contains('@') || !is_port(path));
+            scheme.is_empty() && is_host
+        });
         let (scheme, authority, path) = match scp {
             Some((authority, path)) => ("ssh", authority, Some(Cow::from(path))),
             None if scheme.is_empty() && rest.starts_with('/') => {
@@ -137,13 +178,14 @@ impl Parts {
                 let (authority, path) = rest
                     .split_once('/')
                     .map_or((rest, None), |(authority, path)| (authority, Some(path)));
-                (scheme, authority, path.map(decoded))
+                (scheme.as_str(), authority, path.map(decoded))
             }
         };
+        let authority = &authority.to_ascii_lowercase();
         // A glob without a path may be any part of an address.
         let (host, port) = match path {
             Some(_) => host_and_port(scheme, authority),
-            None => (authority.to_owned(), String::new()),
+            None => (authority.clone(), String::new()),
         };
         Self {
             scheme: scheme.to_owned(),
@@ -195,8 +237,13 @@ fn resolved(path: &str) -> String {
             part => parts.push(part),
         }
     }
-    let path = parts.join("/").to_lowercase();
-    let bare = path.strip_suffix(".git").unwrap_or(&path);
+    let path = parts.join("/");
+    let (bare, end) = path.split_at(path.floor_char_boundary(path.len().saturating_sub(4)));
+    let bare = if end.eq_ignore_ascii_case(".git") {
+        bare
+    } else {
+        &path
+    };
     bare.trim_end_matches('/').to_owned()
 }
 
@@ -243,7 +290,8 @@ mod tests {
     fn every_spelling_of_an_address_is_one_place() {
         for written in SPELLINGS {
             let source = SourceAddress::new(written);
-            assert_eq!(source.exact, "github.com/evil/x", "{written}");
+            let exact = source.exact.to_ascii_lowercase();
+            assert_eq!(exact, "github.com/evil/x", "{written}");
             for blocked in SPELLINGS {
                 let is_scheme = blocked.starts_with("ssh:") || blocked.starts_with("git:");
                 assert!(glob(blocked).blocks(&source) || is_scheme, "{blocked}");
@@ -296,6 +344,15 @@ mod tests {
             ("h/evil/*", "git@h:a/..%2fevil/x", false, true),
             ("h/a/*", "https://h/a%2f..%2fevil/x", false, false),
             ("[::1]/a/*", "http://[::1]:80/a/x", true, true),
+            ("h.org:a/*", "git@h.org:a/x", true, true),
+            ("h.org:a/*", "https://h.org/a/x", true, true),
+            ("h.org/a/*", "h.org:a/x", true, true),
+            ("h.org/22/*", "h.org:22/x", true, true),
+            ("h.org:*/a/*", "https://h.org:8443/a/x", true, true),
+            // Paths of directories differ by case; nothing becomes a letter by folding.
+            ("/srv/a/*", "/srv/A/x", false, true),
+            ("/srv/A/*", "/srv/A/x", true, true),
+            ("h.org/sk*", "https://h.org/s\u{212a}x", false, false),
         ] {
             let (glob, source) = (glob(pattern), SourceAddress::new(written));
             let said = (glob.allows(&source), glob.blocks(&source));

@@ -67,6 +67,7 @@ mod permission_fuzz;
 mod permission_steps;
 mod policy;
 mod policy_files;
+mod policy_namespace;
 mod policy_sources;
 mod policy_ways;
 mod proposal_decisions;

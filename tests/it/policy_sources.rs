@@ -2,7 +2,7 @@
 //! asked of a source that it refuses.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -70,6 +70,31 @@ fn no_spelling_of_a_blocked_source_is_contacted() {
             assert!(!host.skills_dir().join("pdf").exists(), "{reference}");
         }
     }
+}
+
+#[test]
+fn a_local_source_is_where_its_links_lead() {
+    let source = tempfile::tempdir().unwrap();
+    let path = |name: &str| source.path().join(name).display().to_string();
+    fs::create_dir_all(path("evil/pdf")).unwrap();
+    fs::write(path("evil/pdf/SKILL.md"), skill("pdf")).unwrap();
+    symlink("evil", path("acme")).unwrap();
+    let real = source.path().canonicalize().unwrap();
+    for policy in [
+        format!("block = [\"{}/*\"]", real.join("evil").display()),
+        format!("allow = [\"{}/*\"]", path("acme")),
+        format!("allow = [\"{}/*\"]", path("EVIL")),
+    ] {
+        let host = under(Host::stdin(), &format!("[sources]\n{policy}\n"));
+        for reference in [path("acme/pdf"), path("evil/pdf")] {
+            let told = host.fails(&["install", "--yes", &reference]);
+            assert!(told.contains("policy"), "{policy} {reference}: {told}");
+        }
+    }
+    let allowed = format!("[sources]\nallow = [\"{}/*\"]\n", real.display());
+    let host = under(Host::stdin(), &allowed);
+    host.succeeds(&["install", "--yes", &path("acme/pdf")]);
+    assert_eq!(host.skill_tools(), ["skill_pdf"]);
 }
 
 #[test]
