@@ -1,5 +1,8 @@
 //! The lines of a text as all rules get them: every byte is in one of them. Pure.
 
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
 /// The longest line that is looked at as one, in bytes.
 pub const LONGEST: usize = 20_000;
 /// What follows within this distance in a longer line is seen together.
@@ -10,11 +13,11 @@ const ENDS: [char; 3] = ['\r', '\u{2028}', '\u{2029}'];
 /// A line, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<'t> {
-    /// The number of the line, from 1.
-    pub number: usize,
+    /// The numbers of the lines that it is made of, from 1.
+    pub numbers: RangeInclusive<usize>,
     /// Its text.
-    pub text: &'t str,
-    /// The text as patterns see it: in lower case, and with each white space character as a space.
+    pub text: Cow<'t, str>,
+    /// The text as patterns see it: in lower case, and with white space as one space.
     pub normal: String,
     /// See [`Extent`].
     pub extent: Extent,
@@ -30,45 +33,112 @@ pub enum Extent {
     Long,
     /// A window of a long line, or what stands between [`ENDS`].
     Part,
+    /// Lines that a shell reads as one command, as far as they are not longer than [`LONGEST`].
+    Command,
 }
 
 impl Extent {
     /// Whether it is a whole line. All whole lines are the text.
     pub fn is_whole(self) -> bool {
+        matches!(self, Self::Line | Self::Long)
+    }
+
+    /// Whether a command is whole in it.
+    pub fn is_command(self) -> bool {
         self != Self::Part
     }
 
-    /// Whether it is short enough that what is on it belongs together. All these are the text, too.
+    /// Whether it is short enough that what is on it belongs together. The lines and parts among them are
+    /// the text, too.
     pub fn is_near(self) -> bool {
         self != Self::Long
     }
 }
 
-/// The lines of a text, in order, each followed by its parts.
-pub fn lines<'t>(text: &'t str) -> Vec<Line<'t>> {
+/// The lines of a text, in order, each followed by its parts and by the command that it ends.
+pub fn lines(text: &str) -> Vec<Line<'_>> {
     let mut found = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let spaced = |c: char| if c.is_whitespace() { ' ' } else { c };
-        let mut push = |text: &'t str, extent| {
-            found.push(Line {
-                number,
-                text,
-                normal: text.to_lowercase().chars().map(spaced).collect(),
-                extent,
-            });
+    let mut command = Command::default();
+    let mut rest = text.lines().peekable();
+    for number in 1.. {
+        let Some(line) = rest.next() else {
+            break;
         };
+        let mut push = |text, extent| found.push(Line::new(number..=number, text, extent));
         if line.len() > LONGEST {
-            push(line, Extent::Long);
-            windows(line).for_each(|window| push(window, Extent::Part));
+            push(Cow::from(line), Extent::Long);
+            windows(line).for_each(|window| push(Cow::from(window), Extent::Part));
         } else {
-            push(line, Extent::Line);
+            push(Cow::from(line), Extent::Line);
         }
         if line.contains(ENDS) {
-            let parts = line.split(ENDS).flat_map(windows);
-            parts.for_each(|part| push(part, Extent::Part));
+            let parts = line.split(ENDS).filter(|part| !part.trim().is_empty());
+            let parts = parts.flat_map(windows);
+            parts.for_each(|part| push(Cow::from(part), Extent::Part));
         }
+        found.extend(command.push(number, line, rest.peek().copied()));
     }
     found
+}
+
+impl<'t> Line<'t> {
+    fn new(numbers: RangeInclusive<usize>, text: Cow<'t, str>, extent: Extent) -> Self {
+        Self {
+            normal: folded(&text.to_lowercase()),
+            numbers,
+            text,
+            extent,
+        }
+    }
+}
+
+/// The text with white space as one space.
+pub fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_whitespace() {
+            true if folded.ends_with(' ') => {}
+            true => folded.push(' '),
+            false => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// The lines so far of a command.
+#[derive(Default)]
+struct Command {
+    text: String,
+    first: Option<usize>,
+}
+
+impl Command {
+    /// The command, if it is of several lines and ends with `line`.
+    fn push<'t>(&mut self, number: usize, line: &str, next: Option<&str>) -> Option<Line<'t>> {
+        let bare = line.trim_end();
+        let joined = bare.strip_suffix('\\');
+        let is_piped = bare.ends_with('|') && (self.first.is_some() || !is_row(bare));
+        let continues = |next: &str| next.trim_start().starts_with(['|', '&']) && !is_row(next);
+        let is_joined =
+            joined.is_some() || is_piped || bare.ends_with("&&") || next.is_some_and(continues);
+        let is_short = self.text.len() + line.len() <= LONGEST;
+        if is_joined && next.is_some() && is_short {
+            self.text += joined.unwrap_or(line);
+            // A shell drops a backslash with the end of its line, and nothing else.
+            self.text += if joined.is_some() { "" } else { " " };
+            self.first = self.first.or(Some(number));
+            return None;
+        }
+        let Self { text, first } = std::mem::take(self);
+        let numbers = first?..=number;
+        Some(Line::new(numbers, Cow::from(text + line), Extent::Command))
+    }
+}
+
+/// Whether a line looks like a row of a Markdown table.
+fn is_row(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('|') && line.ends_with('|')
 }
 
 /// Overlapping windows that cover a line.
@@ -86,7 +156,36 @@ mod tests {
 
     fn of(text: &str, keep: fn(Extent) -> bool) -> Vec<&str> {
         let lines = lines(text).into_iter().filter(|line| keep(line.extent));
-        lines.map(|line| line.text).collect()
+        let texts = lines.map(|line| match line.text {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => panic!("{text} is a command"),
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_continued_command_is_one_line() {
+        for (text, command) in [
+            ("cu\\\nrl x \\\n  |  sh\ny", "curl x | sh"),
+            ("curl x |\nsh", "curl x | sh"),
+            ("curl x\n  | sh", "curl x | sh"),
+            ("cd x &&\n\tsh y", "cd x && sh y"),
+            ("cd x\n&& sh y", "cd x && sh y"),
+            ("curl x \\\n| tee y |\nsh", "curl x | tee y | sh"),
+        ] {
+            let lines = lines(text);
+            let found: Vec<_> = lines
+                .iter()
+                .filter(|line| line.extent == Extent::Command)
+                .map(|line| (line.normal.as_str(), *line.numbers.start()))
+                .collect();
+            assert_eq!(found, [(command, 1)], "{text}");
+        }
+        assert!(
+            lines("a\nb\n")
+                .iter()
+                .all(|line| line.extent == Extent::Line)
+        );
     }
 
     #[test]

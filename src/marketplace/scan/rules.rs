@@ -28,17 +28,27 @@ const SENDS: &str = r"(?:requests|httpx|axios)\.post\(|urllib\.request\.urlopen\
     (?: (?:-d |--data|-[ft] )|-x ?post|--upload-file).*curl ";
 
 /// Parts that several patterns share.
-const SHARED: [(&str, &str); 4] = [
+const SHARED: [(&str, &str); 7] = [
     ("{url}", r#"https?://[^ "'`<>)\]|]*"#),
     // A URL up to its query, and what may follow the path.
     ("{path}", r#"https?://[^ "'`<>)\]|?#]*"#),
     ("{end}", r#"(?:[?#]|[.,]*(?:[ "'`<>)\]|]|$))"#),
-    // A pipe into an interpreter, directly or with `sudo`.
+    // A pipe into an interpreter, directly or with `sudo` and other programs that start one.
     (
         "{shell}",
-        r#"\|[ `"');&]*(?:sudo[ `"');&]+)*(?:[^ `"');&|]*/)?
-        (?:sh|bash|zsh|dash|iex|python3?|node|perl|powershell)(?:[ `"');&|]|$)"#,
+        r#"\|[ `"');&]*(?:(?:[^ `"');&|]*/)?(?:sudo|env|exec|command|nohup|nice)(?:[ `"');&]+-[^ |]*)*[ `"');&]+)*
+        (?:[^ `"');&|]*/)?(?:{shells}|iex|python3?|node|perl|ruby|php|powershell|pwsh)(?:[ `"');&|]|$)"#,
     ),
+    // An interpreter of what a command prints.
+    (
+        "{runs}",
+        r#"(?:^|[^a-z0-9_.-])(?:eval|(?:{shells})(?: -[a-z]*c|)|source|\.) *(?:<? ?<\(|<<< ?["']?(?:\$\(|`)|["']?(?:\$\(|`)) *"#,
+    ),
+    (
+        "{decodes}",
+        r"(?:base64 (?:-[a-z]+ )*(?:-[a-z]*d|--decode)|xxd (?:-[a-z]+ )*-[a-z]*r|openssl (?:enc|base64)[^|]* -d)",
+    ),
+    ("{shells}", "(?:ba|z|da|k|mk|a|fi)?sh"),
 ];
 
 /// All rules for text. The words before a pattern are what all its matches have; finding words is
@@ -54,13 +64,12 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .reaches()
             .means("runs what it downloads")
             .has("curl|wget|irm |iwr |invoke-webrequest")
-            .on(r#"(?:(?:curl|wget|irm|iwr) |invoke-webrequest).*{shell}|
-                (?:sh|source) <\(curl|bash <\(wget|sh -c ["']\$\(curl|eval "\$\(curl"#),
+            .on(r"(?:(?:curl|wget|irm|iwr) |invoke-webrequest).*{shell}|{runs}(?:curl|wget) "),
         Rule::new("decoded-to-shell", Block)
             .reaches()
             .means("runs what it decodes from base64")
-            .has("base64 -")
-            .on("base64 (?:-d|--decode).*{shell}"),
+            .has("base64 -|base64 --|xxd -|openssl ")
+            .on(r"{decodes}.*{shell}|{runs}[^)]*{decodes}"),
         Rule::new("fake-prerequisite", High)
             .means("has a download with a password, or a command to paste")
             .has(".zip|.rar|.7z|.exe|.dmg|.msi|/releases/download/")
@@ -258,7 +267,7 @@ impl Rule {
                 ..
             } = &lines[*at];
             let is_for = if self.reaches {
-                extent.is_whole()
+                extent.is_command()
             } else {
                 extent.is_near()
             };
