@@ -20,6 +20,7 @@ mod interpreter;
 mod job;
 mod manifest;
 mod missing;
+mod named;
 mod needs;
 mod outcome;
 mod pass_env;

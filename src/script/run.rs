@@ -12,7 +12,7 @@ use super::sandbox::{self, Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
 use super::spec::ProcessSpec;
 use super::task::{Ran, RunLimits, Task};
-use super::{interpreter, missing};
+use super::{interpreter, missing, named};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::{Env, variables};
@@ -156,6 +156,11 @@ fn prepare(
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);
     let mut process = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
+    let names = request.env.iter().map(|(name, _)| name.as_str());
+    if let Some(name) = named::first_unnamed(&skill.dir, names) {
+        let text = format!("`{name}` cannot be set in `env`: no file of the skill names it");
+        return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
+    }
     process.sandbox = sandbox;
     Ok((process, notes))
 }

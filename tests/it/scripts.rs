@@ -122,7 +122,7 @@ fn a_script_runs_where_it_is_told_to() {
 fn a_script_gets_the_documented_environment_and_no_secret() {
     for host in Host::both() {
         let host = host
-            .script("env -0 | tr '\\0' '\\n'")
+            .script("# FROM_CALLER\nenv -0 | tr '\\0' '\\n'")
             .var("CHIBI_API_KEY", "host-secret")
             .var("OPENROUTER_API_KEY", "host-secret")
             .var("GITHUB_TOKEN", "user-secret")

@@ -158,6 +158,7 @@ fn variables_that_choose_what_runs_cannot_be_set() {
             "A B",
             "A\0",
             "1A",
+            "NOT_NAMED",
         ] {
             let text = run(&host, "a.sh", json!({"env": {name: "x"}}));
             assert!(text.starts_with("Error: "), "{name}: {text}");

@@ -124,7 +124,7 @@ pub fn digest(fragment: &str) -> Result<String> {
 /// Branches and tags with their full name and uploaded releases belong to the repository.
 pub fn may_be_a_forks(url: &WebUrl) -> bool {
     let raw = url.host() == "raw.githubusercontent.com";
-    if !raw && url.host() != "codeload.github.com" && !FORGES.contains(&url.host()) {
+    if !raw && url.host() != "codeload.github.com" && !is_forge_host(url.host()) {
         return false;
     }
     let path = url.as_str().splitn(4, '/').nth(3).unwrap_or_default();
@@ -138,13 +138,15 @@ pub fn may_be_a_forks(url: &WebUrl) -> bool {
 /// Whether a URL is that of a repository, judging by its host or ending.
 fn is_forge(url: &str) -> bool {
     let host = url.split('/').nth(2).unwrap_or_default();
-    let host = host.to_ascii_lowercase();
-    let first = host.split('.').next().unwrap_or_default();
     let path = url.split('?').next().unwrap_or_default();
+    is_forge_host(&host.to_ascii_lowercase()) || path.strip_suffix(".git").is_some()
+}
+
+fn is_forge_host(host: &str) -> bool {
+    let first = host.split('.').next().unwrap_or_default();
     // Such as git.example.org, gitlab.example.org or gitea.example.org.
-    FORGES.contains(&host.as_str())
+    FORGES.contains(&host)
         || (first.starts_with("git") && host.contains('.'))
-        || path.strip_suffix(".git").is_some()
         || host.ends_with(".visualstudio.com")
 }
 

@@ -48,10 +48,9 @@ impl Extent {
         self != Self::Part
     }
 
-    /// Whether it is short enough that what is on it belongs together. The lines and parts among them are
-    /// the text, too.
+    /// Whether it is short enough that what is on it belongs together. All these are the text, too.
     pub fn is_near(self) -> bool {
-        self != Self::Long
+        !matches!(self, Self::Long | Self::Command)
     }
 }
 

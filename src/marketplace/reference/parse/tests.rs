@@ -321,6 +321,7 @@ fn downloads_may_be_a_forks_unless_a_ref_is_named() {
             true,
         ),
         ("https://gitlab.com/o/r/-/archive/0123456/r.zip", true),
+        ("https://git.example.org/o/r/archive/0123456.zip", true),
         ("https://example.org/o/r/archive/0123456.zip", false),
     ] {
         let url = WebUrl::parse(url).unwrap();
