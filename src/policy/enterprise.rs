@@ -146,13 +146,17 @@ fn above(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether only root can change the directories above `path` in a way that replaces it.
+/// Whether only root can change the directories above `path` in a way that replaces it. One whose
+/// owner is not shown counts as root's.
 fn is_roots_above(path: &Path) -> bool {
-    above(path).iter().all(|place| {
-        fs::metadata(place).is_ok_and(|found| {
-            is_roots_alone(&found) || found.uid() == 0 && found.mode() & 0o1000 != 0
-        })
-    })
+    let is_roots = |found: Metadata| {
+        let owner = Owner::from_metadata(&found);
+        matches!(owner, Owner::Root | Owner::Unknown)
+            && (found.mode() & 0o022 == 0 || found.mode() & 0o1000 != 0)
+    };
+    above(path)
+        .iter()
+        .all(|place| fs::metadata(place).is_ok_and(is_roots))
 }
 
 /// Whether only root can change anything at or below `place`.
