@@ -32,6 +32,8 @@ pub struct SourceAddress {
     bare: String,
     /// The same with the port, also if it is ssh's own.
     ported: String,
+    /// Without the home directory that ssh's paths may begin with: `~/x` is `x` there.
+    below_home: String,
 }
 
 /// A glob of sources, as a policy has it.
@@ -59,7 +61,12 @@ impl SourceAddress {
             Some(inside) if !is_local => format!("/{}", resolved(&decoded(inside))),
             _ => path.clone(),
         };
+        let below_home = match again.strip_prefix("/~").and_then(|home| home.find('/')) {
+            Some(end) if parts.scheme == "ssh" => &again["/~".len() + end..],
+            _ => &again,
+        };
         Self {
+            below_home: format!("{host}{below_home}"),
             written: written.to_owned(),
             exact: format!("{host}{port}{path}{query}"),
             decoded: format!("{host}{port}{again}{query}"),
@@ -127,7 +134,14 @@ impl SourceGlob {
         let is_there = |place: &String| matches(&self.place, place);
         matches(&self.written, &source.written)
             || self.scheme.as_ref().is_none_or(by)
-                && (is_there(&source.exact) || is_there(&source.bare) || is_there(&source.ported))
+                && [
+                    &source.exact,
+                    &source.bare,
+                    &source.ported,
+                    &source.below_home,
+                ]
+                .into_iter()
+                .any(is_there)
     }
 }
 
@@ -345,6 +359,10 @@ mod tests {
             ("h/a/*", "https://h/a%2f..%2fevil/x", false, false),
             ("[::1]/a/*", "http://[::1]:80/a/x", true, true),
             ("h.org:a/*", "git@h.org:a/x", true, true),
+            ("h.org/a/*", "git@h.org:~/a/x", false, true),
+            ("h.org/a/*", "ssh://git@h.org/~git/a/x", false, true),
+            ("h.org/~a/*", "git@h.org:~a/x", true, true),
+            ("h.org/a/*", "https://h.org/~b/a/x", false, false),
             ("h.org:a/*", "https://h.org/a/x", true, true),
             ("h.org/a/*", "h.org:a/x", true, true),
             ("h.org/22/*", "h.org:22/x", true, true),
