@@ -1,6 +1,6 @@
 //! Checks how well a model can choose a skill by its description.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Phrases that say when to use a skill, as found in the corpus.
 const WHEN: [&str; 12] = [
@@ -22,21 +22,68 @@ pub fn says_when(description: &str) -> bool {
     others.len() * 4 > ours.len() || WHEN.iter().any(|when| words.contains(&format!(" {when} ")))
 }
 
-/// The similarity of two descriptions from 0 to 1: the cosine of their word counts. Deterministic
-/// on every machine.
-pub fn similarity(one: &str, other: &str) -> f64 {
-    let (one, other) = (counts(one), counts(other));
+/// Descriptions by their words, to find those that say nearly the same as another one.
+#[derive(Debug, Default)]
+pub struct Descriptions {
+    /// The words of each description.
+    all: Vec<BTreeMap<String, u32>>,
+    /// The descriptions that have a word.
+    with: HashMap<String, Vec<usize>>,
+}
+
+impl Descriptions {
+    /// An index of descriptions, each known by its place in their order.
+    pub fn new<'d>(descriptions: impl IntoIterator<Item = &'d str>) -> Self {
+        let mut index = Self::default();
+        for (at, description) in descriptions.into_iter().enumerate() {
+            let counts = counts(description);
+            for word in counts.keys() {
+                index.with.entry(word.clone()).or_default().push(at);
+            }
+            index.all.push(counts);
+        }
+        index
+    }
+
+    /// The places of the descriptions whose similarity to this one is at least `least`, with it: a
+    /// number from 0 to 1, the cosine of the word counts. Deterministic on every machine.
+    pub fn similar(&self, description: &str, least: f64) -> Vec<(usize, f64)> {
+        let counts = counts(description);
+        let with = |word: &str| self.with.get(word).map_or(&[][..], Vec::as_slice);
+        let mut rarest: Vec<(&String, u32)> = counts.iter().map(|(word, n)| (word, *n)).collect();
+        rarest.sort_by_key(|(word, _)| with(word).len());
+        // The commonest words, on which most descriptions meet, cannot make two of them similar
+        // without a rarer one as long as they weigh less than `least`.
+        let enough = (least * length(&counts)).powi(2);
+        let mut left: u32 = rarest.iter().map(|(_, n)| n * n).sum();
+        let mut meeting = BTreeSet::new();
+        for (word, n) in rarest {
+            if f64::from(left) < enough {
+                break;
+            }
+            meeting.extend(with(word));
+            left -= n * n;
+        }
+        let alike = |at: &usize| similarity(&counts, &self.all[*at]);
+        let alike = meeting.into_iter().map(|at| (at, alike(&at)));
+        alike.filter(|(_, alike)| *alike >= least).collect()
+    }
+}
+
+fn similarity(one: &BTreeMap<String, u32>, other: &BTreeMap<String, u32>) -> f64 {
     let products = one
         .iter()
         .map(|(word, n)| n * other.get(word).unwrap_or(&0));
-    let dot: u32 = products.sum();
-    let square = |counts: &BTreeMap<String, u32>| counts.values().map(|n| n * n).sum::<u32>();
-    let length = f64::from(square(&one)).sqrt() * f64::from(square(&other)).sqrt();
+    let (dot, length) = (products.sum::<u32>(), length(one) * length(other));
     if length == 0.0 {
         0.0
     } else {
         f64::from(dot) / length
     }
+}
+
+fn length(counts: &BTreeMap<String, u32>) -> f64 {
+    f64::from(counts.values().map(|n| n * n).sum::<u32>()).sqrt()
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -74,10 +121,42 @@ mod tests {
 
     #[test]
     fn similarity_is_of_words_that_say_something() {
+        let similarity = |one: &str, other: &str| {
+            let similar = Descriptions::new([other]).similar(one, 0.01);
+            similar.first().map_or(0.0, |(_, alike)| *alike)
+        };
         let pdf = "Fill PDF forms and extract text. Use when the user has a PDF.";
         assert!((similarity(pdf, pdf) - 1.0).abs() < 1e-9);
         assert!(similarity(pdf, "Extract text from PDF files and fill forms.") > 0.7);
         assert!(similarity(pdf, "Use when the user has a spreadsheet.") < 0.2);
         assert!(similarity("", pdf).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_index_finds_what_comparing_all_with_all_finds() {
+        // Words of very different frequency, from a small generator.
+        let mut seed = 7_u32;
+        let mut draw = |most: u32| {
+            seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+            seed / 65_536 % most
+        };
+        let texts: Vec<String> = (0..200)
+            .map(|_| {
+                let most = 2 + draw(12);
+                let words = (0..=draw(8)).map(|_| format!("word{}", draw(most)));
+                words.collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        let index = Descriptions::new(texts.iter().map(String::as_str));
+        let mut found = 0;
+        for text in &texts {
+            let one = counts(text);
+            let all = texts.iter().enumerate();
+            let all = all.map(|(at, other)| (at, similarity(&one, &counts(other))));
+            let slowly: Vec<(usize, f64)> = all.filter(|(_, alike)| *alike >= 0.75).collect();
+            assert_eq!(index.similar(text, 0.75), slowly, "{text}");
+            found += slowly.len();
+        }
+        assert!(found > 400, "{found}");
     }
 }

@@ -16,7 +16,7 @@ mod source;
 pub mod strict;
 
 pub use conversation::{Conversation, Played, PlayedStep};
-pub use description::similarity;
+pub use description::Descriptions;
 pub use files::programs;
 pub use finding::{Finding, Findings, Format, render};
 pub use fix::fix;

@@ -96,6 +96,95 @@ fn changes_killed_anywhere_leave_the_old_or_the_new_state() {
     println!("{landed} of 51 had landed when they were killed");
 }
 
+/// Of each skill the text and the commit that the lockfile has for it.
+fn states(host: &Host) -> Vec<(Option<String>, Option<String>)> {
+    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap_or_default();
+    let lock: serde_json::Value = serde_json::from_str(&lock).unwrap_or_default();
+    let entries = lock["skills"].as_array().cloned().unwrap_or_default();
+    let state = |name: &&str| {
+        let entry = entries.iter().find(|entry| entry["name"] == **name);
+        let commit = entry.map(|entry| entry["commit"].as_str().unwrap().to_owned());
+        let text = fs::read_to_string(host.skills_dir().join(name).join("a")).ok();
+        (text, commit)
+    };
+    MANY.iter().map(state).collect()
+}
+
+const MANY: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+#[test]
+fn many_at_once_killed_anywhere_are_each_old_or_new() {
+    let hub = Hub::new();
+    let texts = MANY.map(|name| (format!("skills/{name}/SKILL.md"), skill(name)));
+    let dir = hub.repository(
+        "acme/skills",
+        &texts
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect::<Vec<_>>(),
+    );
+    let change = |text: &str| {
+        for name in MANY {
+            fs::write(dir.join("skills").join(name).join("a"), text).unwrap();
+        }
+        commit(&dir);
+    };
+    change("old");
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["config", "set", "unattended", "true"]);
+    let time = |words: &[&str]| {
+        let started = Instant::now();
+        host.succeeds(words);
+        started.elapsed()
+    };
+    let installing = time(&["install", "acme/skills", "--all"]);
+    let old = states(&host);
+    change("new");
+    let updating = time(&["update"]);
+    let new = states(&host);
+    assert!(
+        old.iter()
+            .zip(&new)
+            .all(|(old, new)| old.0 != new.0 && old.1 != new.1)
+    );
+    let pinned = format!("acme/skills#{}", old[0].1.as_ref().unwrap());
+    let lockfile = host.plugin_dir().join("skills.lock.json");
+    let remove = || {
+        for name in MANY {
+            host.person(&["remove", name]);
+        }
+    };
+    for attempt in 0..50 {
+        let share = [100, 500, 800, 850, 900, 930, 960, 980, 1000][attempt % 9];
+        let share = share + u32::try_from(attempt).unwrap() / 3;
+        remove();
+        kill(
+            &host,
+            &["install", "acme/skills", "--all"],
+            installing,
+            share,
+        );
+        for (name, now) in MANY.iter().zip(states(&host)) {
+            let is_new = new.contains(&now);
+            assert!(
+                is_new || now == (None, None),
+                "install {name} at {share}: {now:?}"
+            );
+        }
+        remove();
+        host.succeeds(&["install", &pinned, "--all"]);
+        let pin = format!("\"ref\": \"{}\"", old[0].1.as_ref().unwrap());
+        let text = fs::read_to_string(&lockfile).unwrap();
+        fs::write(&lockfile, text.replace(&pin, "\"ref\": null")).unwrap();
+        assert_eq!(states(&host), old);
+        kill(&host, &["update"], updating, share);
+        for (name, now) in MANY.iter().zip(states(&host)) {
+            let known = old.contains(&now) || new.contains(&now);
+            assert!(known, "update {name} at {share}: {now:?}");
+        }
+    }
+}
+
 fn commit_of(lock: &str) -> String {
     let lock: serde_json::Value = serde_json::from_str(lock).unwrap();
     lock["skills"][0]["commit"].as_str().unwrap().to_owned()

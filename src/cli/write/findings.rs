@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::activation::{Enforcement, unmet};
-use crate::author::{self, Finding, Source, similarity};
-use crate::catalog::Catalog;
+use crate::author::{self, Descriptions, Finding, Source};
+use crate::catalog::{Catalog, Offered};
 use crate::cli::report::{restriction_of, session_with};
 use crate::host::alias::Capability;
 use crate::host::{mentions, tools};
@@ -26,13 +26,33 @@ const COMMANDS: usize = 3;
 /// What is found in a skill's file: the code, the place and the message.
 type Found = (String, (usize, usize), String);
 
+/// The installed skills with which others are compared.
+pub struct Installed<'c> {
+    catalog: &'c Catalog,
+    offered: Vec<Offered<'c>>,
+    descriptions: Descriptions,
+}
+
+impl<'c> Installed<'c> {
+    /// Reads each description once.
+    pub fn new(catalog: &'c Catalog) -> Self {
+        let offered = catalog.offered();
+        let descriptions = Descriptions::new(offered.iter().map(|skill| skill.description));
+        Self {
+            catalog,
+            offered,
+            descriptions,
+        }
+    }
+}
+
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn lint(ctx: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
+pub fn lint(ctx: &RunContext, dir: &Path, installed: &Installed) -> Vec<Finding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
         let mut in_file = tools_of(ctx, source);
         in_file.extend(overlaps(source, installed));
-        in_file.extend(requirements(ctx, source, installed));
+        in_file.extend(requirements(ctx, source, installed.catalog));
         for (code, place, message) in in_file {
             found.push(Finding::new(&code, source.file(), place, &message));
         }
@@ -165,25 +185,26 @@ fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec
 }
 
 /// Installed skills that the model could confuse with this one.
-fn overlaps(source: &Source, installed: &Catalog) -> Vec<Found> {
+fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
         return Vec::new();
     };
     let own = skill.dir.canonicalize().unwrap_or_default();
-    let mut others = installed.offered();
-    others.retain(|other| {
-        other.skill.name != skill.name
-            && !other.skill.dir.canonicalize().is_ok_and(|dir| dir == own)
+    let similar = installed.descriptions.similar(description, OVERLAP);
+    let others = similar
+        .into_iter()
+        .map(|(at, alike)| (&installed.offered[at].skill, alike));
+    let others = others.filter(|(other, _)| {
+        other.name != skill.name && !other.dir.canonicalize().is_ok_and(|dir| dir == own)
     });
-    let found = others.into_iter().filter_map(|other| {
-        let alike = similarity(description, other.description);
+    let place = source.key("description");
+    let found = others.map(|(other, alike)| {
         let message = format!(
             "the description is nearly that of the installed skill `{}` (likeness {alike:.2}), so the model may take the wrong one",
-            other.skill.name
+            other.name
         );
-        let place = source.key("description");
-        (alike >= OVERLAP).then_some(("description-overlap".to_owned(), place, message))
+        ("description-overlap".to_owned(), place, message)
     });
     found.collect()
 }

@@ -32,7 +32,8 @@ impl Package {
             skill.name = own;
         }
         let name = &skill.name;
-        let mut found = findings::lint(ctx, &skill.dir, &ctx.catalog());
+        let installed = ctx.catalog();
+        let mut found = findings::lint(ctx, &skill.dir, &findings::Installed::new(&installed));
         found.retain(|finding| finding.level == Level::Error);
         if !found.is_empty() {
             let report = Findings {

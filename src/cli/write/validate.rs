@@ -43,6 +43,7 @@ impl Validate {
         } else {
             ctx.catalog()
         };
+        let compared = findings::Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
@@ -62,7 +63,7 @@ impl Validate {
                 report.findings.extend(if self.strict {
                     author::lint_strictly(&dir)
                 } else {
-                    findings::lint(ctx, &dir, &installed)
+                    findings::lint(ctx, &dir, &compared)
                 });
             }
         }

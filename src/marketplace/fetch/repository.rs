@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, Refs, Remote};
@@ -26,6 +26,14 @@ pub struct Repository<'a> {
     offline: bool,
     /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
+    brought: RefCell<Option<Brought>>,
+}
+
+/// Git's answer with many objects, of which each skill reads its own.
+struct Brought {
+    answer: File,
+    /// Where each object begins in it, by its id.
+    at: HashMap<String, u64>,
 }
 
 /// Queries a repository's refs in the form read by [`Refs::parse`].
@@ -54,6 +62,7 @@ impl<'a> Repository<'a> {
             settings: remote.settings.clone(),
             offline,
             known: RefCell::default(),
+            brought: RefCell::default(),
         };
         let _turn = repository.turn()?;
         repository.fetch_commit(commit)?;
@@ -193,7 +202,20 @@ impl<'a> Repository<'a> {
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
-        Ok(self.fetch_missing(files).map(drop)?)
+        let sizes = self.fetch_missing(files)?;
+        let total = sizes.iter().sum::<u64>() + headers(files);
+        // What is larger together is read skill by skill.
+        if total <= limits::BROUGHT {
+            let answer = self.run(&["cat-file", "--batch"], &lines(files), total)?;
+            let mut at = HashMap::new();
+            let mut next = 0;
+            for (file, size) in files.iter().zip(sizes) {
+                at.insert(file.id.clone(), next);
+                next += header(&file.id, size).len() as u64 + size + 1;
+            }
+            *self.brought.borrow_mut() = Some(Brought { answer, at });
+        }
+        Ok(())
     }
 
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
@@ -202,25 +224,74 @@ impl Content for Repository<'_> {
         }
         let sizes = self.fetch_missing(files)?;
         check_total(sizes.iter().sum(), max)?;
-        // A line with its id, kind and size precedes each object.
-        let headers = 128 * files.len() as u64;
-        let output = self.run(&["cat-file", "--batch"], &lines(files), max + headers)?;
-        let mut output = BufReader::new(output);
-        for (index, size) in sizes.into_iter().enumerate() {
-            let wrong = |text| Error::new(text).hint("try again");
-            let broken = |_| wrong("git's answer broke off");
-            let mut header = String::new();
-            output.read_line(&mut header).map_err(broken)?;
-            if header.split_whitespace().nth(1) != Some("blob") {
-                return Err(wrong("git answered something that is not a file"));
+        let brought = self.brought.borrow();
+        if let Some(brought) = &*brought
+            && let Some(places) = brought.places(files)
+        {
+            let mut answer = BufReader::new(&brought.answer);
+            for (index, (place, size)) in places.into_iter().zip(sizes).enumerate() {
+                let moved = answer.seek(SeekFrom::Start(place));
+                moved.map_err(|_| unexpected("git's answer broke off"))?;
+                read_object(&mut answer, (&files[index], size), |bytes| {
+                    visit(index, size, bytes)
+                })?;
             }
-            let mut bytes = (&mut output).take(size);
-            visit(index, size, &mut bytes)?;
-            std::io::copy(&mut bytes, &mut std::io::sink()).map_err(broken)?;
-            output.read_line(&mut String::new()).map_err(broken)?;
+            return Ok(());
+        }
+        let answer = self.run(
+            &["cat-file", "--batch"],
+            &lines(files),
+            max + headers(files),
+        )?;
+        let mut answer = BufReader::new(answer);
+        for (index, size) in sizes.into_iter().enumerate() {
+            read_object(&mut answer, (&files[index], size), |bytes| {
+                visit(index, size, bytes)
+            })?;
         }
         Ok(())
     }
+}
+
+impl Brought {
+    /// Where the files begin; `None` unless all are there.
+    fn places(&self, files: &[Wanted]) -> Option<Vec<u64>> {
+        let places = files.iter().map(|file| self.at.get(&file.id).copied());
+        places.collect()
+    }
+}
+
+/// Reads one object of git's answer, with what follows it.
+fn read_object(
+    answer: &mut impl BufRead,
+    (file, size): (&Wanted, u64),
+    visit: impl FnOnce(&mut dyn Read) -> Result<()>,
+) -> Result<()> {
+    let broken = |_| unexpected("git's answer broke off");
+    let mut line = String::new();
+    answer.read_line(&mut line).map_err(broken)?;
+    if line != header(&file.id, size) {
+        return Err(unexpected("git answered something that is not the file"));
+    }
+    let mut bytes = answer.by_ref().take(size);
+    visit(&mut bytes)?;
+    std::io::copy(&mut bytes, &mut std::io::sink()).map_err(broken)?;
+    answer.read_line(&mut String::new()).map_err(broken)?;
+    Ok(())
+}
+
+fn unexpected(text: &str) -> Error {
+    Error::new(text).hint("try again")
+}
+
+/// The line that precedes an object.
+fn header(id: &str, size: u64) -> String {
+    format!("{id} blob {size}\n")
+}
+
+/// The maximum size of what git writes beside the files.
+fn headers(files: &[Wanted]) -> u64 {
+    128 * files.len() as u64
 }
 
 /// The ids, one per line, as git expects them.

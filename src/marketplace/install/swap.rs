@@ -4,6 +4,7 @@
 //! entry; set the kept state aside, since it is wrong after the move; move; write the lockfile;
 //! keep the replaced skill; remove the journal.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +32,8 @@ const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 static OLD: EntryName = EntryName::from_static("old");
 const GONE: EntryName = EntryName::from_static("gone");
 const STASH: EntryName = EntryName::from_static("stash");
+/// In the staging directory, a directory for each changed skill with what was moved away.
+const ASIDE: EntryName = EntryName::from_static("aside");
 
 #[derive(Serialize, Deserialize)]
 struct Journal {
@@ -125,49 +128,100 @@ impl<'s> Changes<'s> {
         Ok(home.path_of(kept).display().to_string())
     }
 
-    /// Replaces the skill of the same name with a prepared one, keeps it for `rollback`, and sets
-    /// its entry, `None` if it came from no source.
+    /// Replaces a skill, as [`Changes::replace_all`] does.
     ///
     /// # Errors
-    /// When the prepared skill has another name, or anything cannot be written; the old state then
-    /// stays or is restored. Also when the change was made but the old skill cannot be kept.
+    /// As there.
     pub fn replace(&mut self, staged: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
-        let (scratch, name) = (self.scratch, &staged.name);
-        let skills = self.dir.path_of(&SKILLS);
-        check_same_name(name, &skills.join(&**name), &staged.path())?;
-        let placed = Digest::read(&staged.path())?.sha256;
-        begin_journal(scratch, &[Journal::new(name, entry, Some(placed))])?;
-        let room = previous::make_room(&self.dir, scratch, name, self.lockfile.get(name));
-        if let Err(error) = room.and_then(|()| self.bring(staged, entry)) {
-            previous::put_back(&self.dir, scratch, name);
-            remove_journal(scratch)?;
-            return Err(error);
-        }
-        let kept = previous::keep(
-            &self.dir,
-            scratch,
-            name,
-            replaced(scratch, (&staged.within, name.entry())),
-        );
-        kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
-        remove_journal(scratch)
+        self.replace_all(&[(staged, entry)])?.into_iter().collect()
     }
 
-    /// The steps of [`Changes::replace`] of which all or none take effect.
-    fn bring(&mut self, staged: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
-        let (skills, scratch) = (self.skills()?, self.scratch);
-        let Prepared { within, name } = staged;
+    /// Replaces skills of the same names with prepared ones, keeps them for `rollback`, and sets
+    /// their entries, `None` for those that came from no source, in one write. Returns for each why
+    /// it could not be replaced: the prepared skill has another name, or something cannot be
+    /// written; its old state then stays or is restored. Also when it was replaced but the old skill
+    /// cannot be kept.
+    ///
+    /// # Errors
+    /// When the journal or the lockfile cannot be written. All old states then stay or are restored.
+    pub fn replace_all(&mut self, new: &[New]) -> Result<Vec<Result<()>>> {
+        let (skills, mut journals) = (self.skills()?, Vec::new());
+        let mut begin = |(staged, entry): &New| {
+            let (name, path) = (&staged.name, staged.path());
+            check_same_name(name, &skills.path_of(name.entry()), &path)?;
+            journals.push(Journal::new(
+                name,
+                *entry,
+                Some(Digest::read(&path)?.sha256),
+            ));
+            Ok(())
+        };
+        let checked: Vec<Result<()>> = new.iter().map(&mut begin).collect();
+        begin_journal(self.scratch, &journals)?;
+        let bring = |(new, checked): (&New, Result<()>)| checked.and_then(|()| self.bring(new.0));
+        let brought: Vec<Result<Dir>> = new.iter().zip(checked).map(bring).collect();
+        let are_brought = new
+            .iter()
+            .zip(&brought)
+            .filter(|(_, brought)| brought.is_ok());
+        let entries = are_brought.map(|((staged, entry), _)| (&staged.name, *entry));
+        if let Err(error) = self
+            .lockfile
+            .set(&entries.collect::<Vec<_>>(), self.scratch)
+        {
+            for ((staged, _), brought) in new.iter().zip(&brought) {
+                let _ = brought
+                    .as_ref()
+                    .map(|aside| self.take_back(staged, aside, &skills));
+            }
+            remove_journal(self.scratch)?;
+            return Err(error);
+        }
+        let mut are_kept = true;
+        let keep = |((Prepared { within, name }, _), aside): (&New, Result<Dir>)| {
+            let aside = aside?;
+            let old = replaced(&aside, (within, name.entry()));
+            let kept = previous::keep(&self.dir, &aside, name, old);
+            are_kept &= kept.is_ok();
+            kept.map_err(|error| aside.error("keep", &KEPT, &error))
+        };
+        let results = new.iter().zip(brought).map(keep).collect();
+        if are_kept {
+            remove_journal(self.scratch)?;
+        }
+        Ok(results)
+    }
+
+    /// The steps of [`Changes::replace_all`] for one skill of which all or none take effect, before
+    /// the lockfile is written. Returns where what it replaces is set aside.
+    fn bring(&self, Prepared { within, name }: &Prepared) -> Result<Dir> {
+        let (skills, aside, target) = (self.skills()?, self.aside(name)?, name.entry());
+        let room = previous::make_room(&self.dir, &aside, name, self.lockfile.get(name));
+        let moved = room.and_then(|()| {
+            exchange(within, &skills, target, &aside).map_err(|e| not_moved(&skills, target, &e))
+        });
+        moved.inspect_err(|_| previous::put_back(&self.dir, &aside, name))?;
+        Ok(aside)
+    }
+
+    /// Undoes [`Changes::bring`].
+    fn take_back(&self, Prepared { within, name }: &Prepared, aside: &Dir, skills: &Dir) {
         let target = name.entry();
-        exchange(within, &skills, target, scratch).map_err(|e| not_moved(&skills, target, &e))?;
-        let set = self.lockfile.set(&[(name, entry)], scratch);
-        set.inspect_err(|_| {
-            let _ = if scratch.has(&OLD) {
-                let back = skills.rename(target, within, target);
-                back.and_then(|()| scratch.rename(&OLD, &skills, target))
-            } else {
-                within.exchange(target, &skills, target).map(drop)
-            };
-        })
+        // Errors here do not matter: the first one is reported.
+        let _ = if aside.has(&OLD) {
+            let back = skills.rename(target, within, target);
+            back.and_then(|()| aside.rename(&OLD, skills, target))
+        } else {
+            within.exchange(target, skills, target).map(drop)
+        };
+        previous::put_back(&self.dir, aside, name);
+    }
+
+    /// The directory for what the change of a skill moves away.
+    fn aside(&self, name: &InstalledName) -> Result<Dir> {
+        let all = self.scratch.make_dir(&ASIDE);
+        let made = all.and_then(|all| all.make_dir(name.entry()));
+        made.map_err(|error| self.scratch.error("make directory", &ASIDE, &error))
     }
 
     /// Moves prepared skills to unused names, each atomically, and writes the lockfile once for all
@@ -203,7 +257,8 @@ impl<'s> Changes<'s> {
             return Err(error);
         }
         remove_journal(scratch)?;
-        let is_moved = |(place, _): &New| entries.iter().any(|(name, _)| *name == &place.name);
+        let moved: HashSet<_> = entries.iter().map(|(name, _)| *name).collect();
+        let is_moved = |(place, _): &New| moved.contains(&place.name);
         failed.map_or_else(|| Ok(new.iter().map(is_moved).collect()), Err)
     }
 
@@ -223,13 +278,16 @@ impl<'s> Changes<'s> {
         Ok(())
     }
 
-    /// Changes the entry of a skill whose files stay unchanged.
+    /// Changes the entries of skills whose files stay unchanged, unless they were removed meanwhile.
     ///
     /// # Errors
     /// When the lockfile cannot be written.
-    pub fn note(&mut self, entry: &LockEntry) -> Result<()> {
-        self.lockfile
-            .set(&[(&entry.name, Some(entry))], self.scratch)
+    pub fn note(&mut self, entries: &[&LockEntry]) -> Result<()> {
+        let there = entries
+            .iter()
+            .filter(|entry| self.lockfile.get(&entry.name).is_some());
+        let new: Vec<_> = there.map(|entry| (&entry.name, Some(*entry))).collect();
+        self.lockfile.set(&new, self.scratch)
     }
 
     /// Removes the skill in the directory `name` and its kept state.
@@ -238,37 +296,38 @@ impl<'s> Changes<'s> {
     /// When anything cannot be written; the old state then stays or is restored.
     pub fn take_away(&mut self, name: &InstalledName) -> Result<()> {
         begin_journal(self.scratch, &[Journal::new(name, None, None)])?;
-        let gone = self.carry_off(name);
+        let aside = self.aside(name)?;
+        let gone = self.carry_off(name, &aside);
         if gone.is_err() {
-            previous::put_back(&self.dir, self.scratch, name);
+            previous::put_back(&self.dir, &aside, name);
         }
         remove_journal(self.scratch)?;
         gone
     }
 
     /// The steps of [`Changes::take_away`] of which all or none take effect.
-    fn carry_off(&mut self, name: &InstalledName) -> Result<()> {
-        let (skills, scratch, target) = (self.skills()?, self.scratch, name.entry());
-        let former = previous::set_aside(&self.dir, scratch, name);
-        former.map_err(|error| scratch.error("move to", &FORMER, &error))?;
+    fn carry_off(&mut self, name: &InstalledName, aside: &Dir) -> Result<()> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let former = previous::set_aside(&self.dir, aside, name);
+        former.map_err(|error| aside.error("move to", &FORMER, &error))?;
         if skills.has(target) {
-            let moved = skills.rename(target, scratch, &GONE);
+            let moved = skills.rename(target, aside, &GONE);
             moved.map_err(|error| {
                 let error = skills.error("remove", target, &error);
                 error.hint("check the permissions of the skills directory")
             })?;
         }
-        let set = self.lockfile.set(&[(name, None)], scratch);
+        let set = self.lockfile.set(&[(name, None)], self.scratch);
         set.inspect_err(|_| {
-            let _ = scratch.rename(&GONE, &skills, target);
+            let _ = aside.rename(&GONE, &skills, target);
         })
     }
 }
 
 /// Where the skill is now that one from the place `staged` has replaced.
-fn replaced<'d>(scratch: &'d Dir, staged: (&'d Dir, &'d EntryName)) -> (&'d Dir, &'d EntryName) {
-    if scratch.has(&OLD) {
-        (scratch, &OLD)
+fn replaced<'d>(aside: &'d Dir, staged: (&'d Dir, &'d EntryName)) -> (&'d Dir, &'d EntryName) {
+    if aside.has(&OLD) {
+        (aside, &OLD)
     } else {
         staged
     }
@@ -279,14 +338,14 @@ pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
 }
 
-fn exchange(within: &Dir, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
+fn exchange(within: &Dir, skills: &Dir, target: &EntryName, aside: &Dir) -> io::Result<()> {
     if within.exchange(target, skills, target)? {
         return Ok(());
     }
-    skills.rename(target, scratch, &OLD)?;
+    skills.rename(target, aside, &OLD)?;
     within.rename(target, skills, target).inspect_err(|_| {
         // Errors here do not matter: the first one is reported.
-        let _ = scratch.rename(&OLD, skills, target);
+        let _ = aside.rename(&OLD, skills, target);
     })
 }
 
@@ -297,11 +356,9 @@ fn not_moved(skills: &Dir, target: &EntryName, error: &io::Error) -> Error {
 
 /// Writes the journal. From then on, [`recover`] completes or undoes the change after a kill.
 fn begin_journal(staging: &Dir, journals: &[Journal]) -> Result<()> {
-    // They are left from the change of another skill.
-    for left in [&OLD, &GONE, &KEPT, &FORMER] {
-        let removed = staging.remove_ours(left);
-        removed.map_err(|error| staging.error("remove", left, &error))?;
-    }
+    // It is left from the change of other skills.
+    let removed = staging.remove_ours(&ASIDE);
+    removed.map_err(|error| staging.error("remove", &ASIDE, &error))?;
     write_journal(staging, journals)
 }
 

@@ -2,17 +2,18 @@
 //! user decides otherwise, and even then its state is kept.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::Fetcher;
+use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::{Ancestry, Kind, Target};
-use crate::marketplace::source::{Seen, ancestry, find_again, is_same_tree, moved};
+use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
 use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
@@ -112,29 +113,41 @@ impl Market<'_> {
         let directories = self.meant(names, &lockfile)?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
-        let mut results = Vec::new();
-        for name in directories {
+        let update = Update {
+            market: self,
+            options,
+            staging: &staging,
+        };
+        let mut looked = Vec::new();
+        for name in &directories {
             note(&format!("checking `{name}`"));
-            let entry = lockfile.get(&name);
-            let change = match entry {
-                Some(entry) => self.update_one(entry, options, &staging, &mut fetcher, agree),
+            looked.push(match lockfile.get(name) {
+                Some(entry) => update.look(entry, &mut fetcher),
                 None => Err(Error::new(format!("nobody knows where `{name}` came from"))
                     .hint("remove it and install it from its source")),
-            };
-            let change = change.unwrap_or_else(|error| Change::Failed {
-                reason: error.to_string(),
-                hint: error.next_step().map(str::to_owned),
             });
-            let newer_tags = entry.map(|entry| newer_tags(entry, &fetcher));
+        }
+        bring(&looked);
+        let mut ready = Vec::new();
+        for looked in looked {
+            ready.push(match looked {
+                Ok(Looked::Ready(ready)) => Ok(ready),
+                Ok(Looked::Behind(behind)) => update.stage(*behind, &fetcher, agree),
+                Err(error) => Err(error),
+            });
+        }
+        let changes = directories.into_iter().zip(update.land(ready));
+        let updated = changes.map(|(name, change)| {
+            let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
             let skill = Skill::load(&self.dir(&name)).ok();
-            results.push(Updated {
+            Updated {
                 version: skill.and_then(|skill| skill.fields.version()),
                 newer_tags: newer_tags.unwrap_or_default(),
                 name: name.to_string(),
                 change,
-            });
-        }
-        Ok(results)
+            }
+        });
+        Ok(updated.collect())
     }
 
     /// The directories that the names mean, or all in the lockfile if there are no names.
@@ -154,119 +167,6 @@ impl Market<'_> {
         Ok(directories)
     }
 
-    fn update_one(
-        &self,
-        entry: &LockEntry,
-        options: UpdateOptions,
-        staging: &Staging,
-        fetcher: &mut Fetcher,
-        agree: &mut Agree,
-    ) -> Result<Change> {
-        if entry.kind == Kind::Link {
-            return Ok(Change::Linked);
-        }
-        let reading = entry.reading()?;
-        if self.leads_out(&reading.place) {
-            let text = format!("{} is outside the project", entry.source);
-            return Ok(kept(&Error::new(text).hint(format!(
-                "if you trust it, remove `{}`, and install it from there",
-                entry.name
-            ))));
-        }
-        let meant = |commit: &Option<String>| {
-            let to = options.to;
-            to.map_or(Ok(()), |to| to.check(commit.as_deref()))
-        };
-        match seen(entry, &reading, fetcher)? {
-            Seen::Same(rev) if rev == entry.rev => {
-                return meant(&entry.commit).map(|()| Change::UpToDate);
-            }
-            Seen::Same(rev) => {
-                meant(&entry.commit)?;
-                let mut entry = entry.clone();
-                entry.rev = rev;
-                return self.note_unless(options.dry_run, staging, &entry);
-            }
-            Seen::Moved(tag) => return Ok(kept(&moved(entry, &tag))),
-            Seen::Other => {}
-        }
-        let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
-        meant(&opened.origin.commit)?;
-        let found = match find_again(entry, &opened.snapshot) {
-            Ok(found) => found,
-            Err(gone) => return Ok(kept(&gone)),
-        };
-        let ancestry = ancestry(entry, &reading, &opened.origin, fetcher);
-        // If the new commit does not descend from the installed one, the lockfile does not record
-        // it without asking, even if the files are equal: later commits would look like normal
-        // updates.
-        let noted = options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
-        if is_same_tree(entry, &opened.snapshot, found) {
-            let entry = LockEntry {
-                commit: opened.origin.commit.clone(),
-                rev: opened.origin.rev.clone(),
-                address: opened.origin.address.clone(),
-                ..entry.clone()
-            };
-            return self.note_unless(noted, staging, &entry);
-        }
-        let place = staging.place_for(&entry.name)?;
-        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
-        staged.entry.other.clone_from(&entry.other);
-        if staged.entry.sha256 == entry.sha256 {
-            return self.note_unless(noted, staging, &staged.entry);
-        }
-        let installed = self.dir(&entry.name);
-        check_same_name(&entry.name, &installed, &staged.place.path())?;
-        let now = Digest::read(&installed)?;
-        let new = &staged.entry.files;
-        let mut difference = Difference::between(&installed, &now, &staged.planned, new);
-        difference.from.clone_from(&entry.commit);
-        difference.to.clone_from(&staged.entry.commit);
-        difference.edited = now.sha256 != entry.sha256;
-        difference.ancestry = ancestry;
-        if options.diff {
-            let new = staged.place.path();
-            difference.text = Some(line_by_line(staging, &installed, &new, fetcher.git)?);
-        }
-        if options.dry_run {
-            return Ok(Change::Available(Box::new(difference)));
-        }
-        if difference.edited && options.edited == Edited::Keep {
-            return Ok(kept(&edited(&entry.name)));
-        }
-        if !agree(&difference)? {
-            let declined = Error::new("you said no").hint("`update` asks again");
-            return Ok(kept(&declined));
-        }
-        self.swap_in(entry, staged, &now, options, staging)
-    }
-
-    /// Replaces the skill with the staged version, if it is still the one that was compared.
-    fn swap_in(
-        &self,
-        entry: &LockEntry,
-        staged: Staged,
-        looked_at: &Digest,
-        options: UpdateOptions,
-        staging: &Staging,
-    ) -> Result<Change> {
-        let name = &entry.name;
-        let mut changes = self.changes_of(staging, name, Some(entry), looked_at)?;
-        let mut stashed = None;
-        if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
-            let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
-            stashed = Some(changes.stash(name, &staging.place_for(&kept)?)?);
-        }
-        changes.replace(&staged.place, Some(&staged.entry))?;
-        Ok(Change::Updated {
-            from: entry.commit.clone(),
-            to: staged.entry.commit,
-            dropped: staged.planned.dropped,
-            stashed,
-        })
-    }
-
     /// Begins to change a skill, if it is still the one that was compared.
     pub(crate) fn changes_of<'s>(
         &self,
@@ -276,23 +176,302 @@ impl Market<'_> {
         looked_at: &Digest,
     ) -> Result<Changes<'s>> {
         let changes = self.changes(staging)?;
+        self.check_same(&changes, name, entry, looked_at)?;
+        Ok(changes)
+    }
+
+    /// Checks that a skill is still the one that was compared.
+    fn check_same(
+        &self,
+        changes: &Changes,
+        name: &InstalledName,
+        entry: Option<&LockEntry>,
+        looked_at: &Digest,
+    ) -> Result<()> {
         let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
         if changes.lockfile().get(name) == entry && same {
-            return Ok(changes);
+            return Ok(());
         }
         let text = format!("another command has changed `{name}`");
         Err(Error::new(text).hint("try again"))
     }
+}
 
-    /// The skill matches its source. Records the new commit in the lockfile, unless `not`.
-    fn note_unless(&self, not: bool, staging: &Staging, entry: &LockEntry) -> Result<Change> {
-        if !not {
-            let mut changes = self.changes(staging)?;
-            if changes.lockfile().get(&entry.name).is_some() {
-                changes.note(entry)?;
+/// One update of many skills: each is compared, all that differ are fetched and staged, and what
+/// was agreed to is moved into place under one lock.
+struct Update<'u> {
+    market: &'u Market<'u>,
+    options: UpdateOptions<'u>,
+    staging: &'u Staging,
+}
+
+/// What the refs and the trees of its source show about a skill.
+enum Looked<'e, 's> {
+    /// Its files do not have to be fetched.
+    Ready(Ready<'e>),
+    /// Its source has something else.
+    Behind(Box<Behind<'e, 's>>),
+}
+
+/// A skill that differs from its source.
+struct Behind<'e, 's> {
+    entry: &'e LockEntry,
+    snapshot: Rc<Snapshot<'s>>,
+    origin: Origin,
+    found: Found,
+    ancestry: Option<Ancestry>,
+    /// Whether the lockfile stays unchanged even if the files are equal.
+    stays: bool,
+}
+
+/// What is to be done about a skill.
+enum Ready<'e> {
+    /// Nothing.
+    Settled(Change),
+    /// Its files are equal to those of its source, and this is its new entry.
+    Noted(Box<LockEntry>),
+    /// It is replaced with the staged version, if it is still the one with this digest.
+    Staged(&'e LockEntry, Box<Staged>, Digest),
+}
+
+impl<'u> Update<'u> {
+    fn look<'e, 's>(
+        &self,
+        entry: &'e LockEntry,
+        fetcher: &mut Fetcher<'s>,
+    ) -> Result<Looked<'e, 's>> {
+        let settled = |change| Ok(Looked::Ready(Ready::Settled(change)));
+        if entry.kind == Kind::Link {
+            return settled(Change::Linked);
+        }
+        let reading = entry.reading()?;
+        if self.market.leads_out(&reading.place) {
+            let text = format!("{} is outside the project", entry.source);
+            return settled(kept(&Error::new(text).hint(format!(
+                "if you trust it, remove `{}`, and install it from there",
+                entry.name
+            ))));
+        }
+        let meant = |commit: &Option<String>| {
+            let to = self.options.to;
+            to.map_or(Ok(()), |to| to.check(commit.as_deref()))
+        };
+        match seen(entry, &reading, fetcher)? {
+            Seen::Same(rev) if rev == entry.rev => {
+                meant(&entry.commit)?;
+                return settled(Change::UpToDate);
+            }
+            Seen::Same(rev) => {
+                meant(&entry.commit)?;
+                let entry = LockEntry {
+                    rev,
+                    ..entry.clone()
+                };
+                return Ok(Looked::Ready(equal(self.options.dry_run, entry)));
+            }
+            Seen::Moved(tag) => return settled(kept(&moved(entry, &tag))),
+            Seen::Other => {}
+        }
+        let Opened {
+            snapshot, origin, ..
+        } = fetcher.open(&reading, &entry.requested, &[], false)?;
+        meant(&origin.commit)?;
+        let found = match find_again(entry, &snapshot) {
+            Ok(found) => found.clone(),
+            Err(gone) => return settled(kept(&gone)),
+        };
+        let ancestry = ancestry(entry, &reading, &origin, fetcher);
+        // If the new commit does not descend from the installed one, the lockfile does not record
+        // it without asking, even if the files are equal: later commits would look like normal
+        // updates.
+        let stays = self.options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
+        if is_same_tree(entry, &snapshot, &found) {
+            let entry = LockEntry {
+                commit: origin.commit,
+                rev: origin.rev,
+                address: origin.address,
+                ..entry.clone()
+            };
+            return Ok(Looked::Ready(equal(stays, entry)));
+        }
+        Ok(Looked::Behind(Box::new(Behind {
+            entry,
+            snapshot,
+            origin,
+            found,
+            ancestry,
+            stays,
+        })))
+    }
+
+    /// Stages what the source has, compares it with what is installed, and asks.
+    fn stage<'e>(
+        &self,
+        behind: Behind<'e, '_>,
+        fetcher: &Fetcher,
+        agree: &mut Agree,
+    ) -> Result<Ready<'e>> {
+        let Behind { entry, found, .. } = behind;
+        let place = self.staging.place_for(&entry.name)?;
+        let (snapshot, origin) = (&behind.snapshot, &behind.origin);
+        let mut staged = plan::stage(snapshot, &found, origin, &entry.name, place)?;
+        staged.entry.other.clone_from(&entry.other);
+        if staged.entry.sha256 == entry.sha256 {
+            return Ok(equal(behind.stays, staged.entry));
+        }
+        let installed = self.market.dir(&entry.name);
+        check_same_name(&entry.name, &installed, &staged.place.path())?;
+        let now = Digest::read(&installed)?;
+        let new = &staged.entry.files;
+        let mut difference = Difference::between(&installed, &now, &staged.planned, new);
+        difference.from.clone_from(&entry.commit);
+        difference.to.clone_from(&staged.entry.commit);
+        difference.edited = now.sha256 != entry.sha256;
+        difference.ancestry = behind.ancestry;
+        if self.options.diff {
+            let new = staged.place.path();
+            difference.text = Some(line_by_line(self.staging, &installed, &new, fetcher.git)?);
+        }
+        let settled = |change| Ok(Ready::Settled(change));
+        if self.options.dry_run {
+            return settled(Change::Available(Box::new(difference)));
+        }
+        if difference.edited && self.options.edited == Edited::Keep {
+            return settled(kept(&edited(&entry.name)));
+        }
+        if !agree(&difference)? {
+            let declined = Error::new("you said no").hint("`update` asks again");
+            return settled(kept(&declined));
+        }
+        Ok(Ready::Staged(entry, Box::new(staged), now))
+    }
+
+    /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
+    fn land(&self, ready: Vec<Result<Ready>>) -> Vec<Change> {
+        let is_settled =
+            |one: &Result<Ready>| !matches!(one, Ok(Ready::Noted(_) | Ready::Staged(..)));
+        let changes = if ready.iter().all(is_settled) {
+            None
+        } else {
+            Some(self.market.changes(self.staging))
+        };
+        let mut changes = match changes.transpose() {
+            Ok(changes) => changes,
+            Err(error) => {
+                let failed = |one: Result<Ready>| match one {
+                    Ok(Ready::Settled(change)) => change,
+                    Ok(_) => failed(&error),
+                    Err(own) => failed(&own),
+                };
+                return ready.into_iter().map(failed).collect();
+            }
+        };
+        let (mut results, mut noted, mut staged) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, one) in ready.into_iter().enumerate() {
+            results.push(match one {
+                Ok(Ready::Settled(change)) => change,
+                Ok(Ready::Noted(entry)) => {
+                    noted.push((at, entry));
+                    Change::UpToDate
+                }
+                Ok(Ready::Staged(entry, new, now)) => {
+                    let changes = changes.as_ref();
+                    let stashed = changes.map(|changes| self.stash(changes, entry, &now));
+                    match stashed.transpose() {
+                        Ok(stashed) => {
+                            let new = *new;
+                            let change = Change::Updated {
+                                from: entry.commit.clone(),
+                                to: new.entry.commit.clone(),
+                                dropped: new.planned.dropped,
+                                stashed: stashed.flatten(),
+                            };
+                            staged.push((at, new.place, new.entry));
+                            change
+                        }
+                        Err(error) => failed(&error),
+                    }
+                }
+                Err(error) => failed(&error),
+            });
+        }
+        let Some(changes) = &mut changes else {
+            return results;
+        };
+        let entries: Vec<&LockEntry> = noted.iter().map(|(_, entry)| &**entry).collect();
+        if let Err(error) = changes.note(&entries) {
+            for (at, _) in noted {
+                results[at] = failed(&error);
             }
         }
-        Ok(Change::UpToDate)
+        let new = staged.iter().map(|(_, place, entry)| (place, Some(entry)));
+        match changes.replace_all(&new.collect::<Vec<_>>()) {
+            Ok(replaced) => {
+                for ((at, ..), replaced) in staged.iter().zip(replaced) {
+                    if let Err(error) = replaced {
+                        results[*at] = failed(&error);
+                    }
+                }
+            }
+            Err(error) => {
+                for (at, ..) in staged {
+                    results[at] = failed(&error);
+                }
+            }
+        }
+        results
+    }
+
+    /// Keeps a copy of a skill changed by hand, if that was asked for. Returns its path.
+    fn stash(
+        &self,
+        changes: &Changes,
+        entry: &LockEntry,
+        looked_at: &Digest,
+    ) -> Result<Option<String>> {
+        let name = &entry.name;
+        self.market
+            .check_same(changes, name, Some(entry), looked_at)?;
+        if self.options.edited != Edited::Stash || looked_at.sha256 == entry.sha256 {
+            return Ok(None);
+        }
+        let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
+        let stashed = changes.stash(name, &self.staging.place_for(&kept)?);
+        stashed.map(Some)
+    }
+}
+
+/// Fetches the files of all skills of a source that differ in one request.
+fn bring(looked: &[Result<Looked>]) {
+    let mut sources: Vec<(&Rc<Snapshot>, Vec<&Found>)> = Vec::new();
+    for one in looked {
+        if let Ok(Looked::Behind(behind)) = one {
+            let same =
+                |(snapshot, _): &&mut (&Rc<Snapshot>, _)| Rc::ptr_eq(snapshot, &behind.snapshot);
+            match sources.iter_mut().find(same) {
+                Some((_, found)) => found.push(&behind.found),
+                None => sources.push((&behind.snapshot, vec![&behind.found])),
+            }
+        }
+    }
+    for (snapshot, found) in sources {
+        // What cannot be fetched together is fetched, or reported, for each skill.
+        let _ = plan::bring(snapshot, found.into_iter());
+    }
+}
+
+/// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
+fn equal(stays: bool, entry: LockEntry) -> Ready<'static> {
+    if stays {
+        return Ready::Settled(Change::UpToDate);
+    }
+    Ready::Noted(Box::new(entry))
+}
+
+fn failed(error: &Error) -> Change {
+    Change::Failed {
+        reason: error.to_string(),
+        hint: error.next_step().map(str::to_owned),
     }
 }
 

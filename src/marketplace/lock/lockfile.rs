@@ -168,7 +168,7 @@ impl Lockfile {
             serde_json::from_value::<LockEntry>(entry)
                 .map_err(|error| broken(&format!("the entry `{name}`: {error}")))
         });
-        let entries: Vec<LockEntry> = if written.version == VERSION {
+        let mut entries: Vec<LockEntry> = if written.version == VERSION {
             entries.collect::<Result<_>>()?
         } else {
             entries.filter_map(std::result::Result::ok).collect()
@@ -179,6 +179,8 @@ impl Lockfile {
                 return Err(broken(&text));
             }
         }
+        // It may have been edited or merged.
+        sort(&mut entries);
         Ok(Self {
             base: base.clone(),
             version: written.version,
@@ -205,7 +207,8 @@ impl Lockfile {
 
     /// The entry of the skill in the directory `name`.
     pub fn get(&self, name: &str) -> Option<&LockEntry> {
-        self.entries.iter().find(|entry| entry.name == *name)
+        let first = self.entries.partition_point(|entry| *entry.name < *name);
+        self.entries.get(first).filter(|entry| entry.name == *name)
     }
 
     /// The entry with this id, whatever its directory is called.
@@ -236,7 +239,7 @@ impl Lockfile {
         let others = self.entries.iter().filter(is_other);
         let entries = others.chain(new.iter().filter_map(|(_, entry)| *entry));
         let mut entries: Vec<LockEntry> = entries.cloned().collect();
-        entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        sort(&mut entries);
         self.check_writable()?;
         let written = Written {
             version: VERSION,
@@ -258,6 +261,10 @@ impl Lockfile {
         self.entries = entries;
         Ok(())
     }
+}
+
+fn sort(entries: &mut [LockEntry]) {
+    entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
 }
 
 #[cfg(test)]

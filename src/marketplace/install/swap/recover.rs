@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Changes, GONE, JOURNAL, Journal, OLD, remove_journal, replaced};
+use super::{ASIDE, Changes, GONE, JOURNAL, Journal, OLD, remove_journal, replaced};
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::NEW;
 use crate::marketplace::lock::{Digest, previous};
@@ -40,8 +40,12 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
 fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
     let (name, staging) = (&journal.name, changes.scratch);
     let (skills, target) = (changes.skills()?, name.entry());
-    if !skills.has(target) && staging.has(&OLD) {
-        let restored = staging.rename(&OLD, &skills, target);
+    let aside = staging.open_dir(&ASIDE);
+    let aside = aside.and_then(|all| all.open_dir(target));
+    // Nothing was set aside yet, or an earlier release did it, which changed one skill at a time.
+    let aside = aside.as_ref().unwrap_or(staging);
+    if !skills.has(target) && aside.has(&OLD) {
+        let restored = aside.rename(&OLD, &skills, target);
         restored.map_err(|error| skills.error("restore", target, &error))?;
     }
     let holds = |dir: PathBuf| {
@@ -54,17 +58,17 @@ fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
             let to = skills.read_link(target);
             to.is_ok_and(|to| to.as_os_str() == link.source.as_str())
         }
-        (None, None) => staging.has(&GONE) || !skills.has(target),
+        (None, None) => aside.has(&GONE) || !skills.has(target),
     };
     // If it is neither in its place nor where it was prepared, someone has changed it in its place
     // since.
     let is_prepared = || holds(staging.path_of(&NEW).join(target.as_os_str()));
     if !is_completed && (journal.placed.is_none() || is_prepared()) {
-        previous::put_back(&changes.dir, staging, name);
+        previous::put_back(&changes.dir, aside, name);
     } else if is_completed && let Ok(within) = staging.open_dir(&NEW) {
-        let old = replaced(staging, (&within, target));
+        let old = replaced(aside, (&within, target));
         // Losing the kept state is better than a command that fails every time.
-        let _ = previous::keep(&changes.dir, staging, name, old);
+        let _ = previous::keep(&changes.dir, aside, name, old);
     }
     Ok(is_completed)
 }

@@ -40,6 +40,12 @@ impl Killed {
         skills(&self.base).join("x")
     }
 
+    /// Where the change of the skill moves things to.
+    fn aside(&self) -> Dir {
+        let all = self.staging.make_dir(&ASIDE).unwrap();
+        all.make_dir(name("x").entry()).unwrap()
+    }
+
     fn lock(&self, text: &str) {
         let mut lockfile = Lockfile::read(&self.base).unwrap();
         let entry = entry(text);
@@ -192,7 +198,7 @@ fn an_update_killed_anywhere_leaves_one_skill_with_its_entry() {
             Killed::put(&killed.skill(), text);
         }
         if let Some(text) = set_aside {
-            Killed::put(&killed.staging.path_of(&OLD), text);
+            Killed::put(&killed.aside().path_of(&OLD), text);
         }
         journal_of_new(&killed.staging).unwrap();
         assert_eq!(
@@ -213,7 +219,7 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
 
     let killed = Killed::new();
     killed.lock("old");
-    Killed::put(&killed.staging.path().join("gone"), "old");
+    Killed::put(&killed.aside().path_of(&GONE), "old");
     write_journal(&killed.staging, &[journal(None, None)]).unwrap();
     assert_eq!(killed.recovered(), (None, None));
 }
@@ -230,7 +236,7 @@ fn a_change_without_source_killed_anywhere_leaves_one_skill() {
             Killed::put(&killed.skill(), text);
         }
         if let Some(text) = set_aside {
-            Killed::put(&killed.staging.path_of(&OLD), text);
+            Killed::put(&killed.aside().path_of(&OLD), text);
         }
         let placed = Some(entry("new").sha256);
         write_journal(&killed.staging, &[journal(None, placed)]).unwrap();
@@ -262,7 +268,7 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
 fn a_journal_with_a_hostile_name_moves_nothing() {
     for name in ["../../x", "..", "a/b", "\u{1b}[2J", ".git"] {
         let killed = Killed::new();
-        Killed::put(&killed.staging.path_of(&OLD), "x");
+        Killed::put(&killed.aside().path_of(&OLD), "x");
         let journal = serde_json::json!({"name": name, "entry": null, "placed": null});
         fs::write(killed.staging.path_of(&JOURNAL), journal.to_string()).unwrap();
         let error = recover(&killed.base, &killed.staging)
@@ -270,6 +276,6 @@ fn a_journal_with_a_hostile_name_moves_nothing() {
             .to_string();
         assert!(!error.contains('\u{1b}'), "{error:?}");
         crate::marketplace::install::litter::clean(&killed.base, false);
-        assert!(killed.staging.path().join("old/SKILL.md").exists());
+        assert!(killed.aside().path().join("old/SKILL.md").exists());
     }
 }

@@ -19,7 +19,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
     let steps: [(&dyn Fn(), bool); 7] = [
         (&|| journal_of_new(&killed.staging).unwrap(), false),
         (
-            &|| previous::make_room(&root, &killed.staging, &x, Some(&old)).unwrap(),
+            &|| previous::make_room(&root, &killed.aside(), &x, Some(&old)).unwrap(),
             false,
         ),
         (
@@ -27,7 +27,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
                 if exchanges {
                     assert!(within.exchange(x.entry(), &skills, x.entry()).unwrap());
                 } else {
-                    skills.rename(x.entry(), &killed.staging, &OLD).unwrap();
+                    skills.rename(x.entry(), &killed.aside(), &OLD).unwrap();
                 }
             },
             exchanges,
@@ -43,8 +43,9 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
         (&|| killed.lock("new"), true),
         (
             &|| {
-                let old = replaced(&killed.staging, (&within, x.entry()));
-                previous::keep(&root, &killed.staging, &x, old).unwrap();
+                let aside = killed.aside();
+                let old = replaced(&aside, (&within, x.entry()));
+                previous::keep(&root, &aside, &x, old).unwrap();
             },
             true,
         ),
@@ -105,15 +106,15 @@ fn a_removal_killed_anywhere_keeps_the_earlier_state() {
         killed.lock("old");
         Killed::put(&killed.skill(), "old");
         let root = killed.base.make().unwrap();
-        previous::make_room(&root, &killed.staging, &name("x"), Some(&entry("older"))).unwrap();
+        previous::make_room(&root, &killed.aside(), &name("x"), Some(&entry("older"))).unwrap();
         Killed::put(&killed.staging.path().join("new/x"), "older");
         let within = killed.staging.open_dir(&NEW).unwrap();
         let x = name("x");
-        previous::keep(&root, &killed.staging, &x, (&within, x.entry())).unwrap();
+        previous::keep(&root, &killed.aside(), &x, (&within, x.entry())).unwrap();
         write_journal(&killed.staging, &[journal(None, None)]).unwrap();
-        previous::set_aside(&root, &killed.staging, &name("x")).unwrap();
+        previous::set_aside(&root, &killed.aside(), &name("x")).unwrap();
         if is_gone {
-            let gone = killed.staging.path_of(&GONE);
+            let gone = killed.aside().path_of(&GONE);
             fs::rename(killed.skill(), gone).unwrap();
         }
         let expected = if is_gone { (None, None) } else { both("old") };
@@ -124,10 +125,10 @@ fn a_removal_killed_anywhere_keeps_the_earlier_state() {
 }
 
 #[test]
-fn a_change_takes_nothing_from_another_staging_directory() {
+fn a_change_takes_nothing_from_an_earlier_one() {
     let killed = Killed::new();
     for left in [&OLD, &GONE, &KEPT, &FORMER] {
-        Killed::put(&killed.staging.path_of(left), "another's");
+        Killed::put(&killed.aside().path_of(left), "another's");
     }
     Killed::put(&killed.skill(), "old");
     Killed::put(&killed.staging.path().join("new/x"), "new");
