@@ -244,6 +244,8 @@ pub fn decision(verb: &Verb) -> Decision {
             since: _,
             skill: _,
             event: _,
+            limit: _,
+            all: _,
             json: _,
         })
         | Verb::ReadProperties(ReadProperties { path: _ })

@@ -127,7 +127,7 @@ fn run_verb(
         Verb::Try(verb) => verb.run(ctx)?,
         Verb::Simulate(verb) => verb.run(ctx)?,
         Verb::Package(verb) => verb.run(ctx)?,
-        Verb::Audit(verb) => verb.run(ctx)?,
+        Verb::Audit(verb) => verb.run(ctx, caller, live)?,
         Verb::Stats(verb) => verb.run(ctx, screen)?,
         Verb::Config(verb) => verb.run(ctx)?,
     })

@@ -1,7 +1,9 @@
 //! Reads the audit log, even if some of its lines are damaged.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -12,6 +14,13 @@ use crate::sys::{Moment, files, limits};
 
 /// The end of an audit log in which a session's last event is searched: 500 events.
 const AUDIT_END: u64 = 256 * 1024;
+
+/// More than the longest line that is ever written to a log, in bytes.
+const LONGEST: u64 = 1024 * 1024;
+/// How much is read at once from the end of a log.
+const BLOCK: u64 = 64 * 1024;
+/// How many events later than their successor one may stand in the log.
+const LATE: usize = 64;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,30 +41,110 @@ impl Line {
     }
 }
 
-/// Every retained event, oldest first, and the number of unreadable lines.
+/// Visits every retained event, oldest first. Returns the number of unreadable lines.
 ///
 /// # Errors
-/// If an existing log cannot be opened.
-pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
-    let (mut lines, mut torn) = (Vec::new(), 0);
-    for number in (0..=limits::AUDIT_KEPT).rev() {
-        let path = numbered(file, number);
-        let opened = files::if_there(files::open_regular(&path));
-        let Some(file) = opened.map_err(|error| Error::io("read", &path, &error))? else {
-            continue;
-        };
-        for line in BufReader::new(file).split(b'\n').map_while(io::Result::ok) {
-            match parse(&line) {
-                Some(line) => lines.push(line),
-                None if line.is_empty() => {}
-                None => torn += 1,
+/// If an existing log cannot be read, or the visitor fails.
+pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
+    // A process that still had a rotated log open may have written to it later than others to the
+    // next one.
+    let (mut late, mut number, mut torn) = (BTreeMap::new(), 0_usize, 0);
+    for kept in (0..=limits::AUDIT_KEPT).rev() {
+        let path = numbered(file, kept);
+        let failed = |error| Error::io("read", &path, &error);
+        let opened = files::if_there(files::open_regular(&path)).map_err(failed)?;
+        let Some(file) = opened else { continue };
+        let mut file = BufReader::new(file);
+        loop {
+            let mut line = Vec::new();
+            let read = file.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+            if read.map_err(failed)? == 0 {
+                break;
+            }
+            match read_line(line.trim_ascii_end()) {
+                Some(Ok(line)) => {
+                    late.insert((line.time, number), line);
+                    number += 1;
+                }
+                Some(Err(())) => torn += 1,
+                None => {}
+            }
+            if late.len() > LATE
+                && let Some((_, first)) = late.pop_first()
+            {
+                visit(&first)?;
             }
         }
     }
-    // A process that still had a rotated log open may have written to it later than others to the
-    // next one.
+    late.values().try_for_each(visit)?;
+    Ok(torn)
+}
+
+/// The last `count` retained events that are wanted, oldest first, and the number of unreadable
+/// lines among those read. Reads from the end, and no further than necessary.
+///
+/// # Errors
+/// If an existing log cannot be read.
+pub fn last_events(
+    file: &Path,
+    count: usize,
+    is_wanted: impl Fn(&Line) -> bool,
+) -> Result<(Vec<Line>, usize)> {
+    let (mut lines, mut torn) = (Vec::new(), 0);
+    let mut visit = |line: &[u8]| {
+        match read_line(line) {
+            Some(Ok(line)) if is_wanted(&line) => lines.push(line),
+            Some(Err(())) => torn += 1,
+            _ => {}
+        }
+        lines.len() < count
+    };
+    for kept in 0..=limits::AUDIT_KEPT {
+        let path = numbered(file, kept);
+        let opened = files::if_there(files::open_regular(&path));
+        let read =
+            opened.and_then(|file| file.map_or(Ok(true), |file| backwards(&file, &mut visit)));
+        if !read.map_err(|error| Error::io("read", &path, &error))? {
+            break;
+        }
+    }
+    lines.reverse();
     lines.sort_by_key(|line| line.time);
     Ok((lines, torn))
+}
+
+/// Visits the lines of a file from the last to the first, until the visitor has enough. Returns
+/// whether it visited all.
+fn backwards(file: &File, visit: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
+    let (mut at, mut rest) = (file.metadata()?.len(), Vec::new());
+    while at > 0 {
+        let from = at.saturating_sub(BLOCK);
+        let mut block = vec![0; usize::try_from(at - from).unwrap_or_default()];
+        file.read_exact_at(&mut block, from)?;
+        block.append(&mut rest);
+        at = from;
+        let end_of_first = block.iter().position(|byte| *byte == b'\n');
+        let whole = match end_of_first {
+            _ if at == 0 => 0,
+            Some(end) => end + 1,
+            // No event is as long: the line is visited in parts.
+            None if block.len() as u64 > LONGEST => 0,
+            None => block.len(),
+        };
+        for line in block[whole..].rsplit(|byte| *byte == b'\n') {
+            if whole < block.len() && !visit(line) {
+                return Ok(false);
+            }
+        }
+        block.truncate(end_of_first.filter(|_| whole > 0).unwrap_or(whole));
+        rest = block;
+    }
+    Ok(true)
+}
+
+/// The event of a line; an error for one that cannot be read, `None` for an empty one.
+fn read_line(line: &[u8]) -> Option<std::result::Result<Line, ()>> {
+    (!line.is_empty()).then(|| parse(line).ok_or(()))
 }
 
 /// The time of each session's last event, from the end of the current log only.
@@ -110,14 +199,68 @@ mod tests {
             event(1)
         );
         std::fs::write(&file, text).unwrap();
-        let (lines, torn) = read_log(&file).unwrap();
-        let times: Vec<String> = lines
-            .iter()
-            .map(|line| line.time.to_string()[8..10].to_owned())
-            .collect();
+        let days = |lines: &[Line]| {
+            let days = lines
+                .iter()
+                .map(|line| line.time.to_string()[8..10].to_owned());
+            days.collect::<Vec<_>>()
+        };
+        let mut lines = Vec::new();
+        let torn = each_event(&file, &mut |line| {
+            lines.push(line.clone());
+            Ok(())
+        });
         assert_eq!(
-            (times, torn),
-            (vec!["01".to_owned(), "02".to_owned(), "03".to_owned()], 1)
+            (days(&lines), torn.unwrap()),
+            (vec_of(&["01", "02", "03"]), 1)
         );
+        let (lines, torn) = last_events(&file, 9, |_| true).unwrap();
+        assert_eq!((days(&lines), torn), (vec_of(&["01", "02", "03"]), 1));
+        let (lines, torn) = last_events(&file, 1, |_| true).unwrap();
+        assert_eq!((days(&lines), torn), (vec_of(&["01"]), 0));
+    }
+
+    fn vec_of(days: &[&str]) -> Vec<String> {
+        days.iter().map(|day| (*day).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_log_reads_the_same_from_both_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("audit.jsonl");
+        let block = usize::try_from(BLOCK).unwrap();
+        // Lines that end just before, at and after the end of a block, and some of several blocks.
+        let lengths = [
+            1,
+            block - 200,
+            block,
+            3 * block,
+            60,
+            block - 61,
+            block + 1,
+            7,
+        ];
+        for end in ["", "\n"] {
+            let line = |(at, length): (usize, &usize)| {
+                let time = format!("2026-01-01T00:00:{at:02}.000Z");
+                format!("{{\"time\":\"{time}\",\"x\":\"{}\"}}", "x".repeat(*length))
+            };
+            let lines: Vec<String> = lengths.iter().enumerate().map(line).collect();
+            std::fs::write(&file, lines.join("\n") + end).unwrap();
+            let mut forwards = Vec::new();
+            each_event(&file, &mut |line| {
+                forwards.push(line.clone());
+                Ok(())
+            })
+            .unwrap();
+            for count in 1..=lengths.len() {
+                let (last, torn) = last_events(&file, count, |_| true).unwrap();
+                assert_eq!((&last[..], torn), (&forwards[lengths.len() - count..], 0));
+            }
+        }
+        // What is no log costs no memory.
+        std::fs::write(&file, vec![b'x'; 5 * usize::try_from(LONGEST).unwrap()]).unwrap();
+        assert!(each_event(&file, &mut |_| Ok(())).unwrap() >= 5);
+        assert!(last_events(&file, 3, |_| true).unwrap().1 >= 4);
     }
 }

@@ -34,7 +34,7 @@ pub use events::{call_event, decision_of};
 pub use file::{parse_toml, read_toml, set_key};
 pub use glob::{any_matches, matches};
 pub use ledger::Ledger;
-pub use log::{Line, last_heard, read_log};
+pub use log::{Line, each_event, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{Floors, Need, Policies};

@@ -1,10 +1,12 @@
 //! `audit`: recorded events, newest last.
 
+use std::io::{self, Write};
+
 use serde_json::Value;
 
-use crate::cli::json;
+use crate::cli::{Caller, json};
 use crate::error::{Error, Result};
-use crate::policy::{Line, read_log};
+use crate::policy::{Line, each_event, last_events};
 use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief};
 use crate::sys::{Moment, warn};
@@ -22,51 +24,131 @@ pub struct Audit {
     /// untrust, approve, proposal
     #[arg(long)]
     pub event: Option<String>,
+    /// Only the last so many; 50 if neither this, --since nor --all is given
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
+    pub limit: Option<usize>,
+    /// Every event that is kept
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
+/// The events shown unless others are asked for.
+const LIMIT: usize = 50;
+const NOTHING: &str = "Nothing of that kind was written down.\n";
+
 impl Audit {
-    /// The events that match the options.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    /// The events that match the options. A person gets those without a limit by way of `live`, as
+    /// they are read.
+    pub fn run(&self, ctx: &RunContext, caller: Caller, live: &mut dyn Write) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
             let name = SkillName::from_written(written);
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
         });
-        let mut lines = events(ctx, self.since.as_deref())?;
-        for (key, wanted) in [("skill", &skill), ("event", &self.event)] {
-            let is_wanted = |line: &Line| wanted.as_ref().is_none_or(|it| line.text(key) == it);
-            lines.retain(is_wanted);
+        let since = since(self.since.as_deref())?;
+        let is_wanted = |line: &Line| {
+            let is = |wanted: &Option<String>, key| {
+                wanted
+                    .as_ref()
+                    .is_none_or(|wanted| line.text(key) == wanted)
+            };
+            line.time >= since && is(&skill, "skill") && is(&self.event, "event")
+        };
+        let unless_asked = (!self.all && self.since.is_none()).then_some(LIMIT);
+        let Some(limit) = self.limit.or(unless_asked) else {
+            if caller == Caller::Host {
+                let mut text = Vec::new();
+                self.stream(ctx, &is_wanted, &mut text)?;
+                return Ok(String::from_utf8_lossy(&text).into_owned());
+            }
+            return self.stream(ctx, &is_wanted, live).map(|()| String::new());
+        };
+        let (mut lines, torn) = last_events(&ctx.audit_file(), limit.saturating_add(1), is_wanted)?;
+        tell_torn(torn);
+        if lines.len() > limit {
+            lines.remove(0);
+            if self.limit.is_none() {
+                warn(format_args!(
+                    "older events are not shown; `--all` shows them"
+                ));
+            }
         }
         if self.json {
             let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
             return json::list("events", &values);
         }
         if lines.is_empty() {
-            return Ok("Nothing of that kind was written down.\n".to_owned());
+            return Ok(NOTHING.to_owned());
         }
         Ok(lines.iter().map(row).collect())
     }
+
+    /// Writes the events one by one, in the same form.
+    fn stream(
+        &self,
+        ctx: &RunContext,
+        is_wanted: &dyn Fn(&Line) -> bool,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let mut list = json::Items::new("events");
+        let mut is_empty = true;
+        let broken = |error: io::Error| Error::caused("could not write the answer", error);
+        each_since(ctx, Moment(0), &mut |line| {
+            if !is_wanted(line) {
+                return Ok(());
+            }
+            is_empty = false;
+            let text = if self.json {
+                list.item(&line.value)?
+            } else {
+                row(line)
+            };
+            out.write_all(text.as_bytes()).map_err(broken)
+        })?;
+        let end = match (self.json, is_empty) {
+            (true, _) => list.end(),
+            (false, true) => NOTHING.to_owned(),
+            (false, false) => String::new(),
+        };
+        out.write_all(end.as_bytes()).map_err(broken)
+    }
 }
 
-/// Every event since then; unreadable lines are reported to a person.
-pub fn events(ctx: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
-    let since = match since {
-        None => Moment(0),
-        Some(written) => Moment::parse(written, Moment::now()).ok_or_else(|| {
-            let text = format!("`{}` is no time", written.escape_debug());
-            Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or 2026-11-21T23:00:00Z")
-        })?,
+/// The time that a person wrote; the beginning of all if there is none.
+pub fn since(written: Option<&str>) -> Result<Moment> {
+    let Some(written) = written else {
+        return Ok(Moment(0));
     };
-    let (mut lines, torn) = read_log(&ctx.audit_file())?;
+    Moment::parse(written, Moment::now()).ok_or_else(|| {
+        let text = format!("`{}` is no time", written.escape_debug());
+        Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or 2026-11-21T23:00:00Z")
+    })
+}
+
+/// Visits every event since then, oldest first; unreadable lines are reported to a person.
+pub fn each_since(
+    ctx: &RunContext,
+    since: Moment,
+    visit: &mut dyn FnMut(&Line) -> Result<()>,
+) -> Result<()> {
+    let torn = each_event(&ctx.audit_file(), &mut |line| {
+        if line.time < since {
+            return Ok(());
+        }
+        visit(line)
+    })?;
+    tell_torn(torn);
+    Ok(())
+}
+
+fn tell_torn(torn: usize) {
     if torn > 0 {
         warn(format_args!(
             "{torn} lines of the audit log cannot be read and were left out"
         ));
     }
-    lines.retain(|line| line.time >= since);
-    Ok(lines)
 }
 
 /// One event: time, kind, skill; then what was decided, by what and about which tool; then its other

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::audit::{events, row};
+use super::audit::{each_since, row};
 use crate::cli::describe::short;
 use crate::cli::json;
 use crate::cli::market::market;
@@ -14,6 +14,7 @@ use crate::marketplace::{self, State, Tag};
 use crate::policy::Line;
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
+use crate::sys::Moment;
 
 /// Maximum number of events and tags shown.
 const SHOWN: usize = 20;
@@ -46,11 +47,14 @@ impl History {
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let base = self.scope.base(ctx);
         let history = market(ctx, &base, self.offline).history(&self.name)?;
-        let mut events = events(ctx, None)?;
+        let mut events = Vec::new();
         let kinds = ["install", "update", "rollback", "remove", "proposal"];
-        events.retain(|line| {
-            line.text("skill") == history.name && kinds.contains(&line.text("event"))
-        });
+        each_since(ctx, Moment(0), &mut |line| {
+            if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
+                events.push(line.clone());
+            }
+            Ok(())
+        })?;
         if self.json {
             let events = events.iter().map(|line| &line.value).collect();
             return json::one(&Rendered {

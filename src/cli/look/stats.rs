@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::audit::events;
+use super::audit::{each_since, since};
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
 use crate::error::Result;
@@ -40,16 +40,17 @@ impl Stats {
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
         let mut jobs = BTreeSet::new();
-        for line in events(ctx, self.since.as_deref())? {
+        let mut count = |line: &Line| {
             let name = line.text("skill");
             let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
             // Each later query of a finished job records the same end again.
             let again = line.text("event") == "job" && !jobs.insert(line.text("job").to_owned());
-            if name.is_empty() || !counted || again {
-                continue;
+            if !name.is_empty() && counted && !again {
+                skills.entry(name.to_owned()).or_default().add(line);
             }
-            skills.entry(name.to_owned()).or_default().add(&line);
-        }
+            Ok(())
+        };
+        each_since(ctx, since(self.since.as_deref())?, &mut count)?;
         let skills = skills.into_iter();
         let figures = skills.map(|(skill, figures)| Figures { skill, ..figures });
         let figures: Vec<Figures> = figures.collect();

@@ -18,7 +18,7 @@ pub struct Line<'t> {
     /// Its text.
     pub text: Cow<'t, str>,
     /// The text as patterns see it: in lower case, and with white space as one space.
-    pub normal: String,
+    pub normal: Cow<'t, str>,
     /// See [`Extent`].
     pub extent: Extent,
 }
@@ -65,15 +65,16 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
         };
         let mut push = |text, extent| found.push(Line::new(number..=number, text, extent));
         if line.len() > LONGEST {
-            push(Cow::from(line), Extent::Long);
-            windows(line).for_each(|window| push(Cow::from(window), Extent::Part));
+            push(line, Extent::Long);
+            windows(line).for_each(|window| push(window, Extent::Part));
         } else {
-            push(Cow::from(line), Extent::Line);
+            push(line, Extent::Line);
         }
-        if line.contains(ENDS) {
+        // The first byte of each of them.
+        if line.bytes().any(|byte| byte == b'\r' || byte == 0xe2) && line.contains(ENDS) {
             let parts = line.split(ENDS).filter(|part| !part.trim().is_empty());
             let parts = parts.flat_map(windows);
-            parts.for_each(|part| push(Cow::from(part), Extent::Part));
+            parts.for_each(|part| push(part, Extent::Part));
         }
         found.extend(command.push(number, line, rest.peek().copied()));
     }
@@ -81,14 +82,48 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
 }
 
 impl<'t> Line<'t> {
-    fn new(numbers: RangeInclusive<usize>, text: Cow<'t, str>, extent: Extent) -> Self {
+    fn new(numbers: RangeInclusive<usize>, text: &'t str, extent: Extent) -> Self {
         Self {
-            normal: folded(&text.to_lowercase()),
+            normal: normal(text),
             numbers,
-            text,
+            text: Cow::Borrowed(text),
             extent,
         }
     }
+}
+
+/// A text as patterns see it. Most lines are that already.
+fn normal(text: &str) -> Cow<'_, str> {
+    let mut before = b'x';
+    let is_normal = |byte: u8| {
+        let is_second = byte == b' ' && before == b' ';
+        before = byte;
+        !is_second && matches!(byte, b' '..=b'@' | b'['..=b'~')
+    };
+    if text.bytes().all(is_normal) {
+        return Cow::Borrowed(text);
+    }
+    if text.is_ascii() {
+        return Cow::Owned(folded_bytes(text));
+    }
+    Cow::Owned(folded(&text.to_lowercase()))
+}
+
+/// As [`folded`] of the text in lower case, for ASCII.
+fn folded_bytes(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut is_space = false;
+    for byte in text.bytes() {
+        // White space as `char::is_whitespace` knows it.
+        let white = matches!(byte, b' ' | b'\t'..=b'\r');
+        if !white {
+            folded.push(char::from(byte.to_ascii_lowercase()));
+        } else if !is_space {
+            folded.push(' ');
+        }
+        is_space = white;
+    }
+    folded
 }
 
 /// The text with white space as one space.
@@ -129,8 +164,13 @@ impl Command {
             return None;
         }
         let Self { text, first } = std::mem::take(self);
-        let numbers = first?..=number;
-        Some(Line::new(numbers, Cow::from(text + line), Extent::Command))
+        let (numbers, text) = (first?..=number, text + line);
+        Some(Line {
+            normal: Cow::Owned(folded(&text.to_lowercase())),
+            numbers,
+            text: Cow::Owned(text),
+            extent: Extent::Command,
+        })
     }
 }
 
@@ -176,7 +216,7 @@ mod tests {
             let found: Vec<_> = lines
                 .iter()
                 .filter(|line| line.extent == Extent::Command)
-                .map(|line| (line.normal.as_str(), *line.numbers.start()))
+                .map(|line| (&*line.normal, *line.numbers.start()))
                 .collect();
             assert_eq!(found, [(command, 1)], "{text}");
         }
@@ -185,6 +225,32 @@ mod tests {
                 .iter()
                 .all(|line| line.extent == Extent::Line)
         );
+    }
+
+    #[test]
+    fn the_short_ways_to_a_normal_line_lead_to_the_same() {
+        let slowly = |text: &str| folded(&text.to_lowercase());
+        for text in [
+            "",
+            "a b",
+            "a  b",
+            " A\tB ",
+            "\u{b}\u{c}\r",
+            "é  É",
+            "K\u{212a} x",
+            "[@`{~",
+            "\u{1}\u{7f}",
+        ] {
+            assert_eq!(normal(text), slowly(text), "{text:?}");
+        }
+        for byte in 0..128_u8 {
+            for text in [
+                format!("a{} b", char::from(byte)),
+                format!("a {}b", char::from(byte)),
+            ] {
+                assert_eq!(normal(&text), slowly(&text), "{text:?}");
+            }
+        }
     }
 
     #[test]

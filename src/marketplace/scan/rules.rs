@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_lite::Regex;
 
 use super::Severity::{self, Block, High, Note, Warn};
@@ -171,6 +172,40 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     ]
 });
 
+/// The words that rules need, in one automaton, and for each word the rule.
+static WORDS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+    let rules = RULES.iter().enumerate();
+    let words = rules.flat_map(|(at, rule)| rule.words().map(move |word| (word, at)));
+    let (words, of): (Vec<&str>, Vec<usize>) = words.unzip();
+    let automaton = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words);
+    (automaton.expect("there are few words"), of)
+});
+
+/// What the rules find, in the order of the lines: of each the line's index, the indexes of further
+/// lines that are judged with it, and the rule. One pass over the lines finds the words; a rule then
+/// looks only at lines that have one of its own.
+pub fn find_all(lines: &[Line]) -> Vec<(usize, Vec<usize>, &'static Rule)> {
+    let (automaton, of) = &*WORDS;
+    let mut looked = vec![Vec::new(); RULES.len()];
+    for (at, line) in lines.iter().enumerate() {
+        for found in automaton.find_overlapping_iter(&*line.normal) {
+            let rule: &mut Vec<usize> = &mut looked[of[found.pattern().as_usize()]];
+            if rule.last() != Some(&at) {
+                rule.push(at);
+            }
+        }
+    }
+    let found = RULES.iter().zip(looked).flat_map(|(rule, looked)| {
+        let found = rule.find(lines, &looked).into_iter();
+        found.map(move |(at, more)| (at, more, rule))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(at, ..)| *at);
+    found
+}
+
 /// A rule for a line of a text.
 #[derive(Debug)]
 pub struct Rule {
@@ -257,9 +292,18 @@ impl Rule {
         (severity, self.code, self.message)
     }
 
-    /// The indexes of the lines that it reports, each with those of further lines that it judges with
-    /// it.
-    pub fn find(&self, lines: &[Line]) -> Vec<(usize, Vec<usize>)> {
+    /// The words of which it needs one on a line.
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.tests.iter().find_map(|test| match test {
+            Test::Has(words) => Some(words.split('|')),
+            _ => None,
+        });
+        words.into_iter().flatten()
+    }
+
+    /// The indexes of the lines that it reports among those `looked` at, each with those of further
+    /// lines that it judges with it.
+    pub fn find(&self, lines: &[Line], looked: &[usize]) -> Vec<(usize, Vec<usize>)> {
         let passes = |at: &usize| {
             let Line {
                 normal: line,
@@ -282,7 +326,7 @@ impl Rule {
                     Test::Anywhere(_) => true,
                 })
         };
-        let found = (0..lines.len()).filter(passes);
+        let found = looked.iter().copied().filter(passes);
         let Some(Test::Anywhere(regex)) = self.tests.last() else {
             return found.map(|at| (at, Vec::new())).collect();
         };

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Kind};
 use super::lines::{Extent, Line, folded, lines};
-use super::rules::{EACH, RULES, Rule};
+use super::rules::{EACH, Rule, find_all};
 use crate::sys::text::has_any;
 use crate::sys::{is_invisible, seen};
 
@@ -59,10 +59,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         found: Vec::new(),
     };
     let lines = lines(text);
-    let of_rule = |rule: &'static Rule| rule.find(&lines).into_iter().map(move |hit| (hit, rule));
-    let mut hits: Vec<((usize, Vec<usize>), &Rule)> = RULES.iter().flat_map(of_rule).collect();
-    hits.sort_by_key(|((at, _), _)| *at);
-    for ((at, more), rule) in hits {
+    for (at, more, rule) in find_all(&lines) {
         report.line(rule.kind(script), &lines[at]);
         for more in more {
             report.add(rule.code, &lines[more].text);
@@ -80,11 +77,11 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         if !extent.is_whole() {
             continue;
         }
-        let is_media = text.contains("data:image") || text.contains("data:font");
+        let is_media = || text.contains("data:image") || text.contains("data:font");
         for run in base64_runs(text) {
             if is_encoded_command(run) {
                 report.line(ENCODED, line);
-            } else if run.len() >= LONG_BASE64 && !is_media {
+            } else if run.len() >= LONG_BASE64 && !is_media() {
                 report.line(BASE64, line);
             }
         }
@@ -94,11 +91,14 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
             report.say(ENCODED, number, &run, &run);
         }
     }
-    let whole = lines.iter().filter(|line| line.extent.is_whole());
-    let whole: Vec<&str> = whole.map(|line| line.normal.as_str()).collect();
-    for (number, comment) in comments(&whole.join("\n")) {
-        if has_any(&comment, ORDERS) {
-            report.say(INSTRUCTION, number, &comment, &comment);
+    // Each comment has one of these.
+    if text.contains("<!--") || text.contains("]:") {
+        let whole = lines.iter().filter(|line| line.extent.is_whole());
+        let whole: Vec<&str> = whole.map(|line| &*line.normal).collect();
+        for (number, comment) in comments(&whole.join("\n")) {
+            if has_any(&comment, ORDERS) {
+                report.say(INSTRUCTION, number, &comment, &comment);
+            }
         }
     }
     report.found
@@ -147,14 +147,16 @@ impl Report<'_> {
     }
 }
 
-fn is_base64(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "+/-_".contains(c)
+fn is_base64(byte: &u8) -> bool {
+    matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'-' | b'_')
 }
 
 /// The runs of base64 in a line, without the `=` that pads them.
 fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c| !is_base64(c))
-        .filter(|run| run.len() >= SHORT_BASE64 && !run.contains("//"))
+    let runs = line.as_bytes().split(|byte| !is_base64(byte));
+    let long = runs.filter(|run| run.len() >= SHORT_BASE64);
+    let texts = long.filter_map(|run| std::str::from_utf8(run).ok());
+    texts.filter(|run| !run.contains("//"))
 }
 
 /// The runs of base64 that go on over lines, with the number of the first.
@@ -162,8 +164,10 @@ fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut run, mut first) = (String::new(), 0);
     for (number, line) in (1..).zip(text.lines().map(str::trim).chain([""])) {
-        let start = &line[..line.find(|c| !is_base64(c)).unwrap_or(line.len())];
+        let bytes = line.as_bytes();
         if !run.is_empty() {
+            let start = bytes.iter().position(|byte| !is_base64(byte));
+            let start = &line[..start.unwrap_or(line.len())];
             run += start;
             if start.len() < line.len() || line.is_empty() {
                 let whole = mem::take(&mut run);
@@ -173,8 +177,9 @@ fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
                 continue;
             }
         }
-        let end = line.rfind(|c| !is_base64(c)).map_or(0, |at| at + 1);
-        (first, run) = (number, line.get(end..).unwrap_or_default().to_owned());
+        let end = bytes.iter().rposition(|byte| !is_base64(byte));
+        line[end.map_or(0, |at| at + 1)..].clone_into(&mut run);
+        first = number;
     }
     found
 }
@@ -200,8 +205,7 @@ fn is_command(text: &str) -> bool {
     // As one line.
     let text = text.replace('\n', " ");
     let lines = lines(&text);
-    let mut runs = RULES.iter().filter(|rule| runs(rule));
-    text.contains("/dev/tcp/") || runs.any(|rule| !rule.find(&lines).is_empty())
+    text.contains("/dev/tcp/") || find_all(&lines).iter().any(|(.., rule)| runs(rule))
 }
 
 /// What is not shown of a text, each with the number of its first line: HTML comments and the

@@ -1,11 +1,60 @@
 //! Each rule with texts that it is about, and honest neighbours of them.
 
+use std::fs;
+use std::path::Path;
+
 use super::*;
 
 fn codes(text: &str) -> Vec<&'static str> {
     let lines = super::super::lines::lines(text);
-    let found = RULES.iter().filter(|rule| !rule.find(&lines).is_empty());
-    found.map(|rule| rule.code).collect()
+    let found = find_all(&lines).into_iter();
+    found.map(|(.., rule)| rule.code).collect()
+}
+
+/// What each rule finds if it looks at every line.
+fn slowly(lines: &[Line]) -> Vec<(usize, Vec<usize>, &'static str)> {
+    let all: Vec<usize> = (0..lines.len()).collect();
+    let found = RULES.iter().flat_map(|rule| {
+        let found = rule.find(lines, &all).into_iter();
+        found.map(|(at, more)| (at, more, rule.code))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(at, ..)| *at);
+    found
+}
+
+#[test]
+fn one_pass_finds_what_each_rule_finds_by_itself() {
+    assert!(RULES.iter().all(|rule| rule.words().next().is_some()));
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (corpus, own) = (
+        manifest.join("../shared/corpus"),
+        manifest.join("src/marketplace/scan"),
+    );
+    if !corpus.is_dir() {
+        crate::sys::warn(format_args!("skipped: there is no {}", corpus.display()));
+    }
+    // This directory's own tests are full of hostile lines.
+    let (mut todo, mut hits) = (vec![corpus, own], 0);
+    while let Some(path) = todo.pop() {
+        if path.is_dir() && !path.is_symlink() {
+            todo.extend(
+                fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else if let Ok(bytes) = fs::read(&path) {
+            let text = String::from_utf8_lossy(&bytes);
+            let lines = super::super::lines::lines(&text);
+            let found = find_all(&lines).into_iter();
+            let found: Vec<_> = found
+                .map(|(at, more, rule)| (at, more, rule.code))
+                .collect();
+            assert_eq!(found, slowly(&lines), "{}", path.display());
+            hits += found.len();
+        }
+    }
+    assert!(hits > 30, "{hits}");
 }
 
 #[test]
