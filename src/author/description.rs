@@ -1,6 +1,6 @@
 //! Checks how well a model can choose a skill by its description.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// Phrases that say when to use a skill, as found in the corpus.
 const WHEN: [&str; 12] = [
@@ -27,8 +27,10 @@ pub fn says_when(description: &str) -> bool {
 pub struct Descriptions {
     /// The words of each description.
     all: Vec<BTreeMap<String, u32>>,
-    /// The descriptions that have a word.
-    with: HashMap<String, Vec<usize>>,
+    /// Their lengths as vectors of these counts.
+    lengths: Vec<f64>,
+    /// The descriptions that have a word, and how often.
+    with: HashMap<String, Vec<(usize, u32)>>,
 }
 
 impl Descriptions {
@@ -37,9 +39,10 @@ impl Descriptions {
         let mut index = Self::default();
         for (at, description) in descriptions.into_iter().enumerate() {
             let counts = counts(description);
-            for word in counts.keys() {
-                index.with.entry(word.clone()).or_default().push(at);
+            for (word, n) in &counts {
+                index.with.entry(word.clone()).or_default().push((at, *n));
             }
+            index.lengths.push(length(&counts));
             index.all.push(counts);
         }
         index
@@ -52,20 +55,27 @@ impl Descriptions {
         let with = |word: &str| self.with.get(word).map_or(&[][..], Vec::as_slice);
         let mut rarest: Vec<(&String, u32)> = counts.iter().map(|(word, n)| (word, *n)).collect();
         rarest.sort_by_key(|(word, _)| with(word).len());
+        let own = length(&counts);
+        let mut left: u32 = rarest.iter().map(|(_, n)| n * n).sum();
         // The commonest words, on which most descriptions meet, cannot make two of them similar
         // without a rarer one as long as they weigh less than `least`.
-        let enough = (least * length(&counts)).powi(2);
-        let mut left: u32 = rarest.iter().map(|(_, n)| n * n).sum();
-        let mut meeting = BTreeSet::new();
+        let mut dots = BTreeMap::new();
         for (word, n) in rarest {
-            if f64::from(left) < enough {
+            if f64::from(left) < (least * own).powi(2) {
                 break;
             }
-            meeting.extend(with(word));
+            for (at, others) in with(word) {
+                *dots.entry(*at).or_insert(0) += n * others;
+            }
             left -= n * n;
         }
-        let alike = |at: &usize| similarity(&counts, &self.all[*at]);
-        let alike = meeting.into_iter().map(|at| (at, alike(&at)));
+        // What the words that are left can add at most, and a little for rounding.
+        let most = |(at, dot): &(usize, u32)| {
+            f64::from(*dot) + f64::from(left).sqrt() * self.lengths[*at]
+                >= (least - 1e-9) * own * self.lengths[*at]
+        };
+        let alike = |(at, _)| (at, similarity(&counts, &self.all[at]));
+        let alike = dots.into_iter().filter(most).map(alike);
         alike.filter(|(_, alike)| *alike >= least).collect()
     }
 }

@@ -16,17 +16,22 @@ use crate::sys::{Base, limits, progress, warn};
 /// The market of the skills in `base`; `offline` uses only cached data.
 pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<'a> {
     let deadline = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
-    let steers = ctx.env.text("TERM").as_deref() != Some("dumb");
-    let watched = ctx.protocol.is_none() && steers && std::io::stderr().is_terminal();
     Market {
         deadline: (ctx.protocol == Some(Protocol::Stdin)).then(deadline),
         offline,
         mirror: mirror(ctx),
-        progress: watched.then_some(progress),
+        progress: watched(ctx),
         // What one command caches, another may install.
         permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(ctx))),
         ..ctx.market_at(base)
     }
+}
+
+/// What shows progress, if a person watches at a terminal.
+pub fn watched(ctx: &RunContext) -> Option<fn(&str)> {
+    let steers = ctx.env.text("TERM").as_deref() != Some("dumb");
+    let watched = ctx.protocol.is_none() && steers && std::io::stderr().is_terminal();
+    watched.then_some(progress)
 }
 
 /// As [`market`], for what is or may be installed in a layer: a source that a policy forbids there

@@ -35,6 +35,6 @@ pub use env::Env;
 pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
-pub use shown::{Shown, eprint, is_invisible, progress, seen, shown, visible, warn};
+pub use shown::{Progress, Shown, eprint, is_invisible, progress, seen, shown, visible, warn};
 pub use time::{Moment, millis};
 pub use uri::URI_PATH;

@@ -2,8 +2,10 @@
 //! characters that control the terminal, are invisible or reorder text are made visible here, even
 //! if an earlier step forgot to.
 
+use std::cell::Cell;
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use super::text::without_split_end;
 
@@ -167,6 +169,52 @@ pub fn eprint(text: Arguments) {
 pub fn progress(line: &str) {
     let line = visible(line);
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
+}
+
+/// How far a command has come that takes longer than a second, for a person who watches it.
+#[derive(Debug)]
+pub struct Progress {
+    what: &'static str,
+    of: usize,
+    show: Option<fn(&str)>,
+    /// When the next line is due; in between, lines would only cost time.
+    due: Cell<Instant>,
+    is_shown: Cell<bool>,
+}
+
+impl Progress {
+    /// Progress of doing `what` to so many things. Nothing is shown without `show`.
+    pub fn new(what: &'static str, of: usize, show: Option<fn(&str)>) -> Self {
+        Self {
+            what,
+            of,
+            show,
+            due: Cell::new(Instant::now() + Duration::from_secs(1)),
+            is_shown: Cell::new(false),
+        }
+    }
+
+    /// So many of the things are done.
+    pub fn at(&self, done: usize) {
+        let now = Instant::now();
+        if let Some(show) = self.show
+            && now >= self.due.get()
+        {
+            show(&format!("{}: {done} of {}", self.what, self.of));
+            self.due.set(now + Duration::from_millis(100));
+            self.is_shown.set(true);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(show) = self.show
+            && self.is_shown.get()
+        {
+            show("");
+        }
+    }
 }
 
 /// Writes one line with the program's name to standard error.

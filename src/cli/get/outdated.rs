@@ -1,7 +1,7 @@
 //! `outdated`: what `update` would change.
 
 use super::update::{unless_failed, what_changed};
-use crate::cli::market::{market_for, note};
+use crate::cli::market::market_for;
 use crate::cli::options::Scope;
 use crate::cli::{Caller, Failure, json};
 use crate::marketplace::{Change, UpdateOptions, Updated};
@@ -29,7 +29,7 @@ impl Outdated {
         };
         let base = self.scope.base(ctx);
         let market = market_for(ctx, &base, false, self.scope.layer())?;
-        let mut updated = market.update(&self.names, options, &mut |_| Ok(false), &mut note)?;
+        let mut updated = market.update(&self.names, options, &mut |_| Ok(false))?;
         updated.retain(|one| {
             !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
         });

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::market::{market_for, note};
+use crate::cli::market::market_for;
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::permits_update;
 use crate::cli::{Caller, Failure};
@@ -78,7 +78,7 @@ impl Update {
         };
         let base = self.scope.base(ctx);
         let market = market_for(ctx, &base, self.offline, layer)?;
-        let updated = market.update(&self.names, options, &mut agree, &mut note)?;
+        let updated = market.update(&self.names, options, &mut agree)?;
         for skill in updated.iter().filter(|_| !self.dry_run) {
             if let Change::Updated { from, to, .. } = &skill.change {
                 let event = Event::new("update")

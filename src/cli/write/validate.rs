@@ -9,10 +9,11 @@ use crate::author::{self, Finding, Findings, Format, strict};
 use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::describe::printable;
+use crate::cli::market::watched;
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, unified_diff};
-use crate::sys::{Durable, eprint, files, limits};
+use crate::sys::{Durable, Progress, eprint, files, limits};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
@@ -52,7 +53,9 @@ impl Validate {
                 let found = no_skill(path, self.strict, &installed);
                 report.findings.extend(found);
             }
-            for dir in dirs {
+            let progress = Progress::new("checking skills", dirs.len(), watched(ctx));
+            for (done, dir) in dirs.into_iter().enumerate() {
+                progress.at(done);
                 if !seen.insert(real(&dir)) {
                     continue;
                 }

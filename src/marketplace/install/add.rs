@@ -15,6 +15,7 @@ use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Origin, Picked};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
+use crate::sys::Progress;
 
 /// The result for one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -139,7 +140,13 @@ impl Market<'_> {
             }
             Ok(staged)
         };
-        let staged: Vec<Staged> = free.into_iter().map(stage).collect::<Result<_>>()?;
+        let progress = Progress::new("reading skills", free.len(), self.progress);
+        let staged = free.into_iter().enumerate().map(|(done, one)| {
+            progress.at(done);
+            stage(one)
+        });
+        let staged: Vec<Staged> = staged.collect::<Result<_>>()?;
+        drop(progress);
         if staged.is_empty() {
             return Ok(results);
         }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
@@ -15,8 +16,8 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::{Ancestry, Kind, Target};
 use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
-use crate::marketplace::{Market, Note};
 use crate::skill::Skill;
+use crate::sys::Progress;
 
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,7 +108,6 @@ impl Market<'_> {
         names: &[String],
         options: UpdateOptions,
         agree: &mut Agree,
-        note: &mut Note,
     ) -> Result<Vec<Updated>> {
         let lockfile = self.begin()?;
         let directories = self.meant(names, &lockfile)?;
@@ -118,15 +118,17 @@ impl Market<'_> {
             options,
             staging: &staging,
         };
+        let progress = Progress::new("checking skills", directories.len(), self.progress);
         let mut looked = Vec::new();
-        for name in &directories {
-            note(&format!("checking `{name}`"));
+        for (done, name) in directories.iter().enumerate() {
+            progress.at(done);
             looked.push(match lockfile.get(name) {
                 Some(entry) => update.look(entry, &mut fetcher),
                 None => Err(Error::new(format!("nobody knows where `{name}` came from"))
                     .hint("remove it and install it from its source")),
             });
         }
+        drop(progress);
         bring(&looked);
         let mut ready = Vec::new();
         for looked in looked {
@@ -234,7 +236,7 @@ enum Ready<'e> {
     Staged(&'e LockEntry, Box<Staged>, Digest),
 }
 
-impl<'u> Update<'u> {
+impl Update<'_> {
     fn look<'e, 's>(
         &self,
         entry: &'e LockEntry,

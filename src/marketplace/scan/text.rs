@@ -147,13 +147,13 @@ impl Report<'_> {
     }
 }
 
-fn is_base64(byte: &u8) -> bool {
+fn is_base64(byte: u8) -> bool {
     matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'-' | b'_')
 }
 
 /// The runs of base64 in a line, without the `=` that pads them.
 fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
-    let runs = line.as_bytes().split(|byte| !is_base64(byte));
+    let runs = line.as_bytes().split(|byte| !is_base64(*byte));
     let long = runs.filter(|run| run.len() >= SHORT_BASE64);
     let texts = long.filter_map(|run| std::str::from_utf8(run).ok());
     texts.filter(|run| !run.contains("//"))
@@ -166,7 +166,7 @@ fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
     for (number, line) in (1..).zip(text.lines().map(str::trim).chain([""])) {
         let bytes = line.as_bytes();
         if !run.is_empty() {
-            let start = bytes.iter().position(|byte| !is_base64(byte));
+            let start = bytes.iter().position(|byte| !is_base64(*byte));
             let start = &line[..start.unwrap_or(line.len())];
             run += start;
             if start.len() < line.len() || line.is_empty() {
@@ -177,7 +177,7 @@ fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
                 continue;
             }
         }
-        let end = bytes.iter().rposition(|byte| !is_base64(byte));
+        let end = bytes.iter().rposition(|byte| !is_base64(*byte));
         line[end.map_or(0, |at| at + 1)..].clone_into(&mut run);
         first = number;
     }

@@ -15,14 +15,7 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
     world.install("o/ocr").unwrap();
     let update = || {
         let updated = world
-            .with(|market| {
-                market.update(
-                    &[],
-                    UpdateOptions::default(),
-                    &mut |_| Ok(true),
-                    &mut |_| {},
-                )
-            })
+            .with(|market| market.update(&[], UpdateOptions::default(), &mut |_| Ok(true)))
             .unwrap();
         updated
             .into_iter()
@@ -63,12 +56,9 @@ fn a_local_source_is_copied_again_when_it_has_changed() {
     world.write("x", &[("new", "1")]);
     let updated = world
         .with(|market| {
-            market.update(
-                &["x".to_owned()],
-                UpdateOptions::default(),
-                &mut |_| Ok(true),
-                &mut |_| {},
-            )
+            market.update(&["x".to_owned()], UpdateOptions::default(), &mut |_| {
+                Ok(true)
+            })
         })
         .unwrap();
     assert!(
@@ -86,14 +76,7 @@ fn a_skill_that_is_gone_upstream_is_kept() {
     world.git("o/skills", &["mv", "skills/pdf", "moved"]);
     world.commit("o/skills", &[]);
     let updated = world
-        .with(|market| {
-            market.update(
-                &[],
-                UpdateOptions::default(),
-                &mut |_| Ok(true),
-                &mut |_| {},
-            )
-        })
+        .with(|market| market.update(&[], UpdateOptions::default(), &mut |_| Ok(true)))
         .unwrap();
     assert!(
         matches!(&updated[0].change, Change::Kept { hint: Some(hint), .. } if hint.contains("`moved`"))

@@ -8,7 +8,7 @@ use crate::skill::Skill;
 
 fn update(world: &World) -> Vec<Change> {
     let options = UpdateOptions::default();
-    let updated = world.with(|market| market.update(&[], options, &mut |_| Ok(true), &mut |_| {}));
+    let updated = world.with(|market| market.update(&[], options, &mut |_| Ok(true)));
     updated.unwrap().into_iter().map(|one| one.change).collect()
 }
 
