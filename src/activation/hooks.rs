@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
-use crate::policy::{Event, approval_current};
+use crate::policy::{DigestCache, Event, approval_current};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
@@ -230,7 +230,7 @@ impl RunContext {
     /// model is told.
     fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
         let approved = self.approved().entries().unwrap_or_default();
-        approval_current(&approved, skill).map_err(|changed| {
+        approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
             let since = if changed { " since it changed" } else { "" };
             let catalog = self.catalog();
             let entry = catalog.entries().iter().find(|entry| entry.dir == skill.dir);

@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
-use super::layer::Layer;
+use super::layer::{Layer, Root};
+use crate::error::{Error, Result};
 use crate::policy::{
-    Approvals, Config, Policies, Trust, Trusts, Visibility, any_matches, approval_current,
-    approval_needed,
+    Approvals, Config, DigestCache, Policies, Trust, Trusts, Visibility, any_matches,
+    approval_current, approval_needed,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -29,8 +30,9 @@ pub struct Rules<'a> {
     /// Why no skill is eligible, if so.
     unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
-    context: OnceCell<Result<Option<String>, Unreadable>>,
+    context: OnceCell<std::result::Result<Option<String>, Unreadable>>,
     pub(super) trusts: Trusts,
+    digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: RefCell<Installed>,
 }
@@ -39,8 +41,12 @@ pub struct Rules<'a> {
 type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
-    /// The rules for this run.
+    /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(ctx: &'a RunContext) -> Self {
+        Self::by(ctx, Rc::new(DigestCache::of_project(ctx)))
+    }
+
+    fn by(ctx: &'a RunContext, digests: Rc<DigestCache>) -> Self {
         let mut unreadable = None;
         let policies = ctx.policies().unwrap_or_else(|error| {
             let why = format!("the policy cannot be read, so no skill is offered: {error}");
@@ -59,7 +65,8 @@ impl<'a> Rules<'a> {
             policies,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::default(),
+            trusts: Trusts::by(digests.clone()),
+            digests,
             approved: OnceCell::new(),
             installed: RefCell::default(),
         }
@@ -99,7 +106,8 @@ impl<'a> Rules<'a> {
         }
         let need = approval_needed(skill, &needs)?;
         let approved = || self.ctx.approved().entries().unwrap_or_default();
-        let since = match approval_current(self.approved.get_or_init(approved), skill) {
+        let approved = self.approved.get_or_init(approved);
+        let since = match approval_current(approved, skill, &self.digests) {
             Ok(_) => return None,
             Err(true) => ", and it changed since its approval",
             Err(false) => "",
@@ -158,7 +166,7 @@ impl<'a> Rules<'a> {
         self.found_context().as_ref().ok()?.as_deref()
     }
 
-    fn found_context(&self) -> &Result<Option<String>, Unreadable> {
+    fn found_context(&self) -> &std::result::Result<Option<String>, Unreadable> {
         self.context.get_or_init(|| self.ctx.context_or_why())
     }
 
@@ -221,6 +229,39 @@ impl<'a> Rules<'a> {
                 || chosen(skill, chooser),
                 |(withheld, why)| Standing::Withheld(withheld, why),
             )
+    }
+}
+
+impl RunContext {
+    /// Checks trust in a skill and its approval by every byte, and not by stamps.
+    ///
+    /// # Errors
+    /// If one is missing, or the skill is in none of the skills directories.
+    pub fn check_consent(&self, skill: &Skill) -> Result<()> {
+        let rules = Rules::by(self, Rc::default());
+        let mut roots = self.roots(&rules.config).into_iter().enumerate();
+        let holds = |root: &Root| skill.dir.parent() == Some(&root.dir);
+        let (root, layer) = roots
+            .find(|(_, root)| holds(root))
+            .map(|(at, root)| (at, root.layer))
+            .ok_or_else(|| Error::new(format!("`{}` is in no skills directory", skill.name)))?;
+        let entry = Entry {
+            dir: skill.dir.clone(),
+            layer,
+            skill: Ok(skill.clone()),
+            tool: None,
+            standing: Standing::Unusable,
+            owner: None,
+            root,
+        };
+        let refusal = rules
+            .distrusts(layer, &skill.dir)
+            .or_else(|| rules.distrusts_content(layer, skill))
+            .or_else(|| rules.unapproved(&entry, skill));
+        match refusal {
+            Some((_, why)) => Err(Error::new(why.to_string())),
+            None => Ok(()),
+        }
     }
 }
 

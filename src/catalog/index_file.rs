@@ -9,14 +9,13 @@ use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
-use crate::sys::{Dir, Durable, EntryName, files, hash, limits};
+use crate::sys::{cache_file, hash, limits};
 
 /// Indexes kept. Each set of skill directories has one, so each project with skills has one.
 pub const CATALOG_INDEXES: usize = 50;
@@ -119,18 +118,14 @@ impl Stored {
     /// Opens the index at `path` if it is valid, complete, and was written by this user under
     /// `key`.
     pub fn open(path: &Path, key: &str) -> Option<Self> {
-        let (file, metadata) = files::open_with_metadata(path).ok()?;
-        let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
-        if !is_private || metadata.len() > limits::CATALOG_INDEX {
-            return None;
-        }
+        let (file, size) = cache_file::open(path, limits::CATALOG_INDEX)?;
         let mut head = [0; HEAD];
         file.read_exact_at(&mut head, 0).ok()?;
         let (length, checksum) = head.strip_prefix(MAGIC)?.split_first_chunk()?;
         let start = HEAD as u64;
         let end = start.checked_add(u64::from_le_bytes(*length))?;
         let checksum = u64::from_le_bytes(checksum.try_into().ok()?);
-        let skills = end..metadata.len();
+        let skills = end..size;
         let table = read(&file, start..end.min(skills.end), checksum)?;
         let table: Table<String, _, _> = postcard::from_bytes(&table).ok()?;
         let (its_key, roots, answers, checksum) = table;
@@ -171,34 +166,5 @@ pub fn write(path: &Path, key: &str, found: &Found, answers: &[Answer]) {
     };
     let head = [table.len() as u64, hash(&table)].map(u64::to_le_bytes);
     let bytes = [&MAGIC[..], head.as_flattened(), &table, &found.cached].concat();
-    if let Some((dir, name)) = place(path) {
-        if !dir.has(&name) {
-            make_room(&dir);
-        }
-        let _ = dir.replace(&name, &bytes, 0o600, Durable::No);
-    }
-}
-
-/// The directory of the index at `path`, and its name there. The directory is created, but not its
-/// parents.
-fn place(path: &Path) -> Option<(Dir, EntryName)> {
-    let name = |path: &Path| EntryName::parse(path.file_name()?);
-    let dir = path.parent()?;
-    let above = Dir::anchor(dir.parent()?).ok()?;
-    Some((above.make_private_dir(&name(dir)?).ok()?, name(path)?))
-}
-
-/// Removes the oldest indexes, and leftovers of killed processes.
-fn make_room(dir: &Dir) {
-    let entries = dir.entries().unwrap_or_default().into_iter();
-    let changed = |name: &EntryName| dir.open_file(name).ok()?.1.modified().ok();
-    let mut files: Vec<_> = entries
-        .filter_map(|(name, _)| Some((changed(&name)?, name)))
-        .collect();
-    if files.len() >= CATALOG_INDEXES {
-        files.sort();
-        for (_, name) in &files[..=files.len() - CATALOG_INDEXES] {
-            let _ = dir.remove_file(name);
-        }
-    }
+    cache_file::replace_raw(path, &bytes, CATALOG_INDEXES);
 }

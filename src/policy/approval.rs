@@ -1,8 +1,8 @@
 //! Which skills need an administrator's approval, and which approvals count.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,12 @@ use crate::error::Result;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
-use crate::policy::{Ledger, Need};
+use crate::policy::digest_cache::Digested;
+use crate::policy::{DigestCache, Ledger, Need};
 use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
+use crate::sys::stamp::Stamps;
 use crate::sys::{files, limits, tree};
 
 impl RunContext {
@@ -83,9 +85,21 @@ fn key(dir: &Path) -> String {
 ///
 /// # Errors
 /// If it is not approved as it is now.
-pub fn current(approved: &BTreeMap<String, Approvals>, skill: &Skill) -> Result<String, bool> {
+pub fn current(
+    approved: &BTreeMap<String, Approvals>,
+    skill: &Skill,
+    digests: &DigestCache,
+) -> Result<String, bool> {
     let of_name = approved.get(skill.name.as_str()).ok_or(false)?;
-    let now = digest(skill).ok().filter(|now| of_name.has(now));
+    let now = digests.digested("approval", &skill.dir, || {
+        let (digest, stamps) = digest_seen(skill)?;
+        let skills = Vec::new();
+        Ok((Digested { digest, skills }, stamps))
+    });
+    let now = now
+        .ok()
+        .map(|now| now.digest)
+        .filter(|now| of_name.has(now));
     now.ok_or_else(|| of_name.was_for(&skill.dir))
 }
 
@@ -93,10 +107,14 @@ pub fn current(approved: &BTreeMap<String, Approvals>, skill: &Skill) -> Result<
 ///
 /// # Errors
 /// If part of it cannot be read, or it exceeds the limits of a skill.
-pub fn digest(skill: &Skill) -> std::io::Result<String> {
+pub fn digest(skill: &Skill) -> io::Result<String> {
+    Ok(digest_seen(skill)?.0)
+}
+
+fn digest_seen(skill: &Skill) -> io::Result<(String, Stamps)> {
     match skill.pointed_to() {
-        Some(file) => tree::digest([&skill.dir, file]),
-        None => tree::digest([&skill.dir]),
+        Some(file) => tree::digest_seen([&skill.dir, file], &mut |_, _| {}),
+        None => tree::digest_seen([&skill.dir], &mut |_, _| {}),
     }
 }
 
@@ -183,12 +201,15 @@ mod tests {
             let old = Ledger::for_user(file.clone(), 1);
             old.put("x", now.clone()).unwrap();
             let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 2);
-            assert_eq!(current(&ledger.entries().unwrap(), &skill), Ok(now.clone()));
+            assert_eq!(
+                current(&ledger.entries().unwrap(), &skill, &DigestCache::default()),
+                Ok(now.clone())
+            );
             let namesake = root.path().join("namesake");
             ledger
                 .approve("x", &namesake, "other".to_owned(), alone)
                 .unwrap();
-            let approved = current(&ledger.entries().unwrap(), &skill);
+            let approved = current(&ledger.entries().unwrap(), &skill, &DigestCache::default());
             assert_eq!(approved.is_ok(), stays, "{approved:?}");
             fs::remove_file(&file).unwrap();
         }

@@ -7,6 +7,7 @@ mod audit;
 mod by_context;
 mod config;
 mod config_merge;
+mod digest_cache;
 mod effective_config;
 mod enterprise;
 mod events;
@@ -28,6 +29,7 @@ pub use approval::{
 pub use audit::{Audit, Event};
 pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
+pub use digest_cache::DigestCache;
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use events::{call_event, decision_of};

@@ -6,11 +6,13 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::policy::Ledger;
+use crate::policy::digest_cache::Digested;
+use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
@@ -71,9 +73,11 @@ pub enum Trust {
     Missing,
 }
 
-/// The record of trust, read once, and the results of comparing directories with it.
+/// The record of trust, read once, and the results of comparing directories with it. By default
+/// every byte is digested.
 #[derive(Debug, Default)]
 pub struct Trusts {
+    digests: Rc<DigestCache>,
     entries: OnceCell<BTreeMap<String, Trusted>>,
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
     keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
@@ -83,6 +87,14 @@ pub struct Trusts {
 }
 
 impl Trusts {
+    /// Compares with the record by what `digests` knows, too.
+    pub fn by(digests: Rc<DigestCache>) -> Self {
+        Self {
+            digests,
+            ..Self::default()
+        }
+    }
+
     /// Whether the skill in `dir` and the shared files beside it are trusted.
     pub fn of_skill(&self, ctx: &RunContext, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
@@ -149,11 +161,16 @@ impl Trusts {
         self.once(holder, || {
             let [chibi, agents, claude] = HOLDS.map(|root| holder.join(root));
             let config = holder.join(PROJECT_CONFIG);
+            let make = || {
+                let mut skills = Vec::new();
+                let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
+                let places = [&*chibi, &agents, &claude, &config];
+                let (digest, stamps) = tree::digest_seen(places, saw)?;
+                Ok((Digested { digest, skills }, stamps))
+            };
             // Unreadable content counts as changed.
-            let mut files = Vec::new();
-            let saw = &mut |path: &Path, content: &[u8]| saw(&mut files, path, content);
-            match tree::digest_seen([&chibi, &agents, &claude, &config], saw) {
-                Ok(now) if now == digest => self.is_given(holder, files),
+            match self.digests.digested("whole", holder, make) {
+                Ok(now) if now.digest == digest => self.is_given(holder, now.skills),
                 _ => Trust::Outdated(Vec::new()),
             }
         })
@@ -178,16 +195,21 @@ impl Part {
         if files.len() > TRUSTED_FILES {
             files.clear();
         }
-        let digest = digest_of(path, &mut |_, _| {})?;
+        let (digest, _) = digest_of(path, &mut |_, _| {})?;
         Ok(Self { digest, files })
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
-        let mut files = Vec::new();
-        let now = digest_of(path, &mut |path, content| saw(&mut files, path, content)).ok();
-        if now.as_ref() == Some(&self.digest) {
-            return trusts.is_given(path, files);
-        }
+        let make = || {
+            let mut skills = Vec::new();
+            let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
+            let (digest, stamps) = digest_of(path, saw)?;
+            Ok((Digested { digest, skills }, stamps))
+        };
+        let now = match trusts.digests.digested("trust", path, make) {
+            Ok(now) if now.digest == self.digest => return trusts.is_given(path, now.skills),
+            now => now.ok().map(|now| now.digest),
+        };
         let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
         if now.is_some_and(|now| tree::is_named(&now))
             && !tree::is_named(&self.digest)

@@ -137,6 +137,8 @@ pub const WALK_STEPS: usize = 2 * INSTALL_FILES;
 pub const DIGEST_DEPTH: usize = 24;
 /// The records of trust and of approvals, for about 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
+/// The digests kept for one project: about a hundred bytes for each file they cover.
+pub const DIGEST_CACHE: u64 = 16 * 1024 * 1024;
 /// Rotated audit logs that are kept.
 pub const AUDIT_KEPT: usize = 4;
 /// Justification, evidence and each comment of a proposal, which a person reads.

@@ -2,6 +2,7 @@
 //! nothing of skills, hosts or protocols.
 
 mod base;
+pub mod cache_file;
 mod capped;
 pub mod dir;
 pub mod directories;

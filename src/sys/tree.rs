@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
+use super::stamp::{Stamp, Stamps};
 use super::{files, limits};
 
 /// The beginning of a digest in which the names of the paths count.
@@ -24,21 +25,23 @@ const NAMED: &str = "sha256-named:";
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`],
 /// [`limits::WALK_STEPS`]).
 pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
-    digest_seen(places, &mut |_, _| {})
+    Ok(digest_seen(places, &mut |_, _| {})?.0)
 }
 
-/// As [`digest`]; `saw` gets the path below its place and the content of each file.
+/// As [`digest`], with the stamps of everything it depends on, taken before the content was read;
+/// `saw` gets the path below its place and the content of each file.
 ///
 /// # Errors
 /// As [`digest`].
-pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<String> {
+pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for place in places {
         reading.hash(place, &mut hash, saw)?;
         hash.update([b'|']);
     }
-    Ok(format!("sha256:{:x}", hash.finalize()))
+    let digest = format!("sha256:{:x}", hash.finalize());
+    Ok((digest, reading.stamps))
 }
 
 /// As [`digest_seen`], for any number of paths below `root`: the name of each below `root` counts
@@ -46,7 +49,7 @@ pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<S
 ///
 /// # Errors
 /// As [`digest`], and when a path is not below `root`.
-pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<String> {
+pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for path in paths {
@@ -54,7 +57,8 @@ pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<Stri
         record(&mut hash, name, b'|', b"");
         reading.hash(path, &mut hash, saw)?;
     }
-    Ok(format!("{NAMED}{:x}", hash.finalize()))
+    let digest = format!("{NAMED}{:x}", hash.finalize());
+    Ok((digest, reading.stamps))
 }
 
 /// Whether the names of the paths count in this digest.
@@ -100,6 +104,7 @@ struct Reading {
     steps: usize,
     files: usize,
     bytes: u64,
+    stamps: Stamps,
 }
 
 impl Reading {
@@ -114,10 +119,11 @@ impl Reading {
     /// Reads what is at or below `root`. A missing and an empty directory are the same: neither
     /// contains anything.
     fn read(&mut self, root: &Path, tell: Tell) -> io::Result<()> {
-        match root.symlink_metadata() {
-            Ok(_) => self.add(root, Path::new(""), 0, tell),
-            Err(_) => Ok(()),
+        if root.symlink_metadata().is_ok() {
+            return self.add(root, Path::new(""), 0, tell);
         }
+        self.stamps.push((root.to_owned(), None));
+        Ok(())
     }
 
     #[expect(clippy::disallowed_methods, reason = "links are followed, see above")]
@@ -135,8 +141,11 @@ impl Reading {
         let Ok(metadata) = fs::metadata(&path) else {
             // A dangling link counts by its target, because that may exist later.
             let target = fs::read_link(&path)?;
+            self.stamps.push((path, None));
             return self.record(below, b'l', target.as_os_str().as_bytes(), tell);
         };
+        let stamp = Stamp::from_metadata(&metadata);
+        self.stamps.push((path.clone(), Some(stamp)));
         if metadata.is_dir() {
             if depth > limits::DIGEST_DEPTH {
                 return Err(io::Error::other(format!(
@@ -249,7 +258,7 @@ mod tests {
         let entries = fs::read_dir(root.path()).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        digest_named(root.path(), &paths, &mut |_, _| {}).unwrap()
+        digest_named(root.path(), &paths, &mut |_, _| {}).unwrap().0
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::Host;
 use crate::layers::{put, with_layers};
 
 /// Longer than the tick of a file system's clock: what was written before is taken from the index.
-const SETTLED: Duration = Duration::from_millis(40);
+pub const SETTLED: Duration = Duration::from_millis(40);
 
 /// What the model and the user are told, by every call that the index has a part in.
 fn answers(host: &Host) -> Vec<String> {

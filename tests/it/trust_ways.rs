@@ -4,10 +4,12 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::thread::sleep;
 
 use serde_json::json;
 
 use crate::Host;
+use crate::index::SETTLED;
 use crate::layers::{codes, is_offered, put};
 
 /// Whether anything of the skill `evil` can be had, by any way to it.
@@ -259,7 +261,8 @@ fn whatever_changes_after_trust_asks_again() {
             symlink(".", host.project().join(".claude/skills/evil/self")).unwrap();
         }),
     ];
-    for (way, change) in ways {
+    let each = ways.iter().flat_map(|way| [(way, false), (way, true)]);
+    for ((way, change), waits) in each {
         let mut host = Host::stdin();
         evil(&host.project().join(".claude/skills"));
         fs::write(host.project().join("outside.txt"), "1").unwrap();
@@ -271,6 +274,12 @@ fn whatever_changes_after_trust_asks_again() {
         .unwrap();
         host.succeeds(&["trust"]);
         assert!(reaches_the_model(&host), "{way}");
+        // Now and once the digests are taken from those that are kept.
+        if waits {
+            sleep(SETTLED);
+            assert!(is_offered(&host, "evil"), "{way}");
+            assert!(host.plugin_dir().join("digests").is_dir(), "{way}");
+        }
         change(&mut host);
         assert!(!is_offered(&host, "evil"), "{way}");
         assert!(
@@ -278,7 +287,7 @@ fn whatever_changes_after_trust_asks_again() {
             "{way}"
         );
         host.knows_not("evil");
-        if way != "a circle" {
+        if *way != "a circle" {
             host.succeeds(&["trust"]);
             assert!(is_offered(&host, "evil"), "{way}");
         }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
-use crate::skill::{Skill, skill_digest};
+use crate::skill::{Skill, find_skill_file, skill_digest};
+use crate::sys::stamp::{Stamp, Stamps};
 use crate::sys::{files, tree};
 
 /// Keeps the digest of a skill's file that is being compared.
@@ -33,15 +34,37 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
-pub fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<String> {
-    let paths = paths_of(path)?;
+pub fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<(String, Stamps)> {
     let is_place = RunContext::is_place(path);
-    match (&paths[..], path.parent()) {
-        ([], _) => tree::digest([]),
+    // Which paths there are depends on these.
+    let listed = if is_place {
+        listed_in(path)
+    } else {
+        Stamps::new()
+    };
+    let paths = paths_of(path)?;
+    let (digest, mut stamps) = match (&paths[..], path.parent()) {
+        ([], _) => tree::digest_seen([], saw),
         ([own], _) if !is_place => tree::digest_seen([own], saw),
         (_, Some(root)) if !is_place => tree::digest_named(root, &paths, saw),
         _ => tree::digest_named(path, &paths, saw),
-    }
+    }?;
+    stamps.extend(listed);
+    Ok((digest, stamps))
+}
+
+/// The stamps of a skills directory, of each skill in it and of its file: all that decides what is
+/// beside the skills.
+fn listed_in(root: &Path) -> Stamps {
+    let skills = skill_directories(root).into_iter();
+    let files = skills.flat_map(|dir| [find_skill_file(&dir), Some(dir)]);
+    let paths = files.flatten().chain([root.to_owned()]);
+    let stamp = |path: &PathBuf| Some(Stamp::from_metadata(&path.metadata().ok()?));
+    let stamped = paths.map(|path| {
+        let stamp = stamp(&path);
+        (path, stamp)
+    });
+    stamped.collect()
 }
 
 pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
