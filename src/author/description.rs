@@ -25,12 +25,20 @@ pub fn says_when(description: &str) -> bool {
 /// Descriptions by their words, to find those that say nearly the same as another one.
 #[derive(Debug, Default)]
 pub struct Descriptions {
-    /// The words of each description.
-    all: Vec<BTreeMap<String, u32>>,
-    /// Their lengths as vectors of these counts.
-    lengths: Vec<f64>,
-    /// The descriptions that have a word, and how often.
-    with: HashMap<String, Vec<(usize, u32)>>,
+    /// The number of each word.
+    words: HashMap<String, usize>,
+    /// By the number of a word, the descriptions that have it, and how often.
+    with: Vec<Vec<(usize, u32)>>,
+    all: Vec<Counted>,
+}
+
+/// How often a description has which word.
+#[derive(Debug)]
+struct Counted {
+    /// Words by number, sorted, and how often.
+    words: Vec<(usize, u32)>,
+    /// The length of these counts as a vector.
+    length: f64,
 }
 
 impl Descriptions {
@@ -39,11 +47,17 @@ impl Descriptions {
         let mut index = Self::default();
         for (at, description) in descriptions.into_iter().enumerate() {
             let counts = counts(description);
-            for (word, n) in &counts {
-                index.with.entry(word.clone()).or_default().push((at, *n));
+            let mut words = Vec::with_capacity(counts.len());
+            for (word, n) in counts {
+                let new = index.words.len();
+                let word = *index.words.entry(word).or_insert(new);
+                if word == new {
+                    index.with.push(Vec::new());
+                }
+                index.with[word].push((at, n));
+                words.push((word, n));
             }
-            index.lengths.push(length(&counts));
-            index.all.push(counts);
+            index.all.push(Counted::new(words));
         }
         index
     }
@@ -51,49 +65,69 @@ impl Descriptions {
     /// The places of the descriptions whose similarity to this one is at least `least`, with it: a
     /// number from 0 to 1, the cosine of the word counts. Deterministic on every machine.
     pub fn similar(&self, description: &str, least: f64) -> Vec<(usize, f64)> {
-        let counts = counts(description);
-        let with = |word: &str| self.with.get(word).map_or(&[][..], Vec::as_slice);
-        let mut rarest: Vec<(&String, u32)> = counts.iter().map(|(word, n)| (word, *n)).collect();
-        rarest.sort_by_key(|(word, _)| with(word).len());
-        let own = length(&counts);
+        // Words that no description has are different from all of theirs.
+        let mut unknown = self.words.len()..;
+        let counts = counts(description).into_iter();
+        let number = |word: &String| self.words.get(word).copied();
+        let numbered = counts.filter_map(|(word, n)| {
+            let number = number(&word).or_else(|| unknown.next())?;
+            Some((number, n))
+        });
+        let own = Counted::new(numbered.collect());
+        let with = |word: usize| self.with.get(word).map_or(&[][..], Vec::as_slice);
+        let mut rarest = own.words.clone();
+        rarest.sort_by_key(|(word, _)| with(*word).len());
         let mut left: u32 = rarest.iter().map(|(_, n)| n * n).sum();
         // The commonest words, on which most descriptions meet, cannot make two of them similar
-        // without a rarer one as long as they weigh less than `least`.
-        let mut dots = BTreeMap::new();
+        // without a rarer one as long as they weigh less than `least`. A few words more leave less
+        // for them to add, so that fewer descriptions have to be compared.
+        let (mut dots, mut met) = (vec![0; self.all.len()], Vec::new());
         for (word, n) in rarest {
-            if f64::from(left) < (least * own).powi(2) {
+            if f64::from(left) < (0.8 * least * own.length).powi(2) {
                 break;
             }
             for (at, others) in with(word) {
-                *dots.entry(*at).or_insert(0) += n * others;
+                if dots[*at] == 0 {
+                    met.push(*at);
+                }
+                dots[*at] += n * others;
             }
             left -= n * n;
         }
+        met.sort_unstable();
         // What the words that are left can add at most, and a little for rounding.
-        let most = |(at, dot): &(usize, u32)| {
-            f64::from(*dot) + f64::from(left).sqrt() * self.lengths[*at]
-                >= (least - 1e-9) * own * self.lengths[*at]
+        let most = |at: &usize| {
+            let length = self.all[*at].length;
+            let most = f64::from(dots[*at]) + f64::from(left).sqrt() * length;
+            most >= (least - 1e-9) * own.length * length
         };
-        let alike = |(at, _)| (at, similarity(&counts, &self.all[at]));
-        let alike = dots.into_iter().filter(most).map(alike);
+        let alike = |at: usize| (at, own.similarity(&self.all[at]));
+        let alike = met.into_iter().filter(most).map(alike);
         alike.filter(|(_, alike)| *alike >= least).collect()
     }
 }
 
-fn similarity(one: &BTreeMap<String, u32>, other: &BTreeMap<String, u32>) -> f64 {
-    let products = one
-        .iter()
-        .map(|(word, n)| n * other.get(word).unwrap_or(&0));
-    let (dot, length) = (products.sum::<u32>(), length(one) * length(other));
-    if length == 0.0 {
-        0.0
-    } else {
-        f64::from(dot) / length
+impl Counted {
+    fn new(mut words: Vec<(usize, u32)>) -> Self {
+        words.sort_unstable();
+        let length = f64::from(words.iter().map(|(_, n)| n * n).sum::<u32>()).sqrt();
+        Self { words, length }
     }
-}
 
-fn length(counts: &BTreeMap<String, u32>) -> f64 {
-    f64::from(counts.values().map(|n| n * n).sum::<u32>()).sqrt()
+    fn similarity(&self, other: &Self) -> f64 {
+        let mut others = other.words.iter().peekable();
+        let products = self.words.iter().filter_map(|(word, n)| {
+            while others.next_if(|(other, _)| other < word).is_some() {}
+            let (_, m) = others.next_if(|(other, _)| other == word)?;
+            Some(n * m)
+        });
+        let (dot, length) = (products.sum::<u32>(), self.length * other.length);
+        if length == 0.0 {
+            0.0
+        } else {
+            f64::from(dot) / length
+        }
+    }
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -142,6 +176,24 @@ mod tests {
         assert!(similarity("", pdf).abs() < 1e-9);
     }
 
+    fn cosine(one: &BTreeMap<String, u32>, other: &BTreeMap<String, u32>) -> f64 {
+        let dot = |other: &BTreeMap<String, u32>| {
+            let products = one
+                .iter()
+                .map(|(word, n)| n * other.get(word).unwrap_or(&0));
+            f64::from(products.sum::<u32>())
+        };
+        let length = |counts: &BTreeMap<String, u32>| {
+            f64::from(counts.values().map(|n| n * n).sum::<u32>()).sqrt()
+        };
+        let lengths = length(one) * length(other);
+        if lengths == 0.0 {
+            0.0
+        } else {
+            dot(other) / lengths
+        }
+    }
+
     #[test]
     fn the_index_finds_what_comparing_all_with_all_finds() {
         // Words of very different frequency, from a small generator.
@@ -162,7 +214,7 @@ mod tests {
         for text in &texts {
             let one = counts(text);
             let all = texts.iter().enumerate();
-            let all = all.map(|(at, other)| (at, similarity(&one, &counts(other))));
+            let all = all.map(|(at, other)| (at, cosine(&one, &counts(other))));
             let slowly: Vec<(usize, f64)> = all.filter(|(_, alike)| *alike >= 0.75).collect();
             assert_eq!(index.similar(text, 0.75), slowly, "{text}");
             found += slowly.len();

@@ -21,7 +21,8 @@ impl Installed {
         let base = entry.dir.parent()?.parent()?;
         let read = || ctx.market_at(&ctx.base(base)).entries().unwrap_or_default();
         let entries = self.0.entry(base.to_owned()).or_insert_with(read);
-        entries.iter().find(|said| said.name == *name)
+        let first = entries.partition_point(|said| *said.name < *name);
+        entries.get(first).filter(|said| said.name == *name)
     }
 
     /// As [`Installed::said`], unless it is only a claim.

@@ -47,7 +47,7 @@ impl Market<'_> {
     /// # Errors
     /// As [`Market::origin`].
     pub fn entries(&self) -> Result<Vec<LockEntry>> {
-        Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
+        Ok(Lockfile::read(self.plugin_dir)?.into_entries())
     }
 
     /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files

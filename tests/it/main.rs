@@ -35,6 +35,8 @@ mod fail_closed_tools;
 mod first_minutes;
 mod fork;
 mod git_arguments;
+#[cfg(target_os = "linux")]
+mod growth;
 mod hooks;
 mod host;
 mod host_process;

@@ -2,10 +2,11 @@
 //! contains no times, so the same installs give the same bytes. A file in an unknown format is
 //! never overwritten.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -111,6 +112,21 @@ struct Written<Entry> {
     other: Map<String, Value>,
 }
 
+/// An entry, or why it is none. Each is converted as it is read: the values of all of them would
+/// take more memory than everything else.
+struct Parsed(std::result::Result<LockEntry, String>);
+
+impl<'de> Deserialize<'de> for Parsed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let name = one_line(value["name"].as_str().unwrap_or_default());
+        let entry = serde_json::from_value(value);
+        Ok(Self(
+            entry.map_err(|error| format!("the entry `{name}`: {error}")),
+        ))
+    }
+}
+
 /// The content of the file; `None` if it is missing. In a project, a link in its place is not
 /// followed.
 fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
@@ -155,7 +171,7 @@ impl Lockfile {
                  installed, but cannot be updated",
             )
         };
-        let written: Written<Value> = serde_json::from_slice(&bytes).map_err(|error| {
+        let written: Written<Parsed> = serde_json::from_slice(&bytes).map_err(|error| {
             let conflicts = bytes.windows(8).any(|window| window == b"<<<<<<< ");
             broken(if conflicts {
                 &"it has merge conflicts"
@@ -163,11 +179,8 @@ impl Lockfile {
                 &error
             })
         })?;
-        let entries = written.skills.into_iter().map(|entry| {
-            let name = one_line(entry["name"].as_str().unwrap_or_default());
-            serde_json::from_value::<LockEntry>(entry)
-                .map_err(|error| broken(&format!("the entry `{name}`: {error}")))
-        });
+        let entries = written.skills.into_iter();
+        let entries = entries.map(|entry| entry.0.map_err(|why| broken(&why)));
         let mut entries: Vec<LockEntry> = if written.version == VERSION {
             entries.collect::<Result<_>>()?
         } else {
@@ -221,6 +234,11 @@ impl Lockfile {
         &self.entries
     }
 
+    /// All entries, sorted by name.
+    pub fn into_entries(self) -> Vec<LockEntry> {
+        self.entries
+    }
+
     /// Sets the entries of skills, or removes them, and writes the file if that changes it. `scratch`
     /// is a directory for temporary files.
     ///
@@ -237,34 +255,42 @@ impl Lockfile {
         let names: HashSet<&InstalledName> = new.iter().map(|(name, _)| *name).collect();
         let is_other = |entry: &&LockEntry| !names.contains(&entry.name);
         let others = self.entries.iter().filter(is_other);
-        let entries = others.chain(new.iter().filter_map(|(_, entry)| *entry));
-        let mut entries: Vec<LockEntry> = entries.cloned().collect();
-        sort(&mut entries);
+        let mut entries: Vec<&LockEntry> = others.collect();
+        entries.extend(new.iter().filter_map(|(_, entry)| *entry));
+        entries.sort_by(|a, b| order(a, b));
         self.check_writable()?;
         let written = Written {
             version: VERSION,
-            skills: entries.iter().collect(),
+            skills: entries,
             other: self.other.clone(),
         };
-        let text = serde_json::to_string_pretty(&written)
+        let mut text = serde_json::to_vec_pretty(&written)
             .map_err(|error| Error::caused("could not write the lockfile", error))?;
-        let (text, durable) = (format!("{text}\n"), Durable::Yes);
+        text.push(b'\n');
+        let durable = Durable::Yes;
         let file = self.base.file(&FILE)?;
         let HomeFile { dir, name, .. } = &file;
         let written = if file.is_elsewhere {
-            dir.replace(name, text.as_bytes(), 0o644, durable)
+            dir.replace(name, &text, 0o644, durable)
         } else {
-            dir.replace_through(scratch, name, text.as_bytes(), 0o644, durable)
+            dir.replace_through(scratch, name, &text, 0o644, durable)
         };
         written.map_err(|error| dir.error("write", name, &error))?;
         // What is in memory changes only after what is on disk.
-        self.entries = entries;
+        self.entries.retain(|entry| !names.contains(&entry.name));
+        let new = new.iter().filter_map(|(_, entry)| *entry);
+        self.entries.extend(new.cloned());
+        sort(&mut self.entries);
         Ok(())
     }
 }
 
 fn sort(entries: &mut [LockEntry]) {
-    entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    entries.sort_by(order);
+}
+
+fn order(a: &LockEntry, b: &LockEntry) -> Ordering {
+    (&a.name, &a.id).cmp(&(&b.name, &b.id))
 }
 
 #[cfg(test)]
