@@ -202,7 +202,7 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
     offered.ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
-            .hint("the user can see more with `agent-skills list-installed`")
+            .hint("the user can see more with `agent-skills list`")
     })
 }
 

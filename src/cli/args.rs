@@ -1,13 +1,15 @@
 //! The command line, as clap sees it: each verb's arguments are in the verb's file, with its help.
 
-use clap::{Parser, Subcommand};
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory, Parser, Subcommand};
 
 pub use super::get::{
     cat::Cat,
     import_lock::ImportLock,
     install::Install,
     link::Link,
-    list::{List, Search},
+    list::{Available, List, Search},
     outdated::Outdated,
     remove::Remove,
     show::Show,
@@ -54,68 +56,146 @@ pub struct Cli {
     pub verb: Option<Verb>,
 }
 
-/// What can be done, in the order of the help.
+/// What can be done, in the order of the help; then, hidden, earlier names and what only other
+/// programs call.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    #[command(alias = "add")]
     Install(Install),
-    Remove(Remove),
     Update(Update),
-    Outdated(Outdated),
-    Rollback(Rollback),
-    History(History),
-    #[command(subcommand)]
-    Proposals(Proposals),
-    Verify(Verify),
-    Link(Link),
-    ImportLock(ImportLock),
-    Scan(Scan),
-    Show(Show),
-    Cat(Cat),
-    #[command(subcommand)]
-    Sources(Sources),
-    List(List),
-    #[command(alias = "list_installed")]
-    ListInstalled(ListInstalled),
-    #[command(alias = "search_installed")]
-    SearchInstalled(SearchInstalled),
-    Use(Use),
+    #[command(aliases = ["rm", "uninstall"])]
+    Remove(Remove),
+    #[command(alias = "find")]
     Search(Search),
-    Deactivate(Deactivate),
-    Jobs(Jobs),
-    Check(Check),
+    Show(Show),
+    #[command(subcommand, name = "source", alias = "sources")]
+    Sources(Sources),
+    #[command(alias = "ls")]
+    List(List),
     Info(Info),
-    Tree(Tree),
-    Doctor(Doctor),
-    Completions(Completions),
-    /// Print the manual page
-    Man,
-    #[command(name = "__complete", hide = true)]
-    Complete(Complete),
-    Trust(Trust),
-    Untrust(Untrust),
-    Approve(Approve),
-    Enable(Enable),
-    Disable(Disable),
+    Check(Check),
+    Audit(Audit),
+    Jobs(Jobs),
     New(New),
     Validate(Validate),
-    ReadProperties(ReadProperties),
-    ToPrompt(ToPrompt),
     Try(Try),
     Simulate(Simulate),
     Package(Package),
-    Audit(Audit),
-    Stats(Stats),
+    #[command(subcommand)]
+    Proposals(Proposals),
+    Trust(Trust),
+    Approve(Approve),
+    Enable(Enable),
+    Disable(Disable),
+    Scan(Scan),
+    Verify(Verify),
+    Rollback(Rollback),
+    Deactivate(Deactivate),
+    Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
+    Completions(Completions),
+    #[command(hide = true)]
+    Outdated(Outdated),
+    #[command(hide = true)]
+    Cat(Cat),
+    #[command(hide = true, alias = "list_installed")]
+    ListInstalled(ListInstalled),
+    #[command(hide = true, alias = "search_installed")]
+    SearchInstalled(SearchInstalled),
+    #[command(hide = true)]
+    History(History),
+    #[command(hide = true)]
+    Tree(Tree),
+    #[command(hide = true)]
+    Stats(Stats),
+    #[command(hide = true)]
+    Untrust(Untrust),
+    #[command(hide = true)]
+    Use(Use),
+    #[command(hide = true)]
+    Link(Link),
+    #[command(hide = true)]
+    ImportLock(ImportLock),
+    #[command(hide = true)]
+    ReadProperties(ReadProperties),
+    #[command(hide = true)]
+    ToPrompt(ToPrompt),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+    #[command(name = "__complete", hide = true)]
+    Complete(Complete),
+}
+
+/// The verbs that the help shows, by what they are for.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Get",
+        &["install", "update", "remove", "search", "show", "source"],
+    ),
+    ("Look", &["list", "info", "check", "audit", "jobs"]),
+    (
+        "Write",
+        &["new", "validate", "try", "simulate", "package", "proposals"],
+    ),
+    (
+        "Safety",
+        &[
+            "trust",
+            "approve",
+            "enable",
+            "disable",
+            "scan",
+            "verify",
+            "rollback",
+            "deactivate",
+        ],
+    ),
+    ("Set up", &["doctor", "config", "completions"]),
+];
+
+/// The command line, whose help has the verbs in groups. clap has no groups for subcommands.
+pub fn command() -> Command {
+    let command = Cli::command();
+    let mut groups = String::new();
+    for (title, verbs) in GROUPS {
+        let _ = writeln!(groups, "{title}:");
+        for verb in verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(groups, "  {verb:12} {about}");
+        }
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n\
+         Options: --help (also of a command), --verbose (causes of errors), --version\
+         {{after-help}}\n"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_fits_a_screen_with_each_verb_in_one_group() {
+        let help = command().render_help().to_string();
+        assert!(help.lines().count() <= 45, "{help}");
+        assert!(help.lines().all(|line| line.len() <= 80), "{help}");
+        let command = command();
+        let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let shown: Vec<&str> = shown.map(Command::get_name).collect();
+        let grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, verbs)| *verbs)
+            .copied()
+            .collect();
+        assert_eq!(shown, grouped);
     }
 }

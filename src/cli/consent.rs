@@ -170,7 +170,7 @@ impl Consenting {
         for finding in suspects.iter().take(SHOWN) {
             let _ = write!(text, "\n  {}", finding.summary());
         }
-        let here = "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same";
+        let here = "look at it with `agent-skills show`; `--accept-findings` goes on all the same";
         Err(Error::new(text).hint(self.next(command, here)))
     }
 }

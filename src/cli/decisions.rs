@@ -3,10 +3,11 @@
 //! here.
 
 use super::args::{
-    Approve, Audit, Cat, Check, Complete, Completions, Config, Deactivate, Disable, Doctor, Enable,
-    History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New, Outdated, Package,
-    Proposals, ReadProperties, Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate,
-    Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
+    Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Deactivate, Disable,
+    Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New,
+    Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan, Search, SearchInstalled,
+    Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate,
+    Verb, Verify,
 };
 use super::options::Consent;
 use super::safety::trust::Parts;
@@ -85,12 +86,14 @@ pub fn decision(verb: &Verb) -> Decision {
             Decision::consenting(*consent).for_models(is_plain)
         }
         Verb::Update(Update {
+            check: false,
             consent,
             force,
             allow_downgrade,
             scope,
             names: _,
             to: _,
+            json: _,
             dry_run: _,
             diff: _,
             stash: _,
@@ -119,6 +122,7 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Deactivate(Deactivate { context: _ })
         | Verb::Trust(Trust {
             list: false,
+            revoke: _,
             always: _,
             parts: Parts { dir: _, skill: _ },
         })
@@ -144,7 +148,10 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Proposals(
             Proposals::Approve { id: _, consent: _ } | Proposals::Reject { id: _, reason: _ },
         ) => Decision::new(Who::Person),
-        Verb::Outdated(Outdated {
+        Verb::Update(Update {
+            check: true, scope, ..
+        })
+        | Verb::Outdated(Outdated {
             scope,
             names: _,
             json: _,
@@ -160,21 +167,29 @@ pub fn decision(verb: &Verb) -> Decision {
             offline: _,
             json: _,
         }) => Decision::anyone().for_models(scope.is_default()),
-        Verb::Search(Search { words: _, list }) | Verb::List(list) => {
-            let List {
-                offline: _,
-                sort: _,
-                long: _,
-                json: _,
-            } = list;
-            Decision::anyone().for_models(true)
-        }
         // A comment is stored with its author.
         Verb::Proposals(
             Proposals::List { json: _ }
             | Proposals::Show { id: _ }
             | Proposals::Comment { id: _, text: _ },
         )
+        | Verb::Search(Search {
+            words: _,
+            list:
+                Available {
+                    offline: _,
+                    sort: _,
+                    long: _,
+                    json: _,
+                },
+        })
+        | Verb::List(List {
+            available: _,
+            offline: _,
+            sort: _,
+            long: _,
+            json: _,
+        })
         | Verb::ListInstalled(ListInstalled {
             sort: _,
             long: _,
@@ -182,7 +197,13 @@ pub fn decision(verb: &Verb) -> Decision {
         })
         | Verb::SearchInstalled(SearchInstalled { words: _, json: _ })
         | Verb::Use(Use { name: _, query: _ })
-        | Verb::Info(Info { name: _, json: _ }) => Decision::anyone().for_models(true),
+        | Verb::Info(Info {
+            name: _,
+            files: false,
+            history: _,
+            offline: _,
+            json: _,
+        }) => Decision::anyone().for_models(true),
         Verb::Trust(Trust { list: true, .. })
         | Verb::Sources(Sources::List { json: _ } | Sources::Update)
         | Verb::Config(Config::Get { key: _ } | Config::List { json: _ } | Config::Path)
@@ -207,6 +228,7 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Show(Show {
             reference: _,
             reading: _,
+            file: _,
             offline: _,
             json: _,
         })
@@ -246,12 +268,14 @@ pub fn decision(verb: &Verb) -> Decision {
             event: _,
             limit: _,
             all: _,
+            summary: _,
             json: _,
         })
         | Verb::ReadProperties(ReadProperties { path: _ })
         | Verb::ToPrompt(ToPrompt { paths: _ })
         | Verb::Jobs(Jobs { follow: _, json: _ })
         | Verb::Tree(Tree { name: _, json: _ })
+        | Verb::Info(Info { files: true, .. })
         | Verb::Stats(Stats { since: _, json: _ })
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })

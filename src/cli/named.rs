@@ -24,5 +24,5 @@ pub fn similar(ctx: &RunContext, catalog: &Catalog, written: &str) -> String {
     if ctx.protocol.is_some() || !catalog.nearest(written).is_empty() {
         return suggestion(catalog, written);
     }
-    "`agent-skills list-installed` shows what there is".to_owned()
+    "`agent-skills list` shows what there is".to_owned()
 }

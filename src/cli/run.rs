@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
+use clap::error::{ContextKind, ContextValue};
 
-use super::args::{Cli, Verb};
+use super::args::{Cli, History, Outdated, Stats, Tree, Verb, command};
 use super::caller::{Caller, Failure};
 use super::person::may;
 use super::screen::Screen;
@@ -56,17 +57,18 @@ fn answer(
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
-    let cli = match Cli::try_parse_from(all) {
+    let parsed = command().try_get_matches_from(all);
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         // Help and version are answers, although clap returns them as errors.
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
-        Err(error) => return Err(Failure::Misused(error.to_string())),
+        Err(error) => return Err(Failure::Misused(with_one_suggestion(error).to_string())),
     };
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
             welcome(ctx, screen)
         } else {
-            Cli::command().render_help().to_string()
+            command().render_help().to_string()
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
@@ -79,6 +81,27 @@ fn answer(
         })
 }
 
+/// The error with the nearest verb alone, where clap names all that are near.
+fn with_one_suggestion(mut error: clap::Error) -> clap::Error {
+    let nearest = match (
+        error.get(ContextKind::InvalidSubcommand),
+        error.get(ContextKind::SuggestedSubcommand),
+    ) {
+        (Some(ContextValue::String(written)), Some(ContextValue::Strings(near))) => {
+            let alike = |verb: &String| strsim::normalized_damerau_levenshtein(written, verb);
+            near.iter()
+                .max_by(|a, b| alike(a).total_cmp(&alike(b)))
+                .cloned()
+        }
+        _ => None,
+    };
+    if let Some(nearest) = nearest {
+        let one = ContextValue::Strings(vec![nearest]);
+        error.insert(ContextKind::SuggestedSubcommand, one);
+    }
+    error
+}
+
 fn run_verb(
     ctx: &RunContext,
     verb: Verb,
@@ -89,6 +112,7 @@ fn run_verb(
     Ok(match verb {
         Verb::Install(verb) => verb.run(ctx, caller)?,
         Verb::Remove(verb) => verb.run(ctx)?,
+        Verb::Update(verb) if verb.check => Outdated::of(verb).run(ctx, caller)?,
         Verb::Update(verb) => verb.run(ctx, caller)?,
         Verb::Outdated(verb) => verb.run(ctx, caller)?,
         Verb::Rollback(verb) => verb.run(ctx)?,
@@ -101,7 +125,7 @@ fn run_verb(
         Verb::Show(verb) => verb.run(ctx)?,
         Verb::Cat(verb) => verb.run(ctx)?,
         Verb::Sources(verb) => verb.run(ctx)?,
-        Verb::List(verb) => verb.run(ctx, screen)?,
+        Verb::List(verb) => verb.run(ctx, caller, screen)?,
         Verb::ListInstalled(verb) => verb.run(ctx, screen)?,
         Verb::SearchInstalled(verb) => verb.run(ctx)?,
         Verb::Use(verb) => verb.run()?,
@@ -109,12 +133,14 @@ fn run_verb(
         Verb::Deactivate(verb) => verb.run(ctx)?,
         Verb::Jobs(verb) => verb.run(ctx, live)?,
         Verb::Check(verb) => verb.run(ctx)?,
+        Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, screen)?,
+        Verb::Info(verb) if verb.history => History::of(ctx, &verb)?,
         Verb::Info(verb) => verb.run(ctx, screen)?,
         Verb::Tree(verb) => verb.run(ctx, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, screen)?,
         Verb::Completions(verb) => verb.run(),
-        Verb::Man => man::page(Cli::command()),
-        Verb::Complete(verb) => verb.run(ctx, Cli::command()),
+        Verb::Man => man::page(command()),
+        Verb::Complete(verb) => verb.run(ctx, command()),
         Verb::Trust(verb) => verb.run(ctx)?,
         Verb::Untrust(verb) => verb.run(ctx)?,
         Verb::Approve(verb) => verb.run(ctx)?,
@@ -127,6 +153,7 @@ fn run_verb(
         Verb::Try(verb) => verb.run(ctx)?,
         Verb::Simulate(verb) => verb.run(ctx)?,
         Verb::Package(verb) => verb.run(ctx)?,
+        Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, screen)?,
         Verb::Audit(verb) => verb.run(ctx, caller, live)?,
         Verb::Stats(verb) => verb.run(ctx, screen)?,
         Verb::Config(verb) => verb.run(ctx)?,

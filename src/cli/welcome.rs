@@ -33,19 +33,19 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     line("", Paint::Plain);
     line(&installed(&names), Paint::Plain);
     if hidden > 0 {
-        let told = format!("{hidden} more cannot be used: `list-installed --long` says why.");
+        let told = format!("{hidden} more cannot be used: `list --long` says why.");
         line(&told, Paint::Warn);
     }
     line("", Paint::Plain);
     let first = names.first().map(|name| format!("info {name}"));
     let (first, second) = match &first {
         None => (
-            ("list", "see what there is"),
+            ("list --available", "see what there is"),
             ("install anthropics/skills@pdf", "get one"),
         ),
         Some(info) => (
             (info.as_str(), "see what it may do"),
-            ("list", "see what else there is"),
+            ("list --available", "see what else there is"),
         ),
     };
     let next = [first, second, ("doctor", "see whether chibi can use it")];

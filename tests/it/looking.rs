@@ -217,9 +217,9 @@ fn the_documentation_names_exactly_the_json_keys() {
         rows.map(|row| row.split('`').next().unwrap()).collect()
     };
     for (heading, args) in [
-        ("list-installed", &["list-installed", "--json"][..]),
+        ("list", &["list", "--json"][..]),
         ("info", &["info", "pdf", "--json"]),
-        ("tree", &["tree", "pdf", "--json"]),
+        ("info --files", &["info", "--files", "pdf", "--json"]),
         ("doctor", &["doctor", "--json"]),
     ] {
         let answer = host.json(args);
@@ -232,7 +232,7 @@ fn the_documentation_names_exactly_the_json_keys() {
         printed.retain(|key| *key != "schema");
         let mut documented = keys(heading);
         if heading == "info" {
-            documented.extend(keys("list-installed"));
+            documented.extend(keys("list"));
         }
         printed.sort_unstable();
         documented.sort_unstable();
@@ -287,9 +287,9 @@ fn what_can_be_installed_fits_the_terminal_too() {
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     for args in [
-        &["list"][..],
+        &["list", "--available"][..],
         &["search", "csv"],
-        &["list", "--sort", "name"],
+        &["list", "--available", "--sort", "name"],
     ] {
         for width in [20, 40, 100] {
             // Progress is told over and over on one line, and wiped out.
@@ -307,13 +307,13 @@ fn what_can_be_installed_fits_the_terminal_too() {
             );
         }
     }
-    let long = host.succeeds(&["list", "--long", "--offline"]);
+    let long = host.succeeds(&["list", "--available", "--long", "--offline"]);
     assert!(
         long.contains("words .\n") && long.contains("    "),
         "{long}"
     );
     assert_eq!(
-        host.json(&["list", "--json", "--offline"])["skills"]
+        host.json(&["list", "-a", "--json", "--offline"])["skills"]
             .as_array()
             .unwrap()
             .len(),

@@ -119,5 +119,6 @@ mod upgrade;
 mod validate;
 mod versions;
 mod visibility;
+mod words;
 
 use host::Host;

@@ -205,7 +205,7 @@ fn installed_skills_are_found_by_name_tag_and_description() {
             "{answer}"
         );
         let shown = host.succeeds(&["search-installed", "whales"]);
-        assert!(shown.contains("`agent-skills list-installed` shows all"));
+        assert!(shown.contains("`agent-skills list` shows all"));
         // A search for nothing is the list.
         assert!(search("").contains("pdf"), "{}", search(""));
         assert!(search("skill").lines().count() <= 12);

@@ -167,7 +167,7 @@ fn list_and_search_work_offline_after_the_first_time() {
         &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["list"]);
+    host.succeeds(&["list", "--available"]);
     drop(hub);
     assert!(
         host.succeeds(&["search", "pdf", "--offline"])

@@ -45,7 +45,7 @@ fn two_sources() -> (Host, Hub) {
 fn list_and_search_cover_every_source() {
     let (host, hub) = two_sources();
     host.succeeds(&["sources", "add", "acme/tools"]);
-    host.succeeds(&["list"]);
+    host.succeeds(&["list", "--available"]);
     // A name that one source has; one that two have; one of a source by either of its names.
     host.succeeds(&["install", "lone"]);
     host.fails(&["install", "pdf"]);
@@ -72,7 +72,7 @@ fn a_source_that_is_gone_does_not_hide_the_others() {
     host.succeeds(&["sources", "add", "acme/tools"]);
     fs::remove_dir_all(host.plugin_dir().join("cache")).unwrap();
     fs::remove_dir_all(hub.dir().join("acme/tools")).unwrap();
-    let ran = host.person(&["list"]);
+    let ran = host.person(&["list", "--available"]);
     assert!(
         ran.stdout.contains("anthropics/skills@csv") && ran.stderr.contains("was left out"),
         "{ran:?}"

@@ -1,4 +1,4 @@
-//! `cat`: a file of a skill, which need not be installed.
+//! `cat`, now `show --file`: a file of a skill, which need not be installed.
 
 use crate::cli::describe::printable;
 use crate::cli::market::{market, note};
@@ -29,13 +29,18 @@ impl Cat {
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.offline);
         let bytes = market.cat(reference, path, &InstallOptions::default(), &mut note)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) if !text.contains('\0') => Ok(printable(text)),
-            _ => {
-                let (path, size) = (path.escape_debug(), bytes.len());
-                Err(Error::new(format!("`{path}` is not text: {size} bytes"))
-                    .hint("install the skill to get it"))
-            }
+        text(path, &bytes)
+    }
+}
+
+/// The content of a file as text that can be shown.
+pub fn text(path: &str, bytes: &[u8]) -> Result<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(printable(text)),
+        _ => {
+            let (path, size) = (path.escape_debug(), bytes.len());
+            Err(Error::new(format!("`{path}` is not text: {size} bytes"))
+                .hint("install the skill to get it"))
         }
     }
 }

@@ -1,21 +1,80 @@
-//! `list` and `search`: the skills that can be installed.
+//! `list`: what is installed, or what can be; `search` in the latter.
+
+use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use serde::Serialize;
 
+use crate::cli::look::list_installed::{self, ListInstalled};
 use crate::cli::market::{market, note};
 use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Paint, Screen, json};
-use crate::error::Result;
-use crate::marketplace::Listed;
+use crate::cli::{Caller, Paint, Screen, json};
+use crate::error::{Error, Result};
+use crate::marketplace::{Listed, Market};
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
+use crate::sys::eprint;
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;
 
-/// List the skills that can be installed
+/// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct List {
+    /// What the sources offer instead
+    #[arg(long, short)]
+    pub available: bool,
+    /// What the sources offered when they were last asked, without the network
+    #[arg(long)]
+    pub offline: bool,
+    /// The order; of what the sources offer, name or source
+    #[arg(long, value_enum)]
+    pub sort: Option<list_installed::Order>,
+    /// Show descriptions, directories, sources and problems in full
+    #[arg(long, short)]
+    pub long: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl List {
+    /// What is installed. For a host it is what can be installed, as it always was: the model's
+    /// tool has another action for the former.
+    pub fn run(&self, ctx: &RunContext, caller: Caller, screen: Screen) -> Result<String> {
+        let Self {
+            offline,
+            long,
+            json,
+            ..
+        } = *self;
+        if self.available || offline || caller == Caller::Host {
+            let sort = self.sort.map(Order::of_available).transpose()?;
+            let available = Available {
+                offline,
+                sort,
+                long,
+                json,
+            };
+            return available.run(ctx, screen);
+        }
+        if screen.is_terminal() && !json {
+            eprint(format_args!(
+                "note: `list` shows what is installed; `list --available` what the sources offer\n"
+            ));
+        }
+        let sort = self.sort;
+        ListInstalled { sort, long, json }.run(ctx, screen)
+    }
+}
+
+/// How the skills that can be installed are listed.
+#[derive(Debug, clap::Args)]
+pub struct Available {
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
@@ -39,21 +98,36 @@ pub enum Order {
     Source,
 }
 
-impl List {
+impl Order {
+    fn of_available(order: list_installed::Order) -> Result<Self> {
+        match order {
+            list_installed::Order::Name => Ok(Self::Name),
+            list_installed::Order::Source => Ok(Self::Source),
+            _ => Err(
+                Error::new("skills that are not installed have no such order")
+                    .hint("`--sort name` or `--sort source`"),
+            ),
+        }
+    }
+}
+
+impl Available {
     /// All installable skills.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let base = ctx.base(&ctx.dirs.plugin);
-        let listed = market(ctx, &base, self.offline).list(&mut note)?;
+        let market = market(ctx, &base, self.offline);
+        let listed = marked(&market, market.list(&mut note)?);
         self.show(listed, screen, "The sources have no skills.\n")
     }
 
     /// The skills in a table, or `none` if there are none.
-    fn show(&self, mut listed: Vec<Listed>, screen: Screen, none: &str) -> Result<String> {
+    fn show(&self, mut listed: Vec<Marked>, screen: Screen, none: &str) -> Result<String> {
         match self.sort {
             None => {}
-            Some(Order::Name) => listed.sort_by(|a, b| a.name.cmp(&b.name)),
+            Some(Order::Name) => listed.sort_by(|a, b| a.listed.name.cmp(&b.listed.name)),
             Some(Order::Source) => {
-                listed.sort_by(|a, b| (&a.source, &a.name).cmp(&(&b.source, &b.name)));
+                let key = |one: &Marked| (one.listed.source.clone(), one.listed.name.clone());
+                listed.sort_by_cached_key(key);
             }
         }
         if self.json {
@@ -65,12 +139,18 @@ impl List {
         // The first is the argument of `install`, so it must not be shortened.
         let columns = vec![Column::new("SKILL", 0), Column::new("DESCRIPTION", 12)];
         let mut table = Table::new(columns, &["DESCRIPTION"]);
-        for skill in &listed {
-            let description = Cell::new(if screen.is_host {
+        for Marked {
+            listed: skill,
+            installed,
+        } in &listed
+        {
+            let description = if screen.is_host {
                 brief(&skill.description, HOST_CHARS)
             } else {
                 one_line(&skill.description)
-            });
+            };
+            let mark = if *installed { "(installed) " } else { "" };
+            let description = Cell::new(format!("{mark}{description}"));
             let reference = Cell::new(one_line(&skill.reference));
             if self.long {
                 let source = Cell::new(one_line(&skill.source)).paint(Paint::Dim);
@@ -83,6 +163,29 @@ impl List {
     }
 }
 
+/// A skill that can be installed.
+#[derive(Debug, Serialize)]
+struct Marked {
+    #[serde(flatten)]
+    listed: Listed,
+    /// Whether it is.
+    installed: bool,
+}
+
+/// Marks what is installed from the same place of the same source.
+fn marked(market: &Market, listed: Vec<Listed>) -> Vec<Marked> {
+    // Without a readable lockfile nothing is known to be installed; other verbs report it.
+    let entries = market.entries().unwrap_or_default().into_iter();
+    let installed: BTreeSet<(String, String)> = entries
+        .map(|entry| (entry.source, String::from(entry.path)))
+        .collect();
+    let mark = |listed: Listed| Marked {
+        installed: installed.contains(&(listed.source.clone(), listed.path.clone())),
+        listed,
+    };
+    listed.into_iter().map(mark).collect()
+}
+
 /// Search the skills that can be installed
 #[derive(Debug, clap::Args)]
 pub struct Search {
@@ -90,16 +193,22 @@ pub struct Search {
     #[arg(required = true)]
     pub words: Vec<String>,
     #[command(flatten)]
-    pub list: List,
+    pub list: Available,
 }
 
 impl Search {
     /// The matching skills.
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let base = ctx.base(&ctx.dirs.plugin);
-        let listed = market(ctx, &base, self.list.offline).search(&self.words, &mut note)?;
+        let market = market(ctx, &base, self.list.offline);
+        let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));
-        let none = format!("No skill matches `{words}`. `list` shows all.\n");
+        let all = if screen.is_host {
+            "list"
+        } else {
+            "list --available"
+        };
+        let none = format!("No skill matches `{words}`. `{all}` shows all.\n");
         self.list.show(listed, screen, &none)
     }
 }

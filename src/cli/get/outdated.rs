@@ -1,6 +1,6 @@
-//! `outdated`: what `update` would change.
+//! `update --check`, earlier `outdated`: what `update` would change.
 
-use super::update::{unless_failed, what_changed};
+use super::update::{Update, unless_failed, what_changed};
 use crate::cli::market::market_for;
 use crate::cli::options::Scope;
 use crate::cli::{Caller, Failure, json};
@@ -21,6 +21,15 @@ pub struct Outdated {
 }
 
 impl Outdated {
+    /// What `update --check` asks for.
+    pub fn of(update: Update) -> Self {
+        Self {
+            names: update.names,
+            scope: update.scope,
+            json: update.json,
+        }
+    }
+
     /// Reports newer versions; a failure if a source could not be examined.
     pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
         let options = UpdateOptions {

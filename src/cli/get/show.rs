@@ -1,5 +1,6 @@
 //! `show`: the plan of an install.
 
+use super::cat::text;
 use crate::cli::describe::describe;
 use crate::cli::json;
 use crate::cli::market::{market, note};
@@ -15,6 +16,9 @@ pub struct Show {
     /// How to interpret the reference
     #[arg(long, value_enum)]
     pub reading: Option<As>,
+    /// Print this file of it
+    #[arg(long, value_name = "PATH", conflicts_with = "json")]
+    pub file: Option<String>,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
@@ -31,6 +35,11 @@ impl Show {
             ..InstallOptions::default()
         };
         let base = ctx.base(&ctx.dirs.plugin);
+        if let Some(path) = &self.file {
+            let bytes =
+                market(ctx, &base, self.offline).cat(&self.reference, path, &options, &mut note)?;
+            return text(path, &bytes);
+        }
         let plan = market(ctx, &base, self.offline).show(&self.reference, &options, &mut note)?;
         if self.json {
             return json::one(&plan);

@@ -1,4 +1,4 @@
-//! `sources`: the places where skills are looked for.
+//! `source`: the places where skills are looked for.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text;
 
-/// Configure where `list`, `search` and bare names look for skills
+/// Configure where skills are looked for
 #[derive(Debug, Subcommand)]
 pub enum Sources {
     /// Add a repository, a directory, a site or the address of a marketplace.json

@@ -28,6 +28,12 @@ pub struct Update {
     /// Update to this commit only, given by at least 12 digits
     #[arg(long, value_name = "COMMIT", value_parser = Target::parse, requires = "names")]
     pub to: Option<Target>,
+    /// Only say which skills have a newer version
+    #[arg(long, conflicts_with_all = ["yes", "accept_findings", "to", "dry_run", "diff", "force", "stash", "allow_downgrade", "offline"])]
+    pub check: bool,
+    /// Print JSON
+    #[arg(long, requires = "check")]
+    pub json: bool,
     /// Change nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -30,6 +30,9 @@ pub struct Audit {
     /// Every event that is kept
     #[arg(long)]
     pub all: bool,
+    /// How often each skill was used, and with what result
+    #[arg(long, conflicts_with_all = ["skill", "event", "limit", "all"])]
+    pub summary: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

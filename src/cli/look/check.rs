@@ -17,7 +17,7 @@ use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
-/// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
+/// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]
 pub struct Check {
     /// The skill's name

@@ -1,20 +1,23 @@
-//! `history`: a skill's version in use, the available ones, and what changed.
+//! `info --history`, earlier `history`: a skill's version in use, the available ones, and what
+//! changed.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::audit::{each_since, row};
+use super::info::Info;
 use crate::cli::describe::short;
 use crate::cli::json;
 use crate::cli::market::market;
+use crate::cli::named::installed;
 use crate::cli::options::Scope;
 use crate::error::Result;
 use crate::marketplace::{self, State, Tag};
 use crate::policy::Line;
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
-use crate::sys::Moment;
+use crate::sys::{Base, Moment};
 
 /// Maximum number of events and tags shown.
 const SHOWN: usize = 20;
@@ -46,24 +49,37 @@ impl History {
     /// The history of the skill.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let base = self.scope.base(ctx);
-        let history = market(ctx, &base, self.offline).history(&self.name)?;
-        let mut events = Vec::new();
-        let kinds = ["install", "update", "rollback", "remove", "proposal"];
-        each_since(ctx, Moment(0), &mut |line| {
-            if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
-                events.push(line.clone());
-            }
-            Ok(())
-        })?;
-        if self.json {
-            let events = events.iter().map(|line| &line.value).collect();
-            return json::one(&Rendered {
-                history: &history,
-                events,
-            });
-        }
-        Ok(told(&history, &events))
+        told_of(ctx, &base, &self.name, self.offline, self.json)
     }
+
+    /// What `info --history` asks for, of the skill of that name in whichever layer it is.
+    pub fn of(ctx: &RunContext, info: &Info) -> Result<String> {
+        let catalog = ctx.catalog_naming(&info.name);
+        let entry = installed(ctx, &catalog, &info.name)?;
+        let base = ctx.base(&ctx.layer_dir(entry.layer));
+        let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+        told_of(ctx, &base, &name, info.offline, info.json)
+    }
+}
+
+fn told_of(ctx: &RunContext, base: &Base, name: &str, offline: bool, json: bool) -> Result<String> {
+    let history = market(ctx, base, offline).history(name)?;
+    let mut events = Vec::new();
+    let kinds = ["install", "update", "rollback", "remove", "proposal"];
+    each_since(ctx, Moment(0), &mut |line| {
+        if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
+            events.push(line.clone());
+        }
+        Ok(())
+    })?;
+    if json {
+        let events = events.iter().map(|line| &line.value).collect();
+        return json::one(&Rendered {
+            history: &history,
+            events,
+        });
+    }
+    Ok(told(&history, &events))
 }
 
 fn told(history: &marketplace::History, events: &[Line]) -> String {

@@ -18,9 +18,22 @@ use crate::sys::limits;
 
 /// Show everything about one installed skill
 #[derive(Debug, clap::Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct Info {
     /// The skill's name
     pub name: String,
+    /// Its files instead
+    #[arg(long, conflicts_with = "history")]
+    pub files: bool,
+    /// Its versions instead: the one in use, the available ones, and what changed
+    #[arg(long)]
+    pub history: bool,
+    /// Do not query its source
+    #[arg(long, requires = "history")]
+    pub offline: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -9,7 +9,7 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::Shown;
 
-/// List scripts and installs that outlasted their call, or follow one
+/// List scripts and installs that outlasted their call; follow one
 #[derive(Debug, clap::Args)]
 pub struct Jobs {
     /// Follow this job's output

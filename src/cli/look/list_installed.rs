@@ -1,4 +1,4 @@
-//! `list-installed`: the installed skills and their diagnostics.
+//! `list`, earlier `list-installed`: the installed skills and their diagnostics.
 
 use std::cmp::Reverse;
 
@@ -63,7 +63,8 @@ impl ListInstalled {
             ),
         };
         if reports.is_empty() && untold.is_empty() {
-            let none = "No skills are installed. `agent-skills list` shows what there is.\n";
+            let none =
+                "No skills are installed. `agent-skills list --available` shows what there is.\n";
             return Ok(none.to_owned());
         }
         let mut table = Table::new(

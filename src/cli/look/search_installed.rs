@@ -50,7 +50,7 @@ impl SearchInstalled {
             // A model's tool calls it an action, a shell a command.
             let list = match ctx.protocol {
                 Some(_) => "list_installed",
-                None => "agent-skills list-installed",
+                None => "agent-skills list",
             };
             return Ok(format!(
                 "No installed skill matches `{words}`. `{list}` shows all, `search` what could be \

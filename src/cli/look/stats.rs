@@ -1,10 +1,11 @@
-//! `stats`: how often each skill was used, and with what result, from the audit log.
+//! `audit --summary`, earlier `stats`: how often each skill was used, and with what result, from the
+//! audit log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::audit::{each_since, since};
+use super::audit::{Audit, each_since, since};
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
 use crate::error::Result;
@@ -36,6 +37,14 @@ struct Figures {
 }
 
 impl Stats {
+    /// What `audit --summary` asks for.
+    pub fn of(audit: Audit) -> Self {
+        Self {
+            since: audit.since,
+            json: audit.json,
+        }
+    }
+
     /// Every skill used since then.
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let mut skills: BTreeMap<String, Figures> = BTreeMap::new();

@@ -1,11 +1,12 @@
-//! `tree`: the files of one installed skill. Links are shown, but never followed.
+//! `info --files`, earlier `tree`: the files of one installed skill. Links are shown, but never
+//! followed.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::info::{shown, size};
+use super::info::{Info, shown, size};
 use crate::cli::named::installed;
 use crate::cli::table::shortened;
 use crate::cli::{Paint, Screen, json};
@@ -50,6 +51,14 @@ struct Walked {
 }
 
 impl Tree {
+    /// What `info --files` asks for.
+    pub fn of(info: Info) -> Self {
+        Self {
+            name: info.name,
+            json: info.json,
+        }
+    }
+
     /// Every file of the skill with its size.
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let catalog = ctx.catalog_naming(&self.name);

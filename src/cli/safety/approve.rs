@@ -7,7 +7,7 @@ use crate::policy::{Event, approval_digest};
 use crate::run_context::RunContext;
 use crate::skill::{Hooks, Skill, SkillPath, visible};
 
-/// Approve a skill's current state, where the policy requires that
+/// Approve a skill as it is now, where the policy requires that
 #[derive(Debug, clap::Args)]
 pub struct Approve {
     /// The skill's name

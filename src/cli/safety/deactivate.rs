@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::{backticked, quoted};
 
-/// Deactivate skills in running chibi processes and in stored conversations, restrictions
-/// included
+/// Deactivate the active skills, and end what they restrict
 #[derive(Debug, clap::Args)]
 pub struct Deactivate {
     /// Only in this conversation

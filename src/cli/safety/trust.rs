@@ -1,4 +1,4 @@
-//! `trust` and `untrust`: whether a project's skills and configuration take effect.
+//! `trust`: whether a project's skills and configuration take effect.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub struct Parts {
     pub skill: Vec<String>,
 }
 
-/// Trust a project's skills and configuration in their current state
+/// Trust a project's skills and configuration as they are now
 #[derive(Debug, clap::Args)]
 pub struct Trust {
     #[command(flatten)]
@@ -27,8 +27,11 @@ pub struct Trust {
     /// Stay trusted after changes
     #[arg(long, conflicts_with = "skill")]
     pub always: bool,
+    /// No longer trust them
+    #[arg(long, conflicts_with = "always")]
+    pub revoke: bool,
     /// Only list what is trusted, and what has changed since
-    #[arg(long, conflicts_with_all = ["dir", "always", "skill"])]
+    #[arg(long, conflicts_with_all = ["dir", "always", "skill", "revoke"])]
     pub list: bool,
 }
 
@@ -37,6 +40,8 @@ impl Trust {
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         if self.list {
             list(ctx)
+        } else if self.revoke {
+            self.parts.revoke(ctx)
         } else {
             trust(ctx, self)
         }
@@ -144,10 +149,17 @@ pub struct Untrust {
 impl Untrust {
     /// Revokes trust.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let (from, names) = (self.parts.dir(ctx), self.parts.names());
+        self.parts.revoke(ctx)
+    }
+}
+
+impl Parts {
+    /// Ends trust in them.
+    fn revoke(&self, ctx: &RunContext) -> Result<String> {
+        let (from, names) = (self.dir(ctx), self.names());
         let mut text = String::new();
         for holder in ctx.project_holders(&from) {
-            let mut parts = self.parts.within(&holder);
+            let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
             parts.retain(|part| !RunContext::is_place(part));
             let only = names.is_some().then_some(&*parts);
@@ -166,9 +178,7 @@ impl Untrust {
         }
         Ok(text)
     }
-}
 
-impl Parts {
     /// The named skills, for a message or the log; `None` for all.
     fn names(&self) -> Option<String> {
         (!self.skill.is_empty()).then(|| self.skill.join(", "))
@@ -229,7 +239,7 @@ impl Parts {
         if let Some(name) = self.skill.iter().find(|name| !is_there(name)) {
             let name = one_line(name);
             let text = format!("no skill of the project lies in a directory `{name}`");
-            return Err(Error::new(text).hint("`agent-skills list-installed` shows where they lie"));
+            return Err(Error::new(text).hint("`agent-skills list` shows where they lie"));
         }
         Ok(found)
     }

@@ -24,7 +24,7 @@ struct Report {
     plays: Vec<Played>,
 }
 
-/// Play conversations with skills and compare the answers with the expected ones
+/// Play conversations with skills and compare the answers
 #[derive(Debug, clap::Args)]
 pub struct Simulate {
     /// Conversations in YAML or JSON

@@ -17,7 +17,7 @@ use crate::skill::{Skill, Wrapper};
 use crate::sys::terminal;
 use crate::sys::text::quoted;
 
-/// Print exactly what the model receives when it activates a skill
+/// Print what the model receives when it activates a skill
 #[derive(Debug, clap::Args)]
 pub struct Try {
     /// The name of an installed skill, or a skill's directory

@@ -83,7 +83,7 @@ impl Market<'_> {
         let near = || nearest(written, directories.iter().map(|name| &**name));
         let hint = match alike.first().map(|name| &***name).or_else(near) {
             Some(name) => format!("did you mean `{name}`?"),
-            None => "`agent-skills list-installed` shows what is installed".to_owned(),
+            None => "`agent-skills list` shows what is installed".to_owned(),
         };
         let text = format!("the skill `{}` is not installed", written.escape_debug());
         Error::new(text).hint(hint)

@@ -154,7 +154,7 @@ impl Market<'_> {
             }
             None if self.offline => {
                 let text = format!("the catalog of `{}` is not on this machine", source.name);
-                let hint = "run `agent-skills sources update` once with a network";
+                let hint = "run `agent-skills source update` once with a network";
                 return Err(Error::new(text).hint(hint));
             }
             known => known,

@@ -79,7 +79,7 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
             let text = format!("there is no skill `{}`", call.name);
-            return Err(Error::new(text).hint("`agent-skills list-installed` shows what there is"));
+            return Err(Error::new(text).hint("`agent-skills list` shows what there is"));
         }
         return Ok(None);
     };
@@ -124,7 +124,7 @@ fn not_callable(name: &str, entry: &Entry) -> Error {
     let reason =
         reason.unwrap_or_else(|| "its author keeps it from people (`user-invocable`)".to_owned());
     Error::new(format!("the skill `{name}` was not called: {reason}"))
-        .hint("`agent-skills list-installed` shows what there is")
+        .hint("`agent-skills list` shows what there is")
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
     let unmeant = all.filter(|(_, name)| !there.contains(*name));
     let check = |(table, name)| {
         let text = format!("`{table}.{name}` in the configuration means no skill that is there");
-        let remedy = "`list-installed` shows the names: correct it, unless another project has it";
+        let remedy = "`list` shows the names: correct it, unless another project has it";
         Check::warn("setting-unused", text, remedy)
     };
     unmeant.map(check).collect()
