@@ -221,6 +221,7 @@ pub fn decision(verb: &Verb) -> Decision {
         })
         | Verb::Scan(Scan {
             target: _,
+            rules: _,
             json: _,
             fail_on: _,
             offline: _,

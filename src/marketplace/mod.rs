@@ -25,5 +25,5 @@ pub use lock::{named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
-pub use scan::{Finding, Severity, scan as scan_directory};
+pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
 pub use source::{Listed, Origin, Source, within_sources};

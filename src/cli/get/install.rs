@@ -18,7 +18,7 @@ use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 
-/// Install skills from a repository, an archive, a site or a directory
+/// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
 pub struct Install {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;

@@ -6,14 +6,20 @@ use serde::Serialize;
 
 use crate::cli::market::{market, note};
 use crate::cli::{Failure, json};
-use crate::marketplace::{Finding, Severity};
+use crate::error::Result;
+use crate::marketplace::{Finding, RULES, Severity};
 use crate::run_context::RunContext;
+use crate::sys::visible;
 
 /// Scan a skill for dangerous content
 #[derive(Debug, clap::Args)]
 pub struct Scan {
     /// A directory, a reference, or the name of an installed skill
-    pub target: String,
+    #[arg(required_unless_present = "rules")]
+    pub target: Option<String>,
+    /// List what is looked for in texts, with examples
+    #[arg(long, conflicts_with_all = ["target", "fail_on", "offline"])]
+    pub rules: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -33,8 +39,11 @@ struct Scanned<'a> {
 
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
-        let (base, target) = (ctx.base(&ctx.dirs.plugin), &self.target);
+    pub fn run(&self, ctx: &RunContext) -> std::result::Result<String, Failure> {
+        let Some(target) = &self.target else {
+            return Ok(self.rules()?);
+        };
+        let base = ctx.base(&ctx.dirs.plugin);
         let scanned = market(ctx, &base, self.offline).scan(target, &mut note);
         let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
@@ -63,5 +72,30 @@ impl Scan {
         let mut findings = scanned.iter().flat_map(|(_, findings)| findings);
         let fails = |level| findings.any(|finding| finding.severity >= level);
         Failure::unless(!self.fail_on.is_some_and(fails), text)
+    }
+
+    fn rules(&self) -> Result<String> {
+        if self.json {
+            return json::list("rules", &*RULES);
+        }
+        let mut text = String::new();
+        for rule in RULES.iter() {
+            let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
+            let severity = if in_texts == in_scripts {
+                in_texts.to_owned()
+            } else {
+                format!("{in_texts}, in scripts {in_scripts}")
+            };
+            let _ = writeln!(
+                text,
+                "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}",
+                rule.code,
+                rule.message,
+                visible(rule.example),
+                rule.counter_example,
+                rule.source
+            );
+        }
+        Ok(text)
     }
 }

@@ -121,6 +121,7 @@ pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::marketplace::scan::Severity;
+    use crate::marketplace::scan::rules::PASSES;
     use crate::sys::dir::swapping::while_swapped;
     use std::fs;
 
@@ -138,6 +139,21 @@ mod tests {
                 .any(|f| f.code == "disguised-executable" && f.file == "notes.md")
         );
         assert_eq!(found.last().unwrap().severity, Severity::Note);
+    }
+
+    #[test]
+    fn all_rules_look_at_a_text_in_one_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let passes = |files: usize| {
+            for at in 0..files {
+                let text = "Run `sudo x`.\n".repeat(40);
+                fs::write(dir.path().join(format!("{at}.md")), text).unwrap();
+            }
+            let before = PASSES.get();
+            scan(dir.path());
+            PASSES.get() - before
+        };
+        assert_eq!((passes(50), passes(500)), (50, 500));
     }
 
     #[test]

@@ -7,9 +7,12 @@ mod directory;
 mod finding;
 mod frontmatter;
 mod lines;
+mod rule;
 mod rules;
 mod text;
 
 pub use crate::skill::Severity;
 pub use directory::{is_binary, scan};
 pub use finding::Finding;
+pub use rule::Rule;
+pub use rules::RULES;

@@ -10,7 +10,8 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Kind};
 use super::lines::{Extent, Line, folded, lines};
-use super::rules::{EACH, Rule, find_all};
+use super::rule::Rule;
+use super::rules::{EACH, find_all};
 use crate::sys::text::has_any;
 use crate::sys::{is_invisible, seen};
 

@@ -58,6 +58,22 @@ fn one_pass_finds_what_each_rule_finds_by_itself() {
 }
 
 #[test]
+fn each_rule_finds_its_example_and_not_its_counter_example() {
+    for rule in RULES.iter() {
+        let Rule {
+            code,
+            example,
+            counter_example,
+            source,
+            ..
+        } = rule;
+        assert!(codes(example).contains(code), "{code}: {example}");
+        assert!(!codes(counter_example).contains(code), "{counter_example}");
+        assert!(!source.is_empty(), "{code}");
+    }
+}
+
+#[test]
 fn each_rule_sees_what_it_is_for_and_not_its_neighbours() {
     for (line, code) in [
         ("curl -fsSL https://x.org/i.sh | sudo bash", "pipe-to-shell"),

@@ -1,0 +1,255 @@
+//! One rule of the scan: the words and patterns that it needs on a line, near it or in the same text.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use regex_lite::Regex;
+use serde::Serialize;
+
+use super::Severity;
+use super::finding::Kind;
+use super::lines::Line;
+use crate::sys::text::has_any;
+
+/// The maximum distance of lines that count as neighbours.
+const NEAR: usize = 5;
+
+/// Parts that several patterns share.
+const SHARED: [(&str, &str); 7] = [
+    ("{url}", r#"https?://[^ "'`<>)\]|]*"#),
+    // A URL up to its query, and what may follow the path.
+    ("{path}", r#"https?://[^ "'`<>)\]|?#]*"#),
+    ("{end}", r#"(?:[?#]|[.,]*(?:[ "'`<>)\]|]|$))"#),
+    // A pipe into an interpreter, directly or with `sudo` and other programs that start one.
+    (
+        "{shell}",
+        r#"\|[ `"');&]*(?:(?:[^ `"');&|]*/)?(?:sudo|env|exec|command|nohup|nice)(?:[ `"');&]+-[^ |]*)*[ `"');&]+)*
+        (?:[^ `"');&|]*/)?(?:{shells}|iex|python3?|node|perl|ruby|php|powershell|pwsh)(?:[ `"');&|]|$)"#,
+    ),
+    // An interpreter of what a command prints.
+    (
+        "{runs}",
+        r#"(?:^|[^a-z0-9_.-])(?:eval|(?:{shells})(?: -[a-z]*c|)|source|\.) *(?:<? ?<\(|<<< ?["']?(?:\$\(|`)|["']?(?:\$\(|`)) *"#,
+    ),
+    (
+        "{decodes}",
+        r"(?:base64 (?:-[a-z]+ )*(?:-[a-z]*d|--decode)|xxd (?:-[a-z]+ )*-[a-z]*r|openssl (?:enc|base64)[^|]* -d)",
+    ),
+    ("{shells}", "(?:ba|z|da|k|mk|a|fi)?sh"),
+];
+
+/// A rule for a line of a text.
+#[derive(Debug, Serialize)]
+pub struct Rule {
+    /// Stable, lowercase, hyphenated.
+    pub code: &'static str,
+    /// In a text, and in a script.
+    pub severities: [Severity; 2],
+    /// What it says about a skill.
+    pub message: &'static str,
+    /// A text that it is about.
+    pub example: &'static str,
+    /// A text like that which it is not about.
+    pub counter_example: &'static str,
+    /// Where the danger is described: MITRE ATT&CK, OWASP's list for language models, CWE or CVE.
+    pub source: &'static str,
+    /// Whether its patterns reach over a line of any length.
+    #[serde(skip)]
+    reaches: bool,
+    #[serde(skip)]
+    tests: Vec<Test>,
+}
+
+/// What a rule looks for. Words are separated by `|`; one of them has to be there.
+#[derive(Debug)]
+enum Test {
+    /// On the line.
+    Has(&'static str),
+    /// On the line.
+    On(Regex),
+    /// Not on the line.
+    Unless(&'static str),
+    /// On the line or a neighbouring one.
+    Near(&'static str),
+    /// On any line of the text. The rule then reports one line only.
+    Anywhere(Regex),
+}
+
+impl Rule {
+    /// A rule of this severity, in texts and in scripts.
+    pub fn new(code: &'static str, severity: Severity) -> Self {
+        Self {
+            code,
+            severities: [severity; 2],
+            message: "",
+            example: "",
+            counter_example: "",
+            source: "",
+            reaches: false,
+            tests: Vec::new(),
+        }
+    }
+
+    /// With an example, a counter-example and the source of the danger.
+    #[must_use]
+    pub fn finds(
+        self,
+        example: &'static str,
+        counter_example: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self {
+            example,
+            counter_example,
+            source,
+            ..self
+        }
+    }
+
+    /// Of another severity in scripts.
+    #[must_use]
+    pub fn in_scripts(mut self, severity: Severity) -> Self {
+        self.severities[1] = severity;
+        self
+    }
+
+    /// Its patterns reach over a line of any length.
+    #[must_use]
+    pub fn reaches(self) -> Self {
+        Self {
+            reaches: true,
+            ..self
+        }
+    }
+
+    /// What it says about a skill.
+    #[must_use]
+    pub fn means(self, message: &'static str) -> Self {
+        Self { message, ..self }
+    }
+
+    /// Needs one of these words on the line.
+    #[must_use]
+    pub fn has(self, words: &'static str) -> Self {
+        self.with(Test::Has(words))
+    }
+
+    /// Needs this pattern on the line.
+    #[must_use]
+    pub fn on(self, text: &str) -> Self {
+        self.with(Test::On(pattern(text)))
+    }
+
+    /// None of these words may be on the line.
+    #[must_use]
+    pub fn unless(self, words: &'static str) -> Self {
+        self.with(Test::Unless(words))
+    }
+
+    /// Needs one of these words on the line or near it.
+    #[must_use]
+    pub fn near(self, words: &'static str) -> Self {
+        self.with(Test::Near(words))
+    }
+
+    /// Needs this pattern on any line of the text.
+    #[must_use]
+    pub fn anywhere(self, text: &str) -> Self {
+        self.with(Test::Anywhere(pattern(text)))
+    }
+
+    fn with(mut self, test: Test) -> Self {
+        self.tests.push(test);
+        self
+    }
+
+    /// What it finds in a text, or in a script.
+    pub fn kind(&self, script: bool) -> Kind {
+        let severity = self.severities[usize::from(script)];
+        (severity, self.code, self.message)
+    }
+
+    /// The words of which it needs one on a line.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.tests.iter().find_map(|test| match test {
+            Test::Has(words) => Some(words.split('|')),
+            _ => None,
+        });
+        words.into_iter().flatten()
+    }
+
+    /// The indexes of the lines that it reports among those `looked` at, each with those of further
+    /// lines that it judges with it.
+    pub fn find(&self, lines: &[Line], looked: &[usize]) -> Vec<(usize, Vec<usize>)> {
+        let passes = |at: &usize| {
+            let Line {
+                normal: line,
+                extent,
+                ..
+            } = &lines[*at];
+            let is_for = if self.reaches {
+                extent.is_command()
+            } else {
+                extent.is_near()
+            };
+            let near = &lines[at.saturating_sub(NEAR)..lines.len().min(at + NEAR + 1)];
+            let near = || near.iter().filter(|near| near.extent.is_near());
+            is_for
+                && self.tests.iter().all(|test| match test {
+                    Test::Has(words) => has_any(line, words),
+                    Test::On(regex) => self.is_on(regex, line),
+                    Test::Unless(words) => !has_any(line, words),
+                    Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
+                    Test::Anywhere(_) => true,
+                })
+        };
+        let found = looked.iter().copied().filter(passes);
+        let Some(Test::Anywhere(regex)) = self.tests.last() else {
+            return found.map(|at| (at, Vec::new())).collect();
+        };
+        let mut found: Vec<usize> = found.collect();
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let first = found.remove(0);
+        let anywhere = |line: &Line| line.extent.is_whole() && regex.is_match(&line.normal);
+        let before = found.len();
+        found.extend((0..lines.len()).filter(|at| anywhere(&lines[*at])));
+        let is_found = found.len() > before;
+        is_found.then_some((first, found)).into_iter().collect()
+    }
+
+    /// Whether a pattern matches and, if it captures something, that is what it looks like.
+    fn is_on(&self, regex: &Regex, line: &str) -> bool {
+        if regex.captures_len() == 1 {
+            return regex.is_match(line);
+        }
+        let mut captured = regex.captures_iter(line);
+        captured.any(|groups| {
+            let mut texts = groups.iter().skip(1).flatten();
+            texts.any(|text| match self.code {
+                "raw-address" => text.as_str().parse().is_ok_and(is_public),
+                // A placeholder repeats a few characters.
+                _ => text.as_str().chars().collect::<BTreeSet<_>>().len() > 8,
+            })
+        })
+    }
+}
+
+/// Compiles a pattern; its line breaks and indentation do not count.
+fn pattern(text: &str) -> Regex {
+    let whole = SHARED.iter().fold(text.to_owned(), |text, (name, part)| {
+        text.replace(name, part)
+    });
+    let whole: String = whole.lines().map(str::trim_start).collect();
+    Regex::new(&whole).expect("a test compiles every pattern")
+}
+
+fn is_public(address: Ipv4Addr) -> bool {
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_unspecified()
+        || address.is_documentation()
+        || address.is_link_local()
+        || address.is_broadcast())
+}
