@@ -135,6 +135,8 @@ pub fn decision(verb: &Verb) -> Decision {
             name_only: _,
         })
         | Verb::Disable(Disable { name: _, user: _ })
+        // What its user changed is set aside.
+        | Verb::Verify(Verify { fix: true, .. })
         // This restores trust in a file that others could have written.
         | Verb::Doctor(Doctor { fix: true, .. })
         | Verb::Sources(
@@ -158,6 +160,7 @@ pub fn decision(verb: &Verb) -> Decision {
         })
         | Verb::Verify(Verify {
             scope,
+            fix: false,
             names: _,
             json: _,
         })

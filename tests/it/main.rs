@@ -79,6 +79,7 @@ mod reading_paths;
 mod readme;
 mod regressions;
 mod regressions_restriction;
+mod repairing;
 mod repository;
 mod requires;
 mod restriction;

@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::market::market_for;
+use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::permits_update;
+use crate::cli::safety::verify::restored;
 use crate::cli::{Caller, Failure};
-use crate::marketplace::{Change, Difference, Edited, Target, UpdateOptions, Updated};
+use crate::error::Result;
+use crate::marketplace::{
+    Change, Difference, Edited, Market, State, Target, UpdateOptions, Updated, Verified,
+};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -40,7 +44,7 @@ pub struct Update {
     /// Show the difference line by line
     #[arg(long)]
     pub diff: bool,
-    /// Replace skills that were changed by hand
+    /// Replace skills that were changed by hand, and restore damaged ones
     #[arg(long)]
     pub force: bool,
     /// Like --force, but keep a copy of the changed skills
@@ -58,7 +62,7 @@ pub struct Update {
 
 impl Update {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, caller: Caller) -> std::result::Result<String, Failure> {
         let consenting = Consenting::new(ctx, self.consent, caller);
         let layer = self.scope.layer();
         let options = UpdateOptions {
@@ -94,12 +98,40 @@ impl Update {
                 ctx.record(event.with("layer", layer.as_str()));
             }
         }
-        if updated.is_empty() {
+        let restored = if options.edited == Edited::Keep || self.dry_run {
+            String::new()
+        } else {
+            self.repaired(ctx, &market, &updated)?
+        };
+        if updated.is_empty() && restored.is_empty() {
             return Ok(
                 "No skill here came from a source that could have a newer one.\n".to_owned(),
             );
         }
-        unless_failed(&updated, updated.iter().map(what_changed).collect(), caller)
+        let changed: String = updated.iter().map(what_changed).collect();
+        unless_failed(&updated, changed + &restored, caller)
+    }
+
+    /// Restores the skills whose files differ although their source has nothing newer, and, unless
+    /// skills are named, those that are gone.
+    fn repaired(&self, ctx: &RunContext, market: &Market, updated: &[Updated]) -> Result<String> {
+        let of = |name: &str| updated.iter().find(|one| one.name == name);
+        let is_ours = |one: &&Verified| match of(&one.name) {
+            Some(one) => one.change == Change::UpToDate,
+            None => self.names.is_empty() && one.state == State::Missing,
+        };
+        let verified = market.verify(&[])?;
+        let damaged = verified.iter().filter(|one| !one.is_well()).filter(is_ours);
+        let names: Vec<String> = damaged.map(|one| one.name.clone()).collect();
+        if names.is_empty() {
+            return Ok(String::new());
+        }
+        let repaired = market.repair(&names, &mut note)?;
+        let layer = self.scope.layer();
+        Ok(repaired
+            .iter()
+            .map(|one| restored(ctx, one, layer))
+            .collect())
     }
 }
 
@@ -109,7 +141,7 @@ pub fn unless_failed(
     updated: &[Updated],
     mut answer: String,
     caller: Caller,
-) -> Result<String, Failure> {
+) -> std::result::Result<String, Failure> {
     let mut failed = false;
     for one in updated {
         if let Change::Failed { reason, hint } = &one.change {

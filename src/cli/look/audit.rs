@@ -20,8 +20,8 @@ pub struct Audit {
     /// Only of this skill
     #[arg(long)]
     pub skill: Option<String>,
-    /// Only of this kind: activate, end, tool, script, install, update, rollback, remove, trust,
-    /// untrust, approve, proposal
+    /// Only of this kind: activate, end, tool, script, install, update, rollback, restore, remove,
+    /// trust, untrust, approve, proposal
     #[arg(long)]
     pub event: Option<String>,
     /// Only the last so many; 50 if neither this, --since nor --all is given

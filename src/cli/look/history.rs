@@ -65,7 +65,9 @@ impl History {
 fn told_of(ctx: &RunContext, base: &Base, name: &str, offline: bool, json: bool) -> Result<String> {
     let history = market(ctx, base, offline).history(name)?;
     let mut events = Vec::new();
-    let kinds = ["install", "update", "rollback", "remove", "proposal"];
+    let kinds = [
+        "install", "update", "rollback", "restore", "remove", "proposal",
+    ];
     each_since(ctx, Moment(0), &mut |line| {
         if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
             events.push(line.clone());

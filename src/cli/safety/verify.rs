@@ -1,11 +1,14 @@
-//! `verify`: compares skills with the lockfile.
+//! `verify`: compares skills with the lockfile, and restores them.
 
 use std::fmt::Write as _;
 
-use crate::cli::market::market;
+use crate::catalog::Layer;
+use crate::cli::caller::pasted;
+use crate::cli::market::{market, market_for, note};
 use crate::cli::options::Scope;
 use crate::cli::{Failure, json};
-use crate::marketplace::{State, Verified};
+use crate::marketplace::{Repaired, State, Verified};
+use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -16,6 +19,9 @@ pub struct Verify {
     pub names: Vec<String>,
     #[command(flatten)]
     pub scope: Scope,
+    /// Restore what differs; changed files are kept in stash/
+    #[arg(long, conflicts_with = "json")]
+    pub fix: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -24,16 +30,51 @@ pub struct Verify {
 impl Verify {
     /// Compares the skills; a failure if one differs.
     pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
-        let verified = market(ctx, &self.scope.base(ctx), false).verify(&self.names)?;
+        let (base, layer) = (self.scope.base(ctx), self.scope.layer());
+        if self.fix {
+            let market = market_for(ctx, &base, false, layer)?;
+            let repaired = market.repair(&self.names, &mut note)?;
+            return Ok(if repaired.is_empty() {
+                "Every skill is as it was installed.\n".to_owned()
+            } else {
+                repaired
+                    .iter()
+                    .map(|one| restored(ctx, one, layer))
+                    .collect()
+            });
+        }
+        let verified = market(ctx, &base, false).verify(&self.names)?;
         let text = if self.json {
             json::list("skills", &verified)?
         } else if verified.is_empty() {
             "The lockfile has no skill.\n".to_owned()
         } else {
-            verified.iter().map(state_of).collect()
+            let mut text: String = verified.iter().map(state_of).collect();
+            let damaged = verified.iter().filter(|one| !one.is_well());
+            let mut words = vec!["verify", "--fix"];
+            words.extend(damaged.map(|one| one.name.as_str()));
+            if words.len() > 2 {
+                let scope = format!("--layer={}", layer.as_str());
+                words.extend((!self.scope.is_default()).then_some(scope.as_str()));
+                let command = pasted(&words);
+                let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
+            }
+            text
         };
         Failure::unless(verified.iter().all(Verified::is_well), text)
     }
+}
+
+/// Records that a skill was restored, and says so.
+pub fn restored(ctx: &RunContext, skill: &Repaired, layer: Layer) -> String {
+    let name = skill.name.as_str();
+    let event = Event::new("restore")
+        .with("skill", name)
+        .with("commit", skill.commit.clone());
+    ctx.record(event.with("layer", layer.as_str()));
+    let kept = skill.stashed.as_ref();
+    let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));
+    format!("`{name}` was restored{}\n", kept.unwrap_or_default())
 }
 
 fn state_of(skill: &Verified) -> String {

@@ -139,7 +139,7 @@ impl Market<'_> {
 
     /// Fetches the recorded state of a skill. Unless it has to be `exact`, it may have changed in a
     /// source that keeps one state only, but not to a skill of another name.
-    fn stage_again(
+    pub(crate) fn stage_again(
         &self,
         entry: &LockEntry,
         exact: bool,

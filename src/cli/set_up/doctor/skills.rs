@@ -162,12 +162,13 @@ fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
 fn differing(skill: &Verified) -> Check {
     let name = &skill.name;
     let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
-    let remedy =
-        format!("`agent-skills verify {name}` names them; `update {name} --stash` undoes them");
+    let remedy = format!(
+        "`agent-skills verify {name}` names them; `agent-skills verify --fix {name}` restores it"
+    );
     let text = match files {
         0 => {
             let text = format!("`{name}` is in the lockfile and not there");
-            let remedy = "`agent-skills install` brings it back";
+            let remedy = format!("`agent-skills verify --fix {name}` brings it back");
             return Check::warn("skill-changed", text, remedy);
         }
         1 => format!("1 file of `{name}` is not as it was installed"),

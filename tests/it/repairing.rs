@@ -1,0 +1,87 @@
+//! A damaged skill is restored to what the lockfile says, and what was changed in it is kept.
+
+use std::fs;
+
+use crate::Host;
+use crate::market::{acme, skill};
+use crate::repository::commit;
+
+/// Two installed skills, one changed by hand and one gone, whose source has meanwhile moved on.
+fn damaged(moves_on: bool) -> (Host, crate::repository::Hub) {
+    let (host, hub) = acme(Host::stdin());
+    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
+    if moves_on {
+        let dir = hub.dir().join("acme/skills");
+        fs::write(dir.join("skills/csv/new"), "new").unwrap();
+        commit(&dir);
+    }
+    fs::write(
+        host.skills_dir().join("pdf/SKILL.md"),
+        skill("pdf") + "Mine.",
+    )
+    .unwrap();
+    fs::remove_file(host.skills_dir().join("pdf/scripts/run.sh")).unwrap();
+    fs::remove_dir_all(host.skills_dir().join("csv")).unwrap();
+    (host, hub)
+}
+
+#[test]
+fn verify_names_the_way_out_and_takes_it() {
+    for moves_on in [false, true] {
+        let (host, _hub) = damaged(moves_on);
+        let told = host.person(&["verify"]);
+        assert_eq!(told.status, 1);
+        let way = "`agent-skills verify --fix csv pdf` restores what was installed";
+        assert!(told.stdout.contains(way), "{}", told.stdout);
+        let doctor = host.person(&["doctor"]).stdout;
+        assert!(doctor.contains("agent-skills verify --fix pdf"), "{doctor}");
+        assert!(doctor.contains("agent-skills verify --fix csv"), "{doctor}");
+        let fixed = host.succeeds(&["verify", "--fix"]);
+        assert!(fixed.contains("`csv` was restored\n"), "{fixed}");
+        assert!(
+            fixed.contains("`pdf` was restored; your changes are kept in "),
+            "{fixed}"
+        );
+        let kept = fixed
+            .split("kept in ")
+            .nth(1)
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap();
+        assert!(
+            fs::read_to_string(format!("{kept}/SKILL.md"))
+                .unwrap()
+                .ends_with("Mine.")
+        );
+        assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
+        assert!(!host.skills_dir().join("csv/new").exists());
+        let again = host.succeeds(&["verify", "--fix", "pdf"]);
+        assert_eq!(again, "Every skill is as it was installed.\n");
+        assert!(
+            host.fails(&["verify", "--fix", "pfd"])
+                .contains("did you mean `pdf`?")
+        );
+    }
+}
+
+#[test]
+fn update_force_restores_what_has_nothing_newer() {
+    let (host, _hub) = damaged(false);
+    let told = host.succeeds(&["update", "--force"]);
+    assert!(
+        told.contains("`pdf` was restored") && told.contains("`csv` was restored"),
+        "{told}"
+    );
+    assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
+}
+
+#[test]
+fn nothing_is_changed_if_a_state_is_no_longer_there() {
+    let (host, hub) = damaged(false);
+    fs::remove_dir_all(hub.dir().join("acme/skills")).unwrap();
+    host.fails(&["verify", "--fix"]);
+    let text = fs::read_to_string(host.skills_dir().join("pdf/SKILL.md")).unwrap();
+    assert!(text.ends_with("Mine."));
+    assert!(!host.plugin_dir().join("stash").exists());
+}
