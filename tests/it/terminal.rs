@@ -2,36 +2,35 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::FromRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::process::Command;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::Host;
 use crate::repository::Hub;
 
-/// Both ends of a new pseudo-terminal: ours, and the program's.
-#[allow(unsafe_code)]
+/// Both ends of a new pseudo-terminal: ours, and the program's. Neither is inherited by what another
+/// test starts meanwhile.
 pub fn terminal(width: u16) -> (File, File) {
-    let (mut ours, mut theirs) = (0, 0);
-    let null = std::ptr::null_mut();
-    let mut size = libc::winsize {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let ours = openpt(flags).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let path = PathBuf::from(ptsname(&ours, Vec::new()).unwrap().into_string().unwrap());
+    let mut options = File::options();
+    options.read(true).write(true);
+    let theirs = options.custom_flags(libc::O_NOCTTY).open(path).unwrap();
+    let size = Winsize {
         ws_row: 24,
         ws_col: width,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    // SAFETY: the integers and the size outlive the call; name and mode may be null.
-    let opened = unsafe {
-        libc::openpty(
-            &raw mut ours,
-            &raw mut theirs,
-            null,
-            null.cast(),
-            &raw mut size,
-        )
-    };
-    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: `openpty` succeeded, so both are open and nobody else owns them.
-    unsafe { (File::from_raw_fd(ours), File::from_raw_fd(theirs)) }
+    tcsetwinsize(&theirs, size).unwrap();
+    (File::from(ours), theirs)
 }
 
 /// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
