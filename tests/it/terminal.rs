@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
 use std::process::Command;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::pty::{grantpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::Host;
@@ -15,14 +14,14 @@ use crate::repository::Hub;
 /// Both ends of a new pseudo-terminal: ours, and the program's. Neither is inherited by what another
 /// test starts meanwhile.
 pub fn terminal(width: u16) -> (File, File) {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let ours = openpt(flags).unwrap();
+    // The standard library opens every file so that no child inherits it.
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(libc::O_NOCTTY);
+    let ours = options.open("/dev/ptmx").unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
-    let path = PathBuf::from(ptsname(&ours, Vec::new()).unwrap().into_string().unwrap());
-    let mut options = File::options();
-    options.read(true).write(true);
-    let theirs = options.custom_flags(libc::O_NOCTTY).open(path).unwrap();
+    let path = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+    let theirs = options.open(path).unwrap();
     let size = Winsize {
         ws_row: 24,
         ws_col: width,
@@ -30,7 +29,7 @@ pub fn terminal(width: u16) -> (File, File) {
         ws_ypixel: 0,
     };
     tcsetwinsize(&theirs, size).unwrap();
-    (File::from(ours), theirs)
+    (ours, theirs)
 }
 
 /// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
