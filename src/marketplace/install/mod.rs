@@ -18,6 +18,7 @@ mod restore;
 mod staging;
 mod swap;
 mod update;
+mod updated;
 
 pub use add::{Installed, Status};
 pub use difference::{Difference, changed, only};
@@ -28,4 +29,4 @@ pub use remove::nearest;
 pub use repair::Repaired;
 pub use staging::{Prepared, Staging};
 pub use swap::{Changes, SKILLS};
-pub use update::{Agree, Change, Edited, UpdateOptions, Updated};
+pub use updated::{Agree, Change, Edited, UpdateOptions, Updated};

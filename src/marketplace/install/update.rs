@@ -1,101 +1,22 @@
-//! Updates installed skills from their sources. A skill changed by hand is left alone unless its
-//! user decides otherwise, and even then its state is kept.
+//! Updates installed skills from their sources (`updated.rs`: what is answered). A skill changed by
+//! hand is left alone unless its user decides otherwise, and even then its state is kept.
 
 use std::collections::HashSet;
 use std::rc::Rc;
-
-use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
+use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::{Ancestry, Kind, Target};
+use crate::marketplace::reference::{Ancestry, Kind};
 use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
 use crate::skill::Skill;
 use crate::sys::Progress;
-
-/// Options of an update.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct UpdateOptions<'a> {
-    /// Change nothing (`--dry-run`).
-    pub dry_run: bool,
-    /// Show the difference line by line (`--diff`).
-    pub diff: bool,
-    /// What happens to a skill changed by hand.
-    pub edited: Edited,
-    /// The only state to update to (`--to`).
-    pub to: Option<&'a Target>,
-}
-
-/// What happens to a skill changed by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Edited {
-    /// It stays unchanged.
-    #[default]
-    Keep,
-    /// It is replaced (`--force`).
-    Replace,
-    /// It is replaced, and a copy is kept in `stash/` (`--stash`).
-    Stash,
-}
-
-/// Receives what would change, and decides about it.
-pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
-
-/// The result for one installed skill.
-#[derive(Debug, Clone, Serialize)]
-pub struct Updated {
-    /// Its directory's name.
-    pub name: String,
-    /// See [`Change`].
-    pub change: Change,
-    /// The version that the author states in the installed skill.
-    pub version: Option<String>,
-    /// Tags of its repository that are later than its pinned tag.
-    pub newer_tags: Vec<String>,
-}
-
-/// The result of an update.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "status")]
-pub enum Change {
-    /// It matches its source.
-    UpToDate,
-    /// It is a link, which always matches its target.
-    Linked,
-    /// It would be replaced.
-    Available(Box<Difference>),
-    /// It was replaced.
-    Updated {
-        /// The old commit.
-        from: Option<String>,
-        /// The new commit.
-        to: Option<String>,
-        /// What was left out, and why, one sentence each.
-        dropped: Vec<String>,
-        /// Where the replaced version, changed by hand, is kept.
-        stashed: Option<String>,
-    },
-    /// It was left unchanged because someone decided so, or because it had to be.
-    Kept {
-        /// The reason, as an error message.
-        reason: String,
-        /// The next step.
-        hint: Option<String>,
-    },
-    /// It could not be updated and is unchanged.
-    Failed {
-        /// The reason, as an error message.
-        reason: String,
-        /// The next step.
-        hint: Option<String>,
-    },
-}
 
 impl Market<'_> {
     /// Updates the named skills, or all in the lockfile. If one fails, the others are still
@@ -249,7 +170,7 @@ impl Update<'_> {
         let reading = entry.reading()?;
         if self.market.leads_out(&reading.place) {
             let text = format!("{} is outside the project", entry.source);
-            return settled(kept(&Error::new(text).hint(format!(
+            return settled(Change::kept(&Error::new(text).hint(format!(
                 "if you trust it, remove `{}`, and install it from there",
                 entry.name
             ))));
@@ -271,7 +192,7 @@ impl Update<'_> {
                 };
                 return Ok(Looked::Ready(equal(self.options.dry_run, entry)));
             }
-            Seen::Moved(tag) => return settled(kept(&moved(entry, &tag))),
+            Seen::Moved(tag) => return settled(Change::kept(&moved(entry, &tag))),
             Seen::Other => {}
         }
         let Opened {
@@ -280,7 +201,7 @@ impl Update<'_> {
         meant(&origin.commit)?;
         let found = match find_again(entry, &snapshot) {
             Ok(found) => found.clone(),
-            Err(gone) => return settled(kept(&gone)),
+            Err(gone) => return settled(Change::kept(&gone)),
         };
         let ancestry = ancestry(entry, &reading, &origin, fetcher);
         // If the new commit does not descend from the installed one, the lockfile does not record
@@ -339,11 +260,11 @@ impl Update<'_> {
             return settled(Change::Available(Box::new(difference)));
         }
         if difference.edited && self.options.edited == Edited::Keep {
-            return settled(kept(&edited(&entry.name)));
+            return settled(Change::edited(&entry.name));
         }
         if !agree(&difference)? {
             let declined = Error::new("you said no").hint("`update` asks again");
-            return settled(kept(&declined));
+            return settled(Change::kept(&declined));
         }
         Ok(Ready::Staged(entry, Box::new(staged), now))
     }
@@ -362,8 +283,8 @@ impl Update<'_> {
             Err(error) => {
                 let failed = |one: Result<Ready>| match one {
                     Ok(Ready::Settled(change)) => change,
-                    Ok(_) => failed(&error),
-                    Err(own) => failed(&own),
+                    Ok(_) => Change::failed(&error),
+                    Err(own) => Change::failed(&own),
                 };
                 return ready.into_iter().map(failed).collect();
             }
@@ -391,10 +312,10 @@ impl Update<'_> {
                             staged.push((at, new.place, new.entry));
                             change
                         }
-                        Err(error) => failed(&error),
+                        Err(error) => Change::failed(&error),
                     }
                 }
-                Err(error) => failed(&error),
+                Err(error) => Change::failed(&error),
             });
         }
         let Some(changes) = &mut changes else {
@@ -403,7 +324,7 @@ impl Update<'_> {
         let entries: Vec<&LockEntry> = noted.iter().map(|(_, entry)| &**entry).collect();
         if let Err(error) = changes.note(&entries) {
             for (at, _) in noted {
-                results[at] = failed(&error);
+                results[at] = Change::failed(&error);
             }
         }
         let new = staged.iter().map(|(_, place, entry)| (place, Some(entry)));
@@ -411,13 +332,13 @@ impl Update<'_> {
             Ok(replaced) => {
                 for ((at, ..), replaced) in staged.iter().zip(replaced) {
                     if let Err(error) = replaced {
-                        results[*at] = failed(&error);
+                        results[*at] = Change::failed(&error);
                     }
                 }
             }
             Err(error) => {
                 for (at, ..) in staged {
-                    results[at] = failed(&error);
+                    results[at] = Change::failed(&error);
                 }
             }
         }
@@ -468,26 +389,4 @@ fn equal(stays: bool, entry: LockEntry) -> Ready<'static> {
         return Ready::Settled(Change::UpToDate);
     }
     Ready::Noted(Box::new(entry))
-}
-
-fn failed(error: &Error) -> Change {
-    Change::Failed {
-        reason: error.to_string(),
-        hint: error.next_step().map(str::to_owned),
-    }
-}
-
-fn kept(why: &Error) -> Change {
-    Change::Kept {
-        reason: why.to_string(),
-        hint: why.next_step().map(str::to_owned),
-    }
-}
-
-fn edited(name: &str) -> Error {
-    let text =
-        format!("`{name}` was changed after it was installed, and its source has changed, too");
-    Error::new(text).hint(
-        "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
-    )
 }

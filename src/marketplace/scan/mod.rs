@@ -4,6 +4,7 @@
 
 mod bytes;
 mod directory;
+mod encoded;
 mod finding;
 mod frontmatter;
 mod lines;

