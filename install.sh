@@ -7,8 +7,8 @@ umask go-w
 
 usage() {
     cat <<'TEXT'
-usage: ./install.sh [--dir DIR] [--program FILE] [--completions] [--man]
-       ./install.sh --uninstall [--dir DIR]
+usage: ./install.sh [--dir DIR] [--program FILE] [--link [DIR]] [--completions] [--man]
+       ./install.sh --uninstall [--dir DIR] [--link DIR]
 
 Builds agent-skills and installs it, with two skills, as a chibi plugin. A chibi that runs
 meanwhile is not disturbed.
@@ -16,10 +16,12 @@ meanwhile is not disturbed.
   --dir DIR        the plugin directory
                    (default: ${CHIBI_HOME:-~/.chibi}/plugins/agent-skills)
   --program FILE   install this program instead of building one
+  --link [DIR]     also link the program into DIR, so that shells find it
+                   (default: ~/.local/bin)
   --completions    also let bash, zsh and fish complete its commands
   --man            also install the manual page
-  --uninstall      remove the program, and what it keeps for itself; your skills, their lockfile
-                   and your configuration stay
+  --uninstall      remove the program, its link, and what it keeps for itself; your skills, their
+                   lockfile and your configuration stay
   --help           show this text
 
 Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are
@@ -37,6 +39,8 @@ fail() {
 
 dir=
 built=
+link=
+bin=
 completions=
 man=
 uninstall=
@@ -55,6 +59,22 @@ while [ $# -gt 0 ]; do
         [ -n "${2:-}" ] || fail "--program needs a file" "./install.sh --program FILE"
         built=$2
         shift 2
+        ;;
+    --link)
+        link=yes
+        case ${2:-} in
+        '' | -*) ;;
+        *)
+            bin=$2
+            shift
+            ;;
+        esac
+        shift
+        ;;
+    --link=?*)
+        link=yes
+        bin=${1#--link=}
+        shift
         ;;
     --completions)
         completions=yes
@@ -90,6 +110,14 @@ case $dir in
 /*) ;;
 *) dir=$PWD/$dir ;;
 esac
+[ -n "$bin" ] || [ -z "${HOME:-}" ] || bin=$HOME/.local/bin
+[ -n "$bin" ] || [ -z "$link" ] || fail "HOME is not set" "say where to link it: ./install.sh --link DIR"
+case $bin in
+/* | '') ;;
+*) bin=$PWD/$bin ;;
+esac
+# Whether the link is there that this script makes. Nothing else in its place is ever touched.
+is_linked() { [ -L "$bin/agent-skills" ] && [ "$(readlink "$bin/agent-skills")" = "$dir/agent-skills" ]; }
 
 source=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 data=${XDG_DATA_HOME:-${HOME:-}/.local/share}
@@ -104,6 +132,7 @@ if [ -n "$uninstall" ]; then
         fail "$dir is no installation of agent-skills" "say where it is: ./install.sh --uninstall --dir DIR"
     fi
     rm -f "$dir/agent-skills" || fail "could not remove $dir/agent-skills" "check its permissions"
+    if is_linked; then rm -f "$bin/agent-skills"; fi
     # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
     rm -rf "$dir/hooks"
@@ -136,6 +165,9 @@ if [ -n "$uninstall" ]; then
     exit 0
 fi
 
+if [ -n "$link" ] && ! is_linked && { [ -e "$bin/agent-skills" ] || [ -L "$bin/agent-skills" ]; }; then
+    fail "$bin/agent-skills is not a link to $dir/agent-skills" "remove it, or link elsewhere: ./install.sh --link DIR"
+fi
 command -v git >/dev/null 2>&1 ||
     fail "git was not found, and skills are installed with it" "install git with your package manager"
 
@@ -220,6 +252,20 @@ case $dir in
     ;;
 esac
 
+program=$dir/agent-skills
+if [ -n "$link" ]; then
+    is_linked || { mkdir -p "$bin" && ln -s "$dir/agent-skills" "$bin/agent-skills"; } ||
+        fail "could not link $bin/agent-skills" "check permissions, or link elsewhere: ./install.sh --link DIR"
+    say "Linked as $bin/agent-skills"
+    case :$PATH: in
+    *:"$bin":*) program=agent-skills ;;
+    *)
+        say "note: $bin is not on your PATH; add this line to ~/.bashrc or ~/.zshrc:"
+        say "      export PATH=\"$bin:\$PATH\""
+        ;;
+    esac
+fi
+
 # Writes the program's output to a file, completely or not at all.
 write() { # file, arguments of the program
     file=$1
@@ -236,8 +282,7 @@ if [ -n "$completions" ]; then
     write "$zsh_completion" completions zsh
     write "$fish_completion" completions fish
     say "note: zsh finds its file if ~/.zshrc has, before compinit: fpath+=('${zsh_completion%/*}')"
-    say "      completion works for \`agent-skills\` on your PATH, for example as a link:"
-    say "      ln -s '$dir/agent-skills' ~/.local/bin/"
+    [ -n "$link" ] || say "      completion works for \`agent-skills\` on your PATH: ./install.sh --link"
 fi
 [ -z "$man" ] || write "$manual" man
 
@@ -280,4 +325,4 @@ expect "its script runs" 'Hello, you!' \
 expect "the next on_start ends the restriction" '{}' "$(hook on_start '{}')"
 say
 say "Next: chibi \"Use the example skill to greet Ada\""
-say "      $dir/agent-skills doctor"
+say "      $program doctor"

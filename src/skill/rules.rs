@@ -61,7 +61,7 @@ const RULES: &[Rule] = &[
     ("unbalanced", Warning, "close the parenthesis or the quotation mark"),
     ("not-a-name", Warning, "write each entry as `NAME` or `NAME(pattern)`"),
     ("trailing-text", Warning, "put a space or a comma between entries"),
-    ("unsupported-pattern", Warning, "leave the parentheses out, or use a form of docs/restrictions.md"),
+    ("unsupported-pattern", Warning, "leave the parentheses out, or write a command, a path, a glob or `domain:example.org`"),
     ("invalid-path-pattern", Warning, "use a path or a glob"),
     ("invalid-domain", Warning, "write `domain:example.org`"),
     ("comma-in-pattern", Warning, "write an entry for each pattern"),

@@ -11,8 +11,14 @@ use crate::Host;
 use crate::host::{Ran, finish};
 
 fn script(host: &Host, args: &[&str]) -> Ran {
+    script_below(host, &std::env::var("PATH").unwrap(), args)
+}
+
+/// As `script`, with that `PATH`.
+fn script_below(host: &Host, path: &str, args: &[&str]) -> Ran {
     let mut command = Command::new(root().join("install.sh"));
     command.args(args).env("HOME", host.home());
+    command.env("PATH", path).current_dir(host.home());
     for name in [
         "CHIBI_HOME",
         "XDG_DATA_HOME",
@@ -229,5 +235,76 @@ fn what_is_no_installation_is_not_uninstalled() {
     );
     for path in ["jobs/thesis.txt", "Cargo.lock", "hooks/h"] {
         assert!(dir.join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn a_link_puts_the_program_on_the_path() {
+    let host = Host::stdin();
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    let program = host.plugin_dir().join("agent-skills");
+    let path = std::env::var("PATH").unwrap();
+    for (args, bin) in [
+        (&["--link"][..], ".local/bin"),
+        (&["--link", "my own/bin"], "my own/bin"),
+        (&["--link=x"], "x"),
+    ] {
+        let bin = host.home().join(bin);
+        let with = [&["--program", exe], args].concat();
+        let ran = script(&host, &with);
+        let said = format!("note: {} is not on your PATH", bin.display());
+        assert!(ran.status == 0 && ran.stdout.contains(&said), "{ran:?}");
+        let link = bin.join("agent-skills");
+        assert_eq!(fs::read_link(&link).unwrap(), program);
+        let mut linked = Command::new(&link);
+        assert!(linked.arg("--version").output().unwrap().status.success());
+        // Again, where it is on the path.
+        let ran = script_below(&host, &format!("{path}:{}", bin.display()), &with);
+        assert!(ran.status == 0 && !ran.stdout.contains("note:"), "{ran:?}");
+        assert!(
+            ran.stdout.ends_with("\n      agent-skills doctor\n"),
+            "{ran:?}"
+        );
+
+        let ran = script(&host, &[&["--uninstall"], args].concat());
+        assert!(
+            ran.status == 0 && fs::symlink_metadata(&link).is_err(),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(script(&host, &["--program", exe]).status, 0);
+    assert!(fs::symlink_metadata(host.home().join(".local/bin/agent-skills")).is_err());
+}
+
+#[test]
+fn a_file_in_the_place_of_the_link_is_left_alone() {
+    let host = Host::stdin();
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    let bin = host.home().join(".local/bin");
+    fs::create_dir_all(&bin).unwrap();
+    let place = bin.join("agent-skills");
+    let link_to = |target: &str| std::os::unix::fs::symlink(target, &place).unwrap();
+    let others: [(&str, &dyn Fn()); 3] = [
+        ("a file", &|| fs::write(&place, "mine").unwrap()),
+        ("a link", &|| link_to("/bin/sh")),
+        ("a link to nothing", &|| link_to("/nowhere/agent-skills")),
+    ];
+    for (what, make) in others {
+        make();
+        let before = fs::symlink_metadata(&place).unwrap().ino();
+        let ran = script(&host, &["--program", exe, "--link"]);
+        assert!(
+            ran.status == 1 && ran.stderr.contains("hint: remove it, or link elsewhere"),
+            "{what}: {ran:?}"
+        );
+        assert!(!host.plugin_dir().join("agent-skills").exists(), "{what}");
+        assert_eq!(script(&host, &["--program", exe]).status, 0);
+        assert_eq!(script(&host, &["--uninstall", "--link"]).status, 0);
+        assert_eq!(
+            fs::symlink_metadata(&place).unwrap().ino(),
+            before,
+            "{what}"
+        );
+        fs::remove_file(&place).unwrap();
     }
 }

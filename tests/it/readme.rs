@@ -30,7 +30,12 @@ fn blocks(text: &str, kind: &str) -> Vec<String> {
 
 #[test]
 fn every_shell_block_of_the_readme_works_in_a_new_home() {
-    let host = Host::stdin().skill("pdf", "allowed-tools: Read Bash(git:*)", "Body.");
+    // With the skills that install.sh installs, and nothing else.
+    let host = Host::stdin();
+    let mut copy = Command::new("cp");
+    copy.arg("-R")
+        .arg(format!("{}/skills", env!("CARGO_MANIFEST_DIR")));
+    assert!(copy.arg(host.plugin_dir()).status().unwrap().success());
     let bin = host.home().join("bin");
     fs::create_dir(&bin).unwrap();
     let exe = env!("CARGO_BIN_EXE_agent-skills");
@@ -82,24 +87,95 @@ fn documents() -> Vec<(String, String)> {
 #[test]
 fn every_session_in_the_documentation_is_in_a_transcript() {
     let answers = crate::transcripts::answers();
+    let shown = answers.iter().map(|(line, told)| {
+        // A terminal shows no status.
+        let told = match told.split_once('\n') {
+            Some((first, rest)) if first.starts_with("? ") => rest,
+            _ => told,
+        };
+        format!("$ {line}\n{told}")
+    });
+    let shown: Vec<String> = shown.collect();
     let mut compared = 0;
     for (name, text) in documents() {
         for session in blocks(&text, "sh-session") {
-            for part in session.split("$ agent-skills").skip(1) {
-                let (words, expected) = part.split_once('\n').unwrap();
-                let line = format!("agent-skills{words}");
-                let told = answers.iter().filter(|(command, _)| *command == line);
-                // A terminal shows no status.
-                let mut shown = told.map(|(_, told)| match told.split_once('\n') {
-                    Some((first, rest)) if first.starts_with("? ") => rest,
-                    _ => told,
-                });
-                assert!(shown.any(|shown| shown == expected), "{name}: {line}");
-                compared += 1;
-            }
+            // One after the other in one transcript, from the first command to the last.
+            let length = session
+                .lines()
+                .filter(|line| line.starts_with("$ "))
+                .count();
+            let mut parts = shown.windows(length.max(1)).map(<[String]>::concat);
+            assert!(parts.any(|part| part == session), "{name}: {session}");
+            compared += length;
         }
     }
     assert!(compared > 3);
+}
+
+#[test]
+fn no_other_block_shows_what_a_command_prints() {
+    for (name, text) in documents() {
+        let mut kind = None;
+        let mut asked = false;
+        for line in text.lines() {
+            if let Some(fence) = line.trim_start().strip_prefix("```") {
+                kind = kind.is_none().then_some(fence);
+                asked = false;
+            } else if kind.is_some_and(|kind| kind != "sh-session") {
+                let asks = line.starts_with("$ ");
+                assert!(asks || !asked, "{name}: {line}");
+                asked |= asks;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_readme_has_less_than_1200_words() {
+    let words = README.split_whitespace().count();
+    assert!(words < 1200, "{words}");
+}
+
+#[test]
+fn the_index_of_the_documents_names_each_once() {
+    let index = documents()
+        .into_iter()
+        .find(|(name, _)| name == "docs/README.md");
+    let index = index.unwrap().1;
+    for (name, _) in documents() {
+        if let Some(name) = name
+            .strip_prefix("docs/")
+            .filter(|name| *name != "README.md")
+            && !name.starts_with("spec/")
+        {
+            assert_eq!(index.matches(&format!("]({name})")).count(), 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_the_groups_and_verbs_of_the_help() {
+    let answers = crate::transcripts::answers();
+    let help = answers
+        .iter()
+        .find(|(line, _)| line == "agent-skills --help");
+    let mut group = "";
+    for line in help.unwrap().1.lines() {
+        match line.strip_prefix("  ") {
+            None => group = line.strip_suffix(':').unwrap_or_default(),
+            Some(_) if group.is_empty() => {}
+            Some(verb) => {
+                let verb = verb.split(' ').next().unwrap();
+                let row = README
+                    .lines()
+                    .find(|line| line.starts_with(&format!("| **{group}** |")));
+                assert!(
+                    row.is_some_and(|row| row.contains(&format!("`{verb}`"))),
+                    "{group}: {verb}"
+                );
+            }
+        }
+    }
 }
 
 /// The command lines of the program that a text shows, in blocks and in code among its words.
@@ -193,4 +269,14 @@ fn every_file_the_readme_links_to_is_there() {
             assert!(root.join(target).exists(), "{target}");
         }
     }
+}
+
+#[test]
+fn the_program_names_no_document_that_is_not_installed() {
+    // Whoever installed a release may have no checkout, so messages name commands and addresses.
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    let found = Command::new("grep")
+        .args(["-aoE", "docs/[a-z/]*\\.md", exe])
+        .output();
+    assert_eq!(String::from_utf8_lossy(&found.unwrap().stdout), "");
 }

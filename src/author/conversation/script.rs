@@ -76,12 +76,13 @@ impl Conversation {
     /// When it cannot be read or is not a conversation.
     pub fn read(file: &Path) -> Result<Self> {
         let bytes = files::read_capped(file, limits::CONVERSATION).map_err(|error| {
-            Error::io("read", file, &error)
-                .hint("give a file with a conversation; docs/authors.md shows one")
+            Error::io("read", file, &error).hint(
+                "give a file with a conversation; `agent-skills new NAME` writes one in NAME/tests",
+            )
         })?;
         let wrong = |why: &dyn std::fmt::Display| {
             Error::new(format!("`{}` is no conversation: {why}", file.display())).hint(
-                "docs/authors.md shows what one has: skills, and steps with `prompt` or `call`",
+                "it has `skills` and `steps` with `prompt` or `call`; `agent-skills new NAME` writes one in NAME/tests",
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;

@@ -49,7 +49,6 @@ Another plugin directory.
 .BR NO_COLOR ", " CLICOLOR=0 ", " TERM=dumb
 No colour.
 .SH SEE ALSO
-The README and docs/ of the project;
 .UR https://agentskills.io
 .UE
 "#;

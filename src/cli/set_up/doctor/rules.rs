@@ -31,7 +31,7 @@ fn policy(ctx: &RunContext) -> Check {
 }
 
 fn configuration(ctx: &RunContext) -> Check {
-    let remedy = "correct it: docs/configuration.md lists every key";
+    let remedy = "correct that line, or remove the file to have the defaults";
     if let Err(error) = ctx.own_config() {
         return Check::from_error("configuration", &error, remedy);
     }
