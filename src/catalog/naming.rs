@@ -12,10 +12,7 @@ use crate::marketplace::LockEntry;
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{Searchable, Skill, SkillName, rank};
-use crate::sys::text::{backticked, quoted};
-
-/// The longest name, in bytes, for which similar names are searched.
-const SUGGESTED_FOR: usize = 200;
+use crate::sys::text::{nearest, quoted};
 
 impl Catalog {
     /// The entry that a name means: a skill's name in any spelling, its tool's name, or its
@@ -77,37 +74,15 @@ impl Catalog {
         others.filter(move |other| other.dir != entry.dir && other.name() == name)
     }
 
-    /// The names of offered skills most similar to `written`: at most three, best first.
-    pub fn nearest(&self, written: &str) -> Vec<String> {
-        // No typo is this long, and the comparison is quadratic.
-        if written.len() > SUGGESTED_FOR {
-            return Vec::new();
-        }
-        let wanted = written
-            .strip_prefix("skill_")
-            .unwrap_or(written)
-            .to_lowercase();
-        let likeness = |name: &str| {
-            let whole = strsim::normalized_damerau_levenshtein(&wanted, name);
-            if !wanted.is_empty() && name.contains(&wanted) {
-                whole.max(0.7)
-            } else {
-                whole
-            }
-        };
-        let mut scored: Vec<_> = self
-            .offered()
-            .into_iter()
-            .map(|offered| offered.skill.name.as_str())
-            .map(|name| (likeness(name), name.to_owned()))
-            .filter(|(score, _)| *score >= 0.5)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        scored.into_iter().take(3).map(|(_, name)| name).collect()
+    /// The name of the offered skill most similar to `written`.
+    pub fn nearest(&self, written: &str) -> Option<&str> {
+        let wanted = written.strip_prefix("skill_").unwrap_or(written);
+        let offered = self.offered().into_iter();
+        nearest(wanted, offered.map(|offered| offered.skill.name.as_str()))
     }
 
     /// The offered skills that match these words by name, tags or description, best first; if there
-    /// are none, those with similar names.
+    /// are none, the one with a similar name.
     pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
         let offered: Vec<_> = self
             .offered()
@@ -122,11 +97,9 @@ impl Catalog {
         if !found.is_empty() {
             return found.into_iter().map(|(offered, _)| offered).collect();
         }
-        let named = |name: &String| self.by_name(name)?.offered();
-        self.nearest(&words.join("-"))
-            .iter()
-            .filter_map(named)
-            .collect()
+        let alike = self.nearest(&words.join("-"));
+        let alike = alike.and_then(|name| self.by_name(name)?.offered());
+        alike.into_iter().collect()
     }
 }
 
@@ -213,14 +186,13 @@ pub fn is_qualified(written: &str) -> bool {
 
 /// Advice for a name that matches no skill.
 pub fn suggestion(catalog: &Catalog, written: &str) -> String {
-    let nearest = catalog.nearest(written);
-    if nearest.is_empty() {
-        return format!(
+    match catalog.nearest(written) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!(
             "`{}` with action list_installed shows what there is",
             ours::MARKETPLACE
-        );
+        ),
     }
-    format!("did you mean {}?", backticked(nearest, " or "))
 }
 
 /// The entry that `layer/name`, `owner/name` or `name@owner` means.
@@ -312,9 +284,9 @@ mod tests {
             ("pdf-forms", &text("pdf-forms")),
             ("x", &text("x")),
         ]);
-        assert_eq!(catalog.nearest("skill_pfd"), ["pdf"]);
-        assert_eq!(catalog.nearest("forms"), ["pdf-forms"]);
-        assert!(catalog.nearest("entirely-different").is_empty());
+        assert_eq!(catalog.nearest("skill_pfd"), Some("pdf"));
+        assert_eq!(catalog.nearest("forms"), Some("pdf-forms"));
+        assert_eq!(catalog.nearest("entirely-different"), None);
     }
 
     #[test]

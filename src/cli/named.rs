@@ -18,10 +18,10 @@ pub fn installed<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> R
     })
 }
 
-/// A hint with the names most similar to `written`, or where to find all.
+/// A hint with the name most similar to `written`, or where to find all.
 pub fn similar(ctx: &RunContext, catalog: &Catalog, written: &str) -> String {
     // A model needs a hint that names one of its own tools.
-    if ctx.protocol.is_some() || !catalog.nearest(written).is_empty() {
+    if ctx.protocol.is_some() || catalog.nearest(written).is_some() {
         return suggestion(catalog, written);
     }
     "`agent-skills list` shows what there is".to_owned()

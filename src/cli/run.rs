@@ -13,7 +13,7 @@ use super::screen::Screen;
 use super::set_up::man;
 use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::shown;
+use crate::sys::{shown, text::nearest};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -88,10 +88,10 @@ fn with_one_suggestion(mut error: clap::Error) -> clap::Error {
         error.get(ContextKind::SuggestedSubcommand),
     ) {
         (Some(ContextValue::String(written)), Some(ContextValue::Strings(near))) => {
-            let alike = |verb: &String| strsim::normalized_damerau_levenshtein(written, verb);
-            near.iter()
-                .max_by(|a, b| alike(a).total_cmp(&alike(b)))
-                .cloned()
+            let nearest = nearest(written, near.iter().map(String::as_str));
+            nearest
+                .or(near.first().map(String::as_str))
+                .map(str::to_owned)
         }
         _ => None,
     };

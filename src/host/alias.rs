@@ -1,6 +1,8 @@
 //! Other clients' names for what this host's tools do. Most skills use these
 //! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
+use crate::sys::text;
+
 /// Something a skill may ask for, independent of its author's client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
@@ -81,15 +83,9 @@ pub fn programs(name: &str) -> Option<&'static [&'static str]> {
 
 /// The known name closest to an unknown one, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let folded = fold(name);
     let spellings = ROWS.iter().flat_map(|(.., spellings)| *spellings);
     let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
-    tools
-        .chain(spellings)
-        .map(|known| (strsim::damerau_levenshtein(&folded, &fold(known)), *known))
-        .filter(|(distance, known)| *distance <= 2 && *distance * 3 <= known.len())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    text::nearest(name, tools.chain(spellings).copied())
 }
 
 /// A capability, the host tools that provide it, and other clients' folded names for it.

@@ -1,4 +1,4 @@
-//! Shortens text for a message, a line or the log.
+//! Shortens text for a message, a line or the log, and suggests the name that was meant.
 
 use std::fmt::Display;
 
@@ -55,6 +55,34 @@ pub fn listed<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
+/// The longest name, in bytes, for which one is suggested: no typo is longer, and the comparison is
+/// quadratic.
+const SUGGESTED_FOR: usize = 200;
+
+/// The name that somebody who wrote `written` most likely meant: at most a third of the letters
+/// differ, or else it contains what was written. Case, `_` and `-` do not count.
+pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let folded = |name: &str| name.to_lowercase().replace(['_', '-'], "");
+    let wanted = Some(folded(written)).filter(|_| written.len() <= SUGGESTED_FOR)?;
+    let length = wanted.chars().count();
+    let score = |name: &'n str| {
+        let (known, size) = (folded(name), name.chars().count());
+        let distance = strsim::damerau_levenshtein(&wanted, &known);
+        let is_near = distance * 3 <= length.max(known.chars().count());
+        let is_part = length >= 3 && known.contains(&wanted);
+        (is_near || is_part).then_some(((!is_near, distance, size), name))
+    };
+    let names = names.into_iter().filter(|name| name.len() <= SUGGESTED_FOR);
+    let best = names.filter_map(score).min_by_key(|(score, _)| *score);
+    best.map(|(_, name)| name)
+}
+
+/// The question whether the [`nearest`] name is meant, for a hint.
+pub fn did_you_mean<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    let nearest = nearest(written, names)?;
+    Some(format!("did you mean `{}`?", quoted(nearest)))
+}
+
 /// Drops an incomplete character at the end.
 pub fn without_split_end(bytes: &[u8]) -> &[u8] {
     let last = bytes.utf8_chunks().last();
@@ -76,6 +104,32 @@ mod tests {
         assert_eq!(shorten("äöü", 2), "ä…");
         assert_eq!(shorten("ab cd", 4), "ab…");
         assert_eq!(shorten("ab", 0), "");
+    }
+
+    #[test]
+    fn one_name_is_suggested_for_a_typo_and_none_for_another_word() {
+        let names = [
+            "pdf",
+            "pdf-forms",
+            "acme--csv",
+            "shell_exec",
+            "max_active",
+            "x",
+        ];
+        for (written, expected) in [
+            ("pfd", Some("pdf")),
+            ("PDF_from", Some("pdf-forms")),
+            ("forms", Some("pdf-forms")),
+            ("acme-csv", Some("acme--csv")),
+            ("shell_exce", Some("shell_exec")),
+            ("max_activ", Some("max_active")),
+            ("y", None),
+            ("", None),
+            ("entirely-different", None),
+        ] {
+            assert_eq!(nearest(written, names), expected, "{written}");
+        }
+        assert_eq!(nearest(&"x".repeat(SUGGESTED_FOR + 1), names), None);
     }
 
     #[test]

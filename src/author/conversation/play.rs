@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::host::Host;
 use super::script::{Conversation, Hosts, Outcome, Step};
 use crate::error::{Error, Result};
-use crate::host::Protocol;
 use crate::host::tools::{
     Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
 };
-use crate::sys::Env;
+use crate::host::{Protocol, alias};
+use crate::sys::{Env, text::nearest};
 
 /// One run of a conversation.
 #[derive(Debug, Serialize)]
@@ -153,9 +153,16 @@ impl Model<'_> {
         // A misspelled name would test nothing.
         if !ours && !hosts && result.is_none() {
             let text = format!("there is no tool `{}`", tool.escape_debug());
-            return Err(Error::new(text).hint(
-                "correct its name, or give the step a `result` if another plugin has such a tool",
-            ));
+            let other = "give the step a `result` if another plugin has such a tool";
+            let names = self
+                .tools
+                .iter()
+                .map(String::as_str)
+                .chain(alias::nearest(tool));
+            return Err(Error::new(text).hint(match nearest(tool, names) {
+                Some(near) => format!("did you mean `{near}`? If not, {other}"),
+                None => format!("correct its name, or {other}"),
+            }));
         }
         let data = json!({"arguments": arguments, "tool_name": tool});
         let answer = self.host.hook("pre_tool", &data)?;

@@ -7,15 +7,20 @@ use serde_json::{Map, Value};
 
 use crate::activation::Enforcement;
 use crate::catalog::usable;
+use crate::cli::market::note;
 use crate::cli::named::installed;
 use crate::cli::report::session_with;
 use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
+use crate::host::alias::{self, Capability};
+use crate::host::ours;
+use crate::host::tools::{self, HostTool};
 use crate::permission::{CALL, Call, Decision, Outcome, decide};
 use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied_name};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::{eprint, text::quoted};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]
@@ -40,9 +45,10 @@ impl Check {
         // For an unknown name, this error is worded for a person.
         installed(ctx, &catalog, &self.skill)?;
         let skill = usable(&catalog, &self.skill)?;
+        let arguments = arguments(&self.arguments)?;
         let used = ToolUse {
-            tool: self.tool.clone(),
-            arguments: arguments(&self.arguments)?,
+            tool: host_tool(&self.tool, &arguments),
+            arguments: Value::Object(arguments),
         };
         let session = session_with(skill);
         let (config, policies) = (ctx.config()?, ctx.policies()?);
@@ -127,8 +133,35 @@ impl<'a> Explained<'a> {
     }
 }
 
+/// The host's tool that a name means: its own, or the one that an author's name for it stands for,
+/// preferably with the arguments of this call. Says so, and suggests a tool for an unknown name.
+fn host_tool(written: &str, arguments: &Map<String, Value>) -> String {
+    if tools::find(written).is_some() || ours::is_ours(written) {
+        return written.to_owned();
+    }
+    let here = Capability::named(written).map_or(&[][..], Capability::tools);
+    let here = here.iter().filter_map(|name| tools::find(name));
+    let here: Vec<_> = here
+        .filter(|tool| !tools::is_plugin_of_older_host(tool.name))
+        .collect();
+    let takes = |tool: &&&HostTool| {
+        let known = |key: &String| tool.arguments.iter().any(|(name, _)| name == key);
+        arguments.keys().all(known)
+    };
+    if let Some(tool) = here.iter().find(takes).or(here.first()) {
+        note(&format!("`{}` is `{}` here", quoted(written), tool.name));
+        return tool.name.to_owned();
+    }
+    let unknown = Capability::named(written).is_none();
+    if let Some(near) = alias::nearest(written).filter(|_| unknown) {
+        note(&format!("the host has no tool `{}`", quoted(written)));
+        eprint(format_args!("hint: did you mean `{near}`?\n"));
+    }
+    written.to_owned()
+}
+
 /// `NAME=VALUE`, with the value as JSON if it is a number, `true`, a list or an object.
-fn arguments(written: &[String]) -> Result<Value> {
+fn arguments(written: &[String]) -> Result<Map<String, Value>> {
     let mut arguments = Map::new();
     for argument in written {
         let (name, value) = argument.split_once('=').ok_or_else(|| {
@@ -140,5 +173,5 @@ fn arguments(written: &[String]) -> Result<Value> {
         };
         arguments.insert(name.to_owned(), json);
     }
-    Ok(Value::Object(arguments))
+    Ok(arguments)
 }

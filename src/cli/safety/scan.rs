@@ -47,7 +47,7 @@ impl Scan {
         let scanned = market(ctx, &base, self.offline).scan(target, &mut note);
         let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
-            match ctx.catalog().nearest(target).first() {
+            match ctx.catalog().nearest(target) {
                 Some(name) if !target.contains(['/', '@', ':']) => {
                     error.hint(format!("did you mean the installed `{name}`?"))
                 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::policy::{self, Setting, folded_key, parse_toml, set_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::text::did_you_mean;
 
 /// Show or change the configuration
 #[derive(Debug, Subcommand)]
@@ -71,17 +72,15 @@ pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
 fn hint(ctx: &RunContext, key: &str) -> String {
     let settings = ctx.settings().unwrap_or_default();
     let is_known = settings.iter().any(|setting| setting.key == key);
-    let near = nearest(key, &settings).filter(|_| !is_known);
-    near.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
+    let near = suggestion(key, &settings).filter(|_| !is_known);
+    near.unwrap_or_else(|| ALL.to_owned())
 }
 
-/// The question whether a key of a similar name is meant.
-fn nearest(key: &str, settings: &[Setting]) -> Option<String> {
-    let names = settings.iter().map(|setting| setting.key.as_str());
-    let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(key, name), name));
-    let alike = scored.filter(|(score, _)| *score >= 0.6);
-    let best = alike.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, name)| format!("did you mean `{name}`?"))
+/// Where all keys are found.
+const ALL: &str = "`agent-skills config list` shows every key and its value";
+
+fn suggestion(key: &str, settings: &[Setting]) -> Option<String> {
+    did_you_mean(key, settings.iter().map(|setting| &*setting.key))
 }
 
 fn get(ctx: &RunContext, key: &str) -> Result<String> {
@@ -92,12 +91,8 @@ fn get(ctx: &RunContext, key: &str) -> Result<String> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let all = || {
-        let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
-        format!("there are {}", known.join(", "))
-    };
     let text = format!("there is no key `{}`", key.escape_debug());
-    Err(Error::new(text).hint(nearest(key, &settings).unwrap_or_else(all)))
+    Err(Error::new(text).hint(suggestion(key, &settings).unwrap_or_else(|| ALL.to_owned())))
 }
 
 fn list(ctx: &RunContext, as_json: bool) -> Result<String> {

@@ -54,6 +54,13 @@ impl Failure {
         Self { class, error }
     }
 
+    /// The same with this next step.
+    #[must_use]
+    pub fn hint(mut self, hint: String) -> Self {
+        self.error = self.error.hint(hint);
+        self
+    }
+
     /// Classifies git's standard error.
     pub fn from_stderr(stderr: &str) -> Self {
         let starts = ["fatal:", "error:", "remote:", "ssh:"];

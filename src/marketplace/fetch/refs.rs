@@ -3,6 +3,7 @@
 
 use crate::marketplace::fetch::{Class, Failure};
 use crate::marketplace::reference::{At, CommitId, Pin, Reach, Rev, SubPath};
+use crate::sys::text::{did_you_mean, listed};
 
 /// The refs of one repository.
 #[derive(Debug, Clone, Default)]
@@ -139,10 +140,17 @@ impl Refs {
 
     fn no_such(&self, rev: &str) -> Failure {
         let names = self.named.iter().filter_map(|(pin, _)| pin.short());
-        let names: Vec<&str> = names.take(8).collect();
-        let names = names.join(", ");
-        let text = format!("no branch or tag is called `{rev}`; there are {names}");
-        Failure::new(Class::NoSuchRef, text)
+        let names: Vec<&str> = names.collect();
+        let written = rev.trim_start_matches("refs/");
+        let written = written
+            .trim_start_matches("heads/")
+            .trim_start_matches("tags/");
+        let failure = |text: String| Failure::new(Class::NoSuchRef, text);
+        let text = format!("no branch or tag is called `{rev}`");
+        match did_you_mean(written, names.iter().copied()) {
+            Some(hint) => failure(text).hint(hint),
+            None => failure(format!("{text}; there are {}", listed(&names, 3))),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, download, tree
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
+use crate::sys::text::{did_you_mean, listed};
 
 /// Where the index may be, the newest convention first.
 const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
@@ -74,7 +75,9 @@ impl Index {
             };
             self.skills.iter().find(is).ok_or_else(|| {
                 let text = format!("there is no skill `{}`", name.escape_debug());
-                Error::new(text).hint(format!("there are {}", there().join(", ")))
+                let names = self.skills.iter().map(|offer| offer.name.as_str());
+                let there = || format!("there are {}", listed(&there(), 3));
+                Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(there))
             })
         };
         match want {

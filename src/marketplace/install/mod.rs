@@ -25,7 +25,6 @@ pub use difference::{Difference, changed, only};
 pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};
 pub use powers::Powers;
-pub use remove::nearest;
 pub use repair::Repaired;
 pub use staging::{Prepared, Staging};
 pub use swap::{Changes, SKILLS};

@@ -6,7 +6,7 @@ use crate::marketplace::Market;
 use crate::marketplace::install::{names, swap};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::skill::{Skill, SkillName};
-use crate::sys::text::backticked;
+use crate::sys::text::{backticked, nearest};
 
 impl Market<'_> {
     /// Removes a skill given as `NAME` or `OWNER/NAME`. Returns the name of its directory and its
@@ -99,11 +99,4 @@ impl Market<'_> {
 fn one_of(directories: &[InstalledName], names: &[&str]) -> Option<InstalledName> {
     let directory = |name: &&str| directories.iter().find(|directory| ***directory == **name);
     names.iter().find_map(directory).cloned()
-}
-
-/// The most similar name, to suggest it.
-pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let distance = |name: &&str| strsim::osa_distance(name, written);
-    let near = |name: &&str| distance(name) <= 1 + name.chars().count() / 4;
-    names.into_iter().min_by_key(distance).filter(near)
 }

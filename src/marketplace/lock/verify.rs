@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{changed, nearest, only};
+use crate::marketplace::install::{changed, only};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 use crate::skill::Skill;
+use crate::sys::text::did_you_mean;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -65,10 +66,8 @@ impl Market<'_> {
             let found = found.ok_or_else(|| {
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
                 let names = lockfile.entries().iter().map(|entry| &*entry.name);
-                Error::new(text).hint(match nearest(name, names) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => "`agent-skills verify` alone compares all it has".to_owned(),
-                })
+                let all = || "`agent-skills verify` alone compares all it has".to_owned();
+                Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(all))
             })?;
             meant.push(&found.name);
         }

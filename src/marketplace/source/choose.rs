@@ -9,6 +9,7 @@ use crate::marketplace::fetch::tree;
 use crate::marketplace::reference::Want;
 use crate::marketplace::source::Found;
 use crate::skill::{SkillName, brief, one_line};
+use crate::sys::text::did_you_mean;
 
 /// The maximum number of skills that an error lists.
 const LISTED: usize = 60;
@@ -150,7 +151,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
         }
     }
     let text = format!("there is no skill `{}`", name.escape_debug());
-    Err(absent(found, &text))
+    Err(missing(found, &text, Some(name)))
 }
 
 /// The main copy, if all matches are copies of the same skill.
@@ -166,11 +167,19 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
 }
 
 fn absent(found: &[&Found], text: &str) -> Miss {
+    missing(found, text, None)
+}
+
+/// What is not there, and what is: the skill of a similar name if `written` is one.
+fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Miss {
     let shown = filtered(found, Found::is_shown);
-    let hint = match &shown[..] {
+    let names = shown.iter().map(|found| found.skill.name.as_str());
+    let near = written.and_then(|written| did_you_mean(written, names));
+    let there = || match &shown[..] {
         [] => "a skill is a directory with a SKILL.md".to_owned(),
         shown => format!("there are{}", list(shown)),
     };
+    let hint = near.unwrap_or_else(there);
     Miss {
         absent: true,
         lists: !shown.is_empty(),

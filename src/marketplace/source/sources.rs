@@ -10,6 +10,7 @@ use crate::marketplace::Market;
 use crate::marketplace::fetch::{patience, real, tree};
 use crate::marketplace::reference::{At, Place, Reference, Want, WebUrl};
 use crate::skill::SkillName;
+use crate::sys::text::did_you_mean;
 use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 
 const SOURCES: EntryName = EntryName::from_static("sources.json");
@@ -214,9 +215,10 @@ fn is_json(url: &WebUrl) -> bool {
 
 /// The error for a name that none of the sources has.
 pub fn unknown_source(name: &str, sources: &[Source]) -> Error {
-    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let names = sources.iter().map(|source| source.name.as_str());
+    let all = || "`agent-skills source list` shows what there is".to_owned();
     let text = format!("there is no source `{}`", name.escape_debug());
-    Error::new(text).hint(format!("there are {}", names.join(", ")))
+    Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(all))
 }
 
 fn no_source(reference: &str) -> Error {
