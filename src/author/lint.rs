@@ -5,19 +5,13 @@ use std::path::Path;
 use super::finding::Finding;
 use super::source::{Source, key_offset, place};
 use super::strict::{self, At};
-use super::{description, files, references};
-use crate::skill::{Diagnostic, Skill, folds_to, over_yaml_limits};
+use super::{description, files, references, values};
+use crate::skill::{Diagnostic, Known, Skill, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
 /// Lines of a body above which `validate` advises to move details to files (specification).
 const BODY_LINES: usize = 500;
-
-/// Fields of the specification and those read by widely used clients (docs/spec/skills.md#fields).
-/// Other fields get a note.
-const KNOWN: &str = "name description license compatibility metadata allowedtools disallowedtools \
-     argumenthint arguments userinvocable disablemodelinvocation model context agent hooks \
-     version whentouse effort paths";
 
 /// The findings about the skill in `dir`, and the skill if there is one.
 pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
@@ -36,6 +30,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     let finding = |d| Finding::of_diagnostic(d, source.file(), place_of(&source, d));
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();
     found.extend(fields_and_text(&source));
+    found.extend(values::lint(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
     (found, Some(source))
@@ -51,15 +46,31 @@ pub fn lint_strictly(dir: &Path) -> Vec<Finding> {
     let shown = file.as_deref().unwrap_or(dir).display().to_string();
     let rest = text.strip_prefix("---").unwrap_or_default();
     let (yaml, _) = rest.split_once("---").unwrap_or_default();
+    let skill = Skill::load(dir).ok();
+    let known = skill.as_ref().map(used_here).unwrap_or_default();
     let finding = |problem: strict::Problem| {
         let offset = match &problem.at {
             At::Key(key) => key_offset(yaml, key).map_or(0, |at| 3 + at),
             At::Offset(offset) => *offset,
         };
         let place = place(&text, offset);
-        Finding::new(problem.code, shown.clone(), place, &problem.message)
+        let mut found = Finding::new(problem.code, shown.clone(), place, &problem.message);
+        if problem.code == "spec-unexpected-field" && !known.is_empty() {
+            found.remedy = format!(
+                "`{}` would have no effect below `metadata`: keep what you need, and validate without \
+                 `--strict`; move other fields there",
+                known.join("`, `")
+            );
+        }
+        found
     };
     strict::validate(dir).into_iter().map(finding).collect()
+}
+
+/// The skill's fields that have an effect here, and that the specification does not have.
+fn used_here(skill: &Skill) -> Vec<&str> {
+    let is_ours = |key: &&str| Known::of(key).is_some_and(Known::is_extension);
+    skill.fields.keys().filter(is_ours).collect()
 }
 
 fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
@@ -110,7 +121,11 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         let message = format!("`{key}` has {length} characters, over the specification's {most}");
         say("compatibility-too-long", source.key(key), &message);
     }
-    let unknown: Vec<&str> = skill.fields.keys().filter(|key| !is_known(key)).collect();
+    let unknown: Vec<&str> = skill
+        .fields
+        .keys()
+        .filter(|key| Known::of(key).is_none())
+        .collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
         let message = format!("neither the specification nor a client in wide use knows `{names}`");
@@ -133,12 +148,6 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         say("body-lines", source.place(source.body), &message);
     }
     found
-}
-
-fn is_known(key: &str) -> bool {
-    // Another spelling of the tool list's key has its own finding.
-    let mut known = KNOWN.split(' ').chain(["tools"]);
-    known.any(|known| folds_to(key, known))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod references;
 mod scaffold;
 mod source;
 pub mod strict;
+mod values;
 
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::Descriptions;
@@ -25,3 +26,4 @@ pub use markdown::commands;
 pub use package::{Package, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use source::{Source, skills_at};
+pub use values::no_effect;

@@ -41,7 +41,9 @@ pub struct Report {
     pub offered: bool,
     /// Its cost; `null` if it could not be loaded.
     pub tokens: Option<Tokens>,
-    /// Its restriction; `null` if it has none.
+    /// Whether it restricts what may be called; `null` if it was not read.
+    pub restricted: Option<bool>,
+    /// Its restriction; `null` if it has none, or was not read.
     pub restriction: Option<RestrictionReport>,
     /// Its diagnostics.
     pub diagnostics: Vec<Remark>,
@@ -144,6 +146,7 @@ impl Report {
             linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             tokens: skill.and_then(cost),
+            restricted: skill.map(|_| restriction.is_some()),
             restriction,
             diagnostics,
         }

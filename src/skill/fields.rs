@@ -161,6 +161,31 @@ pub fn is_tool_list(key: &str) -> bool {
     is_allowed_tools(key) || is_disallowed_tools(key) || is_tools(key)
 }
 
+/// A value as an author would write it on one line; not a form that can be read again.
+pub fn written(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(written).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(map) => {
+            let pairs = map
+                .iter()
+                .map(|(key, value)| format!("{key}: {}", written(value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        value => scalar(value).unwrap_or_default(),
+    }
+}
+
+/// Whether a value is read as a text: it is one, or a list of them.
+pub fn is_text(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(|item| scalar(item).is_some()),
+        value => scalar(value).is_some(),
+    }
+}
+
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

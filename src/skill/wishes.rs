@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Fields;
+use super::{Fields, folds_to};
 
 /// The frontmatter's `scope`. An empty list allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,6 +14,19 @@ pub struct SkillScope {
     pub tenants: Vec<String>,
     /// Environments, as globs.
     pub environments: Vec<String>,
+}
+
+impl SkillScope {
+    /// The keys of each list, folded.
+    const AGENTS: [&str; 3] = ["agents", "agent", "contexts"];
+    const TENANTS: [&str; 3] = ["tenants", "tenant", "tenantids"];
+    const ENVIRONMENTS: [&str; 3] = ["environments", "environment", "envs"];
+
+    /// Whether one of the lists is read under this key.
+    pub fn reads(key: &str) -> bool {
+        let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
+        all.as_flattened().iter().any(|known| folds_to(key, known))
+    }
 }
 
 impl Fields {
@@ -50,9 +63,9 @@ impl Fields {
             words.map(str::to_owned).collect()
         };
         SkillScope {
-            agents: list(["agents", "agent", "contexts"]),
-            tenants: list(["tenants", "tenant", "tenantids"]),
-            environments: list(["environments", "environment", "envs"]),
+            agents: list(SkillScope::AGENTS),
+            tenants: list(SkillScope::TENANTS),
+            environments: list(SkillScope::ENVIRONMENTS),
         }
     }
 
@@ -95,11 +108,16 @@ impl Fields {
 
     fn flag(&self, folded: &str) -> Option<bool> {
         let (key, _) = self.spelled(folded)?;
-        match self.text(key)?.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => Some(true),
-            "false" | "no" | "off" | "0" => Some(false),
-            _ => None,
-        }
+        flag(&self.text(key)?)
+    }
+}
+
+/// The meaning of a flag's text.
+pub fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed};
 use crate::cli::named::installed;
 use crate::cli::report::{Report, remark};
@@ -13,7 +15,7 @@ use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::script::program_of;
-use crate::skill::{Listing, Skill, one_line};
+use crate::skill::{Known, Listing, Skill, brief, one_line, written};
 use crate::sys::limits;
 
 /// Show everything about one installed skill
@@ -39,6 +41,9 @@ pub struct Info {
     pub json: bool,
 }
 
+/// Longest part of a field's value that is shown.
+const FIELD: usize = 300;
+
 /// The report, and data collected only for a single skill.
 #[derive(Debug, Serialize)]
 struct Details {
@@ -46,6 +51,10 @@ struct Details {
     report: Report,
     license: Option<String>,
     compatibility: Option<String>,
+    /// Its other fields that some client uses, as written.
+    fields: Map<String, Value>,
+    #[serde(skip)]
+    told: Vec<(&'static str, String)>,
     /// `the model and people`, `the model`, `people` or `nobody`.
     called_by: Option<&'static str>,
     /// Other skills of its name, and why they are not offered instead.
@@ -112,7 +121,11 @@ impl Details {
         Self {
             license: text("license"),
             compatibility: text("compatibility"),
-            called_by: skill.map(|skill| callers(skill, entry.tool.is_some())),
+            fields: others(skill)
+                .map(|(known, _, value)| (known.key.to_owned(), value.clone()))
+                .collect(),
+            told: skill.map(told).unwrap_or_default(),
+            called_by: skill.map(|_| callers(entry)),
             rivals: rivals.collect(),
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
@@ -124,8 +137,8 @@ impl Details {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         for (label, value) in self.fields() {
-            let label = screen.paint(&format!("{label:12}"), Paint::Bold);
-            text += &hanging(&format!("{label} "), &one_line(&value), 13, screen);
+            let label = screen.paint(&format!("{label:13}"), Paint::Bold);
+            text += &hanging(&format!("{label} "), &one_line(&value), 14, screen);
         }
         for found in &self.report.diagnostics {
             for line in hanging("", &remark(found), 0, screen).lines() {
@@ -161,6 +174,9 @@ impl Details {
         known("called by", self.called_by);
         known("license", self.license.as_deref());
         known("needs", self.compatibility.as_deref());
+        for (key, value) in &self.told {
+            known(key, Some(value));
+        }
         known("source", self.source().as_deref());
         if let Some(cost) = report.tokens {
             let (instructions, description) = (cost.instructions, cost.description);
@@ -177,13 +193,15 @@ impl Details {
             known(label, Some(&format!("{}: {by}", script.path)));
         }
         let restriction = match &report.restriction {
+            None if !is_told => "not known: the skill was not read",
+            None if report.tool.is_none() => "none of its own, but it is not offered",
             None => "none: every tool may be used while it is active",
             Some(restriction) if restriction.allowed.is_some() => {
                 "while it is active, only what is listed here and what is always allowed"
             }
             Some(_) => "denials only",
         };
-        known("restriction", is_told.then_some(restriction));
+        known("restriction", Some(restriction));
         for rule in report.restriction.iter().flat_map(|found| &found.rules) {
             known("", Some(rule));
         }
@@ -201,8 +219,40 @@ impl Details {
     }
 }
 
-fn callers(skill: &Skill, offered: bool) -> &'static str {
-    match (offered, skill.fields.user_invocable()) {
+/// The fields that have no line of their own and are set: each with its key and value as written.
+fn others(skill: Option<&Skill>) -> impl Iterator<Item = (&'static Known, &str, &Value)> {
+    const OWN_LINE: [&str; 10] = [
+        "name",
+        "description",
+        "license",
+        "compatibility",
+        "version",
+        "allowed-tools",
+        "disallowed-tools",
+        "tools",
+        "user-invocable",
+        "disable-model-invocation",
+    ];
+    let fields = skill.into_iter().map(|skill| &skill.fields);
+    let pairs = fields.flat_map(|fields| fields.keys().zip(fields.values()));
+    pairs.filter_map(|(key, value)| {
+        let known = Known::of(key).filter(|known| !OWN_LINE.contains(&known.key))?;
+        (!value.is_null()).then_some((known, key, value))
+    })
+}
+
+/// The same for people, each with the reason why it has no effect, if it has none.
+fn told(skill: &Skill) -> Vec<(&'static str, String)> {
+    let told = others(Some(skill)).map(|(known, key, value)| {
+        let shown = brief(&written(value), FIELD);
+        let why = no_effect(&skill.fields, key).map(|why| format!(", which {why}"));
+        (known.key, shown + &why.unwrap_or_default())
+    });
+    told.collect()
+}
+
+fn callers(entry: &Entry) -> &'static str {
+    match (entry.tool.is_some(), entry.callable().is_some()) {
         (true, true) => "the model and people",
         (true, false) => "the model",
         (false, true) => "people",
