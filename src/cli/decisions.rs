@@ -146,7 +146,7 @@ pub fn decision(verb: &Verb) -> Decision {
             }
             | Sources::Remove { name: _ },
         )
-        | Verb::Config(Config::Set { key: _, value: _ })
+        | Verb::Config(Config::Set { words: _ } | Config::Unset { key: _ } | Config::Edit)
         | Verb::Proposals(
             Proposals::Approve { id: _, consent: _ } | Proposals::Reject { id: _, reason: _ },
         ) => Decision::new(Who::Person),

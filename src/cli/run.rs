@@ -156,6 +156,6 @@ fn run_verb(
         Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, screen)?,
         Verb::Audit(verb) => verb.run(ctx, caller, live)?,
         Verb::Stats(verb) => verb.run(ctx, screen)?,
-        Verb::Config(verb) => verb.run(ctx)?,
+        Verb::Config(verb) => verb.run(ctx, screen)?,
     })
 }

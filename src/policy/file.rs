@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use crate::error::{Error, Result};
 use crate::permission::unclear_denial;
@@ -82,13 +82,64 @@ pub fn set_key(
 ) -> Result<()> {
     let text = Value::from(value);
     let parsed = value.parse().unwrap_or_else(|_| text.clone());
-    change(path, key, &parsed, check).or_else(|error| {
+    let set = |value: &Value| change_keys(path, check, &|all| insert(all, key, value.clone()));
+    set(&parsed).or_else(|error| {
         if parsed.is_str() {
             return Err(error);
         }
         // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
-        change(path, key, &text, check).map_err(|_| error)
+        set(&text).map_err(|_| error)
     })
+}
+
+/// Takes away `key`, and the tables that it leaves empty.
+///
+/// # Errors
+/// If the file has no such key, is not TOML, `check` refuses the rest, or it cannot be written.
+pub fn unset_key(path: &Path, key: &[&str], check: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+    change_keys(path, check, &|all| {
+        if take_away(all.as_table_mut(), key) {
+            return Ok(());
+        }
+        let text = format!("`{}` does not set it", path.display());
+        Err(Error::new(text).hint("`agent-skills config list` shows where each value comes from"))
+    })
+}
+
+/// Replaces the file by `after` if it still says `before` and `check` accepts it.
+///
+/// # Errors
+/// If it does not, or cannot be written.
+pub fn save_toml(
+    path: &Path,
+    before: &str,
+    after: &str,
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
+    change(path, check, &|now| {
+        if now == before {
+            return Ok(after.to_owned());
+        }
+        let text = format!("`{}` was changed meanwhile", path.display());
+        Err(Error::new(text).hint("look at it, then edit it again"))
+    })
+}
+
+/// Removes the key; whether it was there.
+fn take_away(table: &mut dyn TableLike, key: &[&str]) -> bool {
+    match key {
+        [] => false,
+        [last] => table.remove(last).is_some(),
+        [first, rest @ ..] => {
+            let inner = table.get_mut(first).and_then(Item::as_table_like_mut);
+            let Some(inner) = inner else { return false };
+            let was_there = take_away(inner, rest);
+            if was_there && inner.is_empty() {
+                table.remove(first);
+            }
+            was_there
+        }
+    }
 }
 
 fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> {
@@ -117,11 +168,26 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
     Ok(())
 }
 
+fn change_keys(
+    path: &Path,
+    check: &dyn Fn(&str) -> Result<()>,
+    edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
+) -> Result<()> {
+    change(path, check, &|before| {
+        let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
+            let line = line_of(before, error.span());
+            let text = format!("`{}`, line {line}: {}", path.display(), error.message());
+            Error::new(text).hint("correct that line first")
+        })?;
+        edit(&mut document)?;
+        Ok(document.to_string())
+    })
+}
+
 fn change(
     path: &Path,
-    key: &[&str],
-    value: &Value,
     check: &dyn Fn(&str) -> Result<()>,
+    edit: &dyn Fn(&str) -> Result<String>,
 ) -> Result<()> {
     let (dir, name) = path
         .parent()
@@ -138,13 +204,7 @@ fn change(
         Error::new(format!("`{}` is not UTF-8", path.display()))
             .hint("save it as UTF-8, or remove it to have the defaults")
     })?;
-    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
-        let line = line_of(&before, error.span());
-        let text = format!("`{}`, line {line}: {}", path.display(), error.message());
-        Error::new(text).hint("correct that line first")
-    })?;
-    insert(&mut document, key, value.clone())?;
-    let after = document.to_string();
+    let after = edit(&before)?;
     check(&after)?;
     if after == before {
         return Ok(());
@@ -208,6 +268,29 @@ mod tests {
         fs::write(&path, before).unwrap();
         set_key(&path, key, value, &|_| Ok(())).unwrap();
         fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn a_key_goes_with_the_tables_it_leaves_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, "# mine\na = 1\n\n[t.u]\nb = 2\n").unwrap();
+        let unset = |key: &[&str]| unset_key(&path, key, &|_| Ok(()));
+        assert!(unset(&["t", "x"]).is_err());
+        unset(&["t", "u", "b"]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\na = 1\n");
+        assert!(unset(&["t", "u", "b"]).is_err());
+    }
+
+    #[test]
+    fn a_file_is_saved_only_over_what_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, "a = 1\n").unwrap();
+        let save = |before| save_toml(&path, before, "a = 3\n", &|_| Ok(()));
+        assert!(save("a = 2\n").is_err());
+        save("a = 1\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a = 3\n");
     }
 
     #[test]

@@ -39,11 +39,19 @@ fn every_value_says_where_it_comes_from() {
         }
         let listed = host.json(&["config", "list", "--json"])["settings"].clone();
         let listed: Vec<Value> = serde_json::from_value(listed).unwrap();
-        assert!(listed.contains(&json!({"key": "tenant", "value": "acme", "origin": own})));
+        let tenant = listed.iter().find(|one| one["key"] == "tenant").unwrap();
         assert_eq!(
-            host.succeeds(&["config", "list"]).lines().count(),
-            listed.len()
+            (&tenant["value"], &tenant["origin"]),
+            (&json!("acme"), &json!(own))
         );
+        assert_eq!(tenant["values"], "a text");
+        let lines = host.succeeds(&["config", "list"]);
+        for one in listed {
+            let key = one["key"].as_str().unwrap();
+            let (start, about) = (format!("{key} = "), one["about"].as_str().unwrap());
+            let is_its = |line: &str| line.starts_with(&start) && line.contains(about);
+            assert!(lines.lines().any(is_its), "{key}: {lines}");
+        }
     }
 }
 
@@ -113,7 +121,10 @@ fn documented(heading: &str) -> BTreeSet<String> {
 
 /// The keys that a table takes, by what is said of one that it does not.
 fn taken(host: &Host, table: &str) -> Vec<String> {
-    let told = host.fails(&["config", "set", &format!("{table}nonsense"), "1"]);
+    let file = host.plugin_dir().join("config.toml");
+    fs::write(&file, format!("{table}nonsense = 1\n")).unwrap();
+    let told = host.fails(&["config", "list"]);
+    fs::remove_file(&file).unwrap();
     let expected = told
         .split("expected")
         .nth(1)
@@ -264,4 +275,24 @@ fn a_setting_that_means_no_skill_is_told() {
         doctor.contains("`visibility.other` in the configuration means no skill"),
         "{doctor}"
     );
+}
+
+#[test]
+fn what_an_editor_leaves_is_saved_unless_it_is_wrong() {
+    // The editor adds a line.
+    let host = Host::stdin().var("VISUAL", "sh -c 'cat $0.draft >> $0'");
+    let file = host.plugin_dir().join("config.toml");
+    let copy = host.plugin_dir().join("config.edited.toml");
+    let draft = host.plugin_dir().join("config.edited.toml.draft");
+    fs::write(&draft, "enforce = \"warn\"\n").unwrap();
+    host.succeeds(&["config", "edit"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
+    fs::write(&draft, "stacking = \"none\"\n").unwrap();
+    let told = host.fails(&["config", "edit"]);
+    assert!(
+        told.contains("line 2") && told.contains("config.edited.toml"),
+        "{told}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
+    assert!(fs::read_to_string(&copy).unwrap().contains("none"));
 }

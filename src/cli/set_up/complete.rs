@@ -9,6 +9,7 @@ use std::iter;
 use clap::{Command, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
+use super::config_keys::KEYS;
 use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief, one_line};
 
@@ -53,9 +54,9 @@ impl Complete {
             root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(ctx)));
         }
         if verb == "config" {
-            for takes_key in ["get", "set"] {
+            for (takes_key, argument) in [("get", "key"), ("set", "words"), ("unset", "key")] {
                 root = root.mut_subcommand(verb, |config| {
-                    config.mut_subcommand(takes_key, |verb| offering(verb, "key", keys(ctx)))
+                    config.mut_subcommand(takes_key, |verb| offering(verb, argument, keys()))
                 });
             }
         }
@@ -97,10 +98,9 @@ fn offering(command: Command, argument: &str, values: Values) -> Command {
     command.mut_arg(argument, |arg| arg.add(ArgValueCandidates::new(candidates)))
 }
 
-fn keys(ctx: &RunContext) -> Values {
-    let settings = ctx.settings().unwrap_or_default().into_iter();
-    settings
-        .map(|one| (one.key, one.value.to_string()))
+fn keys() -> Values {
+    let keys = KEYS.iter().filter(|key| !key.is_table());
+    keys.map(|key| (key.name.to_owned(), key.about.to_owned()))
         .collect()
 }
 

@@ -3,10 +3,15 @@
 use std::fmt::Write;
 
 use clap::Subcommand;
+use serde::Serialize;
 
+use super::config_edit::edit;
+use super::config_keys::{KEYS, Key};
 use crate::cli::json;
+use crate::cli::screen::Screen;
+use crate::cli::wrap::hanging;
 use crate::error::{Error, Result};
-use crate::policy::{self, Setting, folded_key, parse_toml, set_key};
+use crate::policy::{self, Setting, folded_key, parse_toml, set_key, unset_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
@@ -21,13 +26,18 @@ pub enum Config {
     },
     /// Change a value in config.toml
     Set {
+        /// KEY VALUE…, or KEY=VALUE…; a list as a,b
+        #[arg(required = true, value_name = "KEY VALUE", allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Take a value out of config.toml, so that the default holds
+    Unset {
         /// KEY or TABLE.KEY
         key: String,
-        /// The value
-        #[arg(allow_hyphen_values = true)]
-        value: String,
     },
-    /// Show every value and where it comes from
+    /// Edit config.toml in $VISUAL or $EDITOR; saved if it has no mistake
+    Edit,
+    /// Show every key with its value, what it is for and what it takes
     List {
         /// Print JSON
         #[arg(long)]
@@ -39,48 +49,128 @@ pub enum Config {
 
 impl Config {
     /// Shows or changes values.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         match self {
             Self::Get { key } => get(ctx, &folded_key(key)),
-            Self::Set { key, value } => {
+            Self::Set { words } => {
+                let changes = changes(words);
+                for (key, values) in &changes {
+                    let path: Vec<&str> = key.split('.').collect();
+                    set(ctx, &path, &value(&path, values)?)?;
+                }
+                changes.iter().map(|(key, _)| get(ctx, key)).collect()
+            }
+            Self::Unset { key } => {
                 let key = folded_key(key);
                 let path: Vec<&str> = key.split('.').collect();
-                set(ctx, &path, value)?;
-                get(ctx, &key)
+                let unset = unset_key(&ctx.config_path(), &path, &check(ctx, &path));
+                unset.map_err(|error| unchanged(&key, error))?;
+                Ok(get(ctx, &key).unwrap_or_else(|_| format!("`{key}` is no longer set\n")))
             }
-            Self::List { json } => list(ctx, *json),
+            Self::Edit => edit(ctx),
+            Self::List { json } => list(ctx, *json, screen),
             Self::Path => Ok(paths(ctx)),
         }
     }
 }
 
+/// What `KEY VALUE…` or `KEY=VALUE…` sets, each key once with all its values.
+fn changes(words: &[String]) -> Vec<(String, Vec<&str>)> {
+    let pairs = words.iter().map(|word| word.split_once('='));
+    let is_key = |key: &str| !key.contains(['"', '(', ' ']);
+    let Some(pairs) = pairs
+        .collect::<Option<Vec<_>>>()
+        .filter(|all| is_key(all[0].0))
+    else {
+        let values = words[1..].iter().map(String::as_str).collect();
+        return vec![(folded_key(&words[0]), values)];
+    };
+    let mut changes: Vec<(String, Vec<&str>)> = Vec::new();
+    for (key, value) in pairs {
+        let key = folded_key(key);
+        match changes.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => changes.push((key, vec![value])),
+        }
+    }
+    changes
+}
+
+/// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
+fn value(key: &[&str], values: &[&str]) -> Result<String> {
+    let is_list = Key::find(key).is_some_and(Key::is_list);
+    match values {
+        [one] if !is_list || one.starts_with('[') || *one == "all" => Ok((*one).to_owned()),
+        [_, ..] if is_list => {
+            let entries = values.iter().flat_map(|value| entries(value));
+            Ok(entries.collect::<toml_edit::Array>().to_string())
+        }
+        _ => {
+            let what = if values.is_empty() {
+                "a value"
+            } else {
+                "one value only"
+            };
+            let text = format!("`{}` needs {what}", key.join(".").escape_debug());
+            Err(Error::new(text).hint(takes(key).unwrap_or_else(|| suggestion(key))))
+        }
+    }
+}
+
+/// The entries that commas separate, except for commas within parentheses.
+fn entries(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let parts = list.split(move |c| {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|entry| !entry.is_empty())
+}
+
 /// Changes one key of `config.toml`, unless the result would be invalid.
 pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
-    let written = key.join(".");
-    let check = |text: &str| match parse_toml::<policy::Config>(text) {
+    let changed = set_key(&ctx.config_path(), key, value, &check(ctx, key));
+    changed.map_err(|error| unchanged(&key.join("."), error))
+}
+
+fn unchanged(key: &str, error: Error) -> Error {
+    error.context(format!("`{}` was not changed", key.escape_debug()))
+}
+
+/// Whether the text of the file is valid with `key` changed.
+fn check<'a>(ctx: &'a RunContext, key: &'a [&str]) -> impl Fn(&str) -> Result<()> + 'a {
+    |text| match parse_toml::<policy::Config>(text) {
         Ok(_) => Ok(()),
         Err((_, reason)) => {
             // An existing error is reported with its line.
             ctx.own_config()?;
-            Err(Error::new(reason).hint(hint(ctx, &written)))
+            Err(match takes(key) {
+                // serde's words for a value that is not one of several repeat the hint.
+                Some(takes) => {
+                    Error::new(reason.split(", expected").next().unwrap_or(&reason)).hint(takes)
+                }
+                None => Error::new("there is no such key").hint(suggestion(key)),
+            })
         }
-    };
-    set_key(&ctx.config_path(), key, value, &check)
-        .map_err(|error| error.context(format!("`{written}` was not changed")))
+    }
 }
 
-fn hint(ctx: &RunContext, key: &str) -> String {
-    let settings = ctx.settings().unwrap_or_default();
-    let is_known = settings.iter().any(|setting| setting.key == key);
-    let near = suggestion(key, &settings).filter(|_| !is_known);
-    near.unwrap_or_else(|| ALL.to_owned())
+/// Which values a key takes; `None` for an unknown one.
+fn takes(key: &[&str]) -> Option<String> {
+    let known = Key::find(key)?;
+    Some(format!("it takes {}", known.values))
 }
 
-/// Where all keys are found.
-const ALL: &str = "`agent-skills config list` shows every key and its value";
-
-fn suggestion(key: &str, settings: &[Setting]) -> Option<String> {
-    did_you_mean(key, settings.iter().map(|setting| &*setting.key))
+/// The key that is meant, or where all are found.
+fn suggestion(key: &[&str]) -> String {
+    let alike = KEYS.iter().filter_map(|known| known.with_names_of(key));
+    let alike: Vec<String> = alike.collect();
+    let nearest = did_you_mean(&key.join("."), alike.iter().map(String::as_str));
+    nearest.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
 }
 
 fn get(ctx: &RunContext, key: &str) -> Result<String> {
@@ -91,16 +181,63 @@ fn get(ctx: &RunContext, key: &str) -> Result<String> {
     if !found.is_empty() {
         return Ok(found);
     }
+    let path: Vec<&str> = key.split('.').collect();
+    if Key::find(&path).is_some() {
+        return Ok(format!("`{key}` is not set\n"));
+    }
     let text = format!("there is no key `{}`", key.escape_debug());
-    Err(Error::new(text).hint(suggestion(key, &settings).unwrap_or_else(|| ALL.to_owned())))
+    Err(Error::new(text).hint(suggestion(&path)))
 }
 
-fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
+/// A setting with what is known about its key.
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    setting: &'a Setting,
+    about: Option<&'a str>,
+    values: Option<&'a str>,
+}
+
+fn list(ctx: &RunContext, as_json: bool, screen: Screen) -> Result<String> {
     let settings = ctx.settings()?;
+    let described = settings.iter().map(|setting| {
+        let path: Vec<&str> = setting.key.split('.').collect();
+        let key = Key::find(&path);
+        Described {
+            setting,
+            about: key.map(|key| key.about),
+            values: key.map(|key| key.values),
+        }
+    });
     if as_json {
-        return json::list("settings", &settings);
+        return json::list("settings", &described.collect::<Vec<_>>());
     }
-    Ok(settings.iter().map(line).collect())
+    let mut text: String = described.map(|one| one.line(screen)).collect();
+    for key in KEYS.iter().filter(|key| key.is_table()) {
+        let line = format!("  # {}: {}", key.about, key.values);
+        text += &hanging(key.name, &line, INDENT, screen);
+    }
+    Ok(text)
+}
+
+/// Where the description of a key goes on.
+const INDENT: usize = 4;
+
+impl Described<'_> {
+    fn line(&self, screen: Screen) -> String {
+        let setting = self.setting;
+        let value = one_line(&setting.value.to_string());
+        let (about, values) = (
+            self.about.unwrap_or_default(),
+            self.values.unwrap_or_default(),
+        );
+        let from = match &*setting.origin {
+            "default" => String::new(),
+            origin => format!(" (from {})", one_line(origin)),
+        };
+        let line = format!("{} = {value}  # {about}: {values}{from}", setting.key);
+        hanging("", &line, INDENT, screen)
+    }
 }
 
 fn line(setting: &Setting) -> String {

@@ -3,5 +3,7 @@
 pub mod complete;
 pub mod completions;
 pub mod config;
+mod config_edit;
+mod config_keys;
 pub mod doctor;
 pub mod man;

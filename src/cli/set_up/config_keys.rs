@@ -1,0 +1,166 @@
+//! What each key of the configuration takes and does, in a line for people
+//! (docs/configuration.md says more). What a value means is for the rooms that use it.
+
+/// A key, with `NAME` or `GLOB` for what the user chooses.
+#[derive(Debug)]
+pub struct Key {
+    /// `key` or `table.key`.
+    pub name: &'static str,
+    /// The possible values, as a sentence goes on after "takes".
+    pub values: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+}
+
+impl Key {
+    /// The key that the parts of a written one mean.
+    pub fn find(written: &[&str]) -> Option<&'static Self> {
+        let is_meant = |key: &&Self| {
+            let mut parts = key.name.split('.').zip(written);
+            let same = |(part, written): (&str, &&str)| part == *written || is_free(part);
+            key.name.split('.').count() == written.len() && parts.all(same)
+        };
+        KEYS.iter().find(is_meant)
+    }
+
+    /// Its name, with the user's own names from `written` if it has such; `None` if they do not fit.
+    pub fn with_names_of(&self, written: &[&str]) -> Option<String> {
+        let parts = self.name.split('.');
+        if parts.clone().count() != written.len() {
+            return (!self.is_table()).then(|| self.name.to_owned());
+        }
+        let filled = parts.zip(written);
+        let filled = filled.map(|(part, own)| if is_free(part) { *own } else { part });
+        Some(filled.collect::<Vec<_>>().join("."))
+    }
+
+    /// Whether it takes several values.
+    pub fn is_list(&self) -> bool {
+        self.values.contains("a list")
+    }
+
+    /// Whether the user chooses a part of its name.
+    pub fn is_table(&self) -> bool {
+        self.name.split('.').any(is_free)
+    }
+}
+
+fn is_free(part: &str) -> bool {
+    matches!(part, "NAME" | "GLOB")
+}
+
+const fn key(name: &'static str, values: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        values,
+        about,
+    }
+}
+
+const FLAG: &str = "`true` or `false`";
+const NUMBER: &str = "a number";
+const SECONDS: &str = "a number of seconds";
+const TOOLS: &str = "a list of tools, as `Read,Bash(git:*)`";
+
+/// All keys, sorted; those with names chosen by the user last.
+#[rustfmt::skip]
+pub static KEYS: &[Key] = &[
+    key("allowed_paths", "a list of directories", "where else a confined script may write"),
+    key("always_allowed", TOOLS, "tools that no restriction forbids"),
+    key("audit.max_bytes", NUMBER, "the size at which the audit log is rotated"),
+    key("audit.output_bytes", NUMBER, "how many bytes of each script's output are logged"),
+    key("audit.path", "a file", "another file that events are written to"),
+    key("audit.syslog", FLAG, "whether events go to the system's log too"),
+    key("call_seconds.environment", SECONDS, "when a script becomes a job, up to chibi 0.6"),
+    key("call_seconds.stdin", SECONDS, "when a script becomes a job, from chibi 0.7 on"),
+    key("claude_skills", FLAG, "whether skills in ~/.claude/skills are used"),
+    key("create_skill", FLAG, "whether a model may propose new skills"),
+    key("deactivate", "`user` or `model`", "who may unload a skill that restricts"),
+    key("deny", TOOLS, "tools that are denied while any skill is active"),
+    key("enforce", "`restrict`, `warn` or `off`", "what happens to a call that the active skill does not allow"),
+    key("environment", "a text", "what this machine is for: for skills with a `scope`, and the audit log"),
+    key("max_active", NUMBER, "how many skills may be active at a time"),
+    key("max_tools", NUMBER, "up to how many skills get a tool each"),
+    key("model_installs", "`sources`, `any` or `off`", "what a model may install without asking you"),
+    key("network", "`open` or `restricted`", "the network access of a confined script"),
+    key("pass_env", "`all` or a list of names", "the environment variables that scripts get"),
+    key("pipe_filters", FLAG, "whether `… | head -20` needs no permission for `head`"),
+    key("project_over_personal", FLAG, "whether a project's skill wins over a personal one of its name"),
+    key("prompt_chars", NUMBER, "how many characters of the prompt list skills"),
+    key("proposals", FLAG, "whether a model may propose changes to skills"),
+    key("sandbox", "`off`, `auto` or `require`", "whether scripts are confined (Linux)"),
+    key("scope", "`prompt` or `context`", "how long a skill stays active: for the prompt, or the conversation"),
+    key("script_reads", "`note` or `block`", "what happens when a script of the active skill is read, not run"),
+    key("script_seconds", SECONDS, "how long a script may run"),
+    key("scripts", "`own`, `listed` or `any`", "whose scripts a skill that restricts may run"),
+    key("stacking", "`replace`, `ratchet`, `intersect` or `union`", "how the restrictions of two active skills combine"),
+    key("tenant", "a text", "who owns this machine: for skills with a `scope`, and the audit log"),
+    key("unattended", FLAG, "whether commands without a terminal may decide for you"),
+    key("uses_skills_chars", NUMBER, "how many characters of skills are always on in one context"),
+    key("catalog.GLOB", "a list of names or globs", "which skills a context sees"),
+    key("enforce_for.NAME", "`restrict`, `warn` or `off`", "`enforce` for one skill"),
+    key("skills.NAME.allowed_paths", "a list of directories", "`allowed_paths` for the scripts of one skill"),
+    key("skills.NAME.network", "`open` or `restricted`", "`network` for the scripts of one skill"),
+    key("skills.NAME.pass_env", "`all` or a list of names", "`pass_env` for the scripts of one skill"),
+    key("skills.NAME.sandbox", "`off`, `auto` or `require`", "`sandbox` for the scripts of one skill"),
+    key("skills.NAME.timeout", SECONDS, "`script_seconds` for the scripts of one skill"),
+    key("uses_skills.GLOB", "a list of skills", "which skills are always on in a context"),
+    key("visibility.NAME", "`on`, `name-only`, `user` or `off`", "who sees a skill"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Config, parse_toml};
+
+    /// Whether the configuration accepts the key with this value.
+    fn accepts(key: &Key, value: &str) -> bool {
+        let name = key.name.replace("GLOB", "\"ops*\"").replace("NAME", "pdf");
+        parse_toml::<Config>(&format!("{name} = {value}")).is_ok()
+    }
+
+    #[test]
+    fn each_key_takes_the_values_it_names_and_no_other() {
+        for key in KEYS {
+            let words: Vec<&str> = key.values.split('`').skip(1).step_by(2).collect();
+            match key.values {
+                FLAG => assert!(accepts(key, "true") && accepts(key, "false"), "{key:?}"),
+                NUMBER | SECONDS => assert!(accepts(key, "7"), "{key:?}"),
+                "a text" | "a file" => assert!(accepts(key, "\"x\""), "{key:?}"),
+                _ if key.is_list() => assert!(accepts(key, "[\"Read\"]"), "{key:?}"),
+                _ => {
+                    let mut words = words.iter();
+                    assert!(
+                        words.all(|word| accepts(key, &format!("{word:?}"))),
+                        "{key:?}"
+                    );
+                }
+            }
+            assert!(!accepts(key, "{ a = {} }"), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_same_keys() {
+        let text = include_str!("../../../docs/configuration.md");
+        let table = text.lines().filter(|line| line.starts_with("| `"));
+        let table: Vec<&str> = table.map_while(|line| line.split(" | ").next()).collect();
+        let documented = |name: &str| table.iter().any(|cell| cell.contains(&format!("`{name}`")));
+        for key in KEYS {
+            let name = key.name.trim_end_matches(".GLOB");
+            assert!(documented(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_with_the_users_own_names_in_it() {
+        let name = |written: &[&str]| Key::find(written).map(|key| key.name);
+        assert_eq!(name(&["scope"]), Some("scope"));
+        assert_eq!(
+            name(&["skills", "pdf", "sandbox"]),
+            Some("skills.NAME.sandbox")
+        );
+        assert_eq!(name(&["skills", "pdf"]), None);
+        assert_eq!(name(&["scpe"]), None);
+    }
+}
