@@ -1,6 +1,6 @@
 //! Who may use which skill: every way to name, hide, disable and shadow one, in every layer. An
 //! administrator's skill is the only one of its name, and nothing that a project or a person's
-//! configuration says hides it; what nobody trusts says nothing, whatever else cannot be read.
+//! configuration says hides it.
 
 use std::fs;
 use std::path::Path;
@@ -279,111 +279,5 @@ fn a_qualified_name_means_its_layer_below_enterprise() {
         own(&host, "[visibility]\ndeploy = \"off\"\n");
         let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
         assert!(host.tool("read_skill_file", &read).starts_with("Error: "));
-    }
-}
-
-/// Words of a skill that nobody trusts, in whatever its author can write them.
-#[test]
-fn what_nobody_trusts_says_nothing_whatever_cannot_be_read() {
-    let breaks: [Try; 8] = [
-        ("nothing", |_| {}),
-        ("the policy", |host| {
-            fs::write(host.home().join("enterprise/policy.toml"), "[skills\n").unwrap();
-        }),
-        ("the configuration", |host| own(host, "enforce = 7\n")),
-        ("both", |host| {
-            own(host, "enforce = 7\n");
-            fs::write(host.home().join("enterprise/policy.toml"), "[skills\n").unwrap();
-        }),
-        ("the record of trust", |host| {
-            fs::write(host.plugin_dir().join("trust.json"), "{").unwrap();
-        }),
-        ("a policy against projects", |host| {
-            fs::write(
-                host.home().join("enterprise/policy.toml"),
-                "[project]\ntrust = \"never\"\n",
-            )
-            .unwrap();
-        }),
-        ("a policy against the name", |host| {
-            fs::write(
-                host.home().join("enterprise/policy.toml"),
-                "[skills]\nblock = [\"*\"]\n",
-            )
-            .unwrap();
-        }),
-        ("a catalog without it", |host| {
-            own(host, "[catalog]\n\"*\" = [\"other\"]\n");
-        }),
-    ];
-    for (what, spoil) in breaks {
-        for host in Host::both() {
-            let host = with_layers(host);
-            let place = host.project().join(".claude/skills");
-            let obey = "license: OBEY\nversion: OBEY\nallowed-tools: OBEY\nhooks: {pre: [OBEY]}\nargument-hint: OBEY";
-            put(&place, "evil", obey, "OBEY");
-            fs::create_dir_all(place.join("broken")).unwrap();
-            fs::write(
-                place.join("broken/SKILL.md"),
-                "---\nname: [OBEY\nOBEY: - OBEY\n---\n",
-            )
-            .unwrap();
-            fs::create_dir_all(place.join("nameless")).unwrap();
-            fs::write(
-                place.join("nameless/SKILL.md"),
-                "---\nname: \"OBEY! OBEY!\"\nx: *OBEY\n---\n",
-            )
-            .unwrap();
-            host.schema();
-            spoil(&host);
-            for args in [
-                &["list-installed"][..],
-                &["list-installed", "--long"],
-                &["list-installed", "--json"],
-                &["search-installed", "evil"],
-                &["search-installed", "OBEY", "--json"],
-                &["info", "evil"],
-                &["info", "evil", "--json"],
-                &["info", "broken", "--json"],
-                &["tree", "evil"],
-                &["doctor"],
-                &["check", "evil", "shell_exec", "ls"],
-                &["__complete", "--", "info", ""],
-                &["trust", "--list"],
-            ] {
-                let ran = host.unattended(args);
-                // What was asked for is said again.
-                let told = format!("{}{}", ran.stdout, ran.stderr).replace("`OBEY`", "");
-                assert!(!told.contains("OBEY"), "{what}: {args:?}: {told}");
-                let told = host.tool("agent-skills", &json!({"args": args}));
-                let told = told.replace("`OBEY`", "");
-                assert!(!told.contains("OBEY"), "{what}: {args:?}: {told}");
-            }
-            for (tool, arguments) in [
-                ("skill_evil", json!({})),
-                ("skill_marketplace", json!({"action": "list_installed"})),
-                (
-                    "skill_marketplace",
-                    json!({"action": "info", "skill_ref": "evil"}),
-                ),
-                (
-                    "skill_marketplace",
-                    json!({"action": "use", "skill_ref": "project/evil"}),
-                ),
-                (
-                    "read_skill_file",
-                    json!({"skill": "evil", "path": "SKILL.md"}),
-                ),
-                (
-                    "skill_session",
-                    json!({"action": "load", "names": ["evil"]}),
-                ),
-            ] {
-                let told = host.tool(tool, &arguments);
-                assert!(!told.contains("OBEY"), "{what}: {tool} {arguments}: {told}");
-            }
-            assert!(!host.prompt().contains("OBEY"), "{what}");
-            assert!(!json!(host.schema()).to_string().contains("OBEY"), "{what}");
-        }
     }
 }

@@ -120,6 +120,7 @@ mod upgrade;
 mod validate;
 mod versions;
 mod visibility;
+mod withheld;
 mod words;
 
 use host::Host;
