@@ -211,17 +211,31 @@ impl Entry {
         found
     }
 
-    /// Why it is not offered, as a sentence fragment.
-    pub fn reason_not_offered(&self) -> Option<String> {
-        let found = match &self.standing {
-            Standing::Offered { .. } => return None,
+    /// Why it is not offered.
+    pub fn not_offered(&self) -> Option<Diagnostic> {
+        match &self.standing {
+            Standing::Offered { .. } => None,
             Standing::Withheld(_, why) => Some(why.clone()),
             Standing::Unusable => {
                 let mut errors = self.diagnostics();
                 errors.retain(|found| found.level() == Level::Error);
                 errors.pop()
             }
-        };
-        Some(found.map_or_else(String::new, |found| found.to_string()))
+        }
+    }
+
+    /// The same as a sentence fragment.
+    pub fn reason_not_offered(&self) -> Option<String> {
+        self.not_offered().map(|why| why.to_string())
+    }
+
+    /// Whether the user can have it offered by a repair or a decision, and nobody meant to hide it.
+    pub fn is_to_be_fixed(&self) -> bool {
+        match &self.standing {
+            Standing::Unusable
+            | Standing::Withheld(Withheld::Untrusted | Withheld::Unapproved, _) => true,
+            Standing::Withheld(_, why) => matches!(why, Diagnostic::HiddenConfiguration(_)),
+            Standing::Offered { .. } => false,
+        }
     }
 }

@@ -39,6 +39,11 @@ pub struct Report {
     pub linked_to: Option<String>,
     /// Whether the model is told about it.
     pub offered: bool,
+    /// The code of the diagnostic that keeps it from being offered.
+    pub not_offered: Option<String>,
+    /// The same in a few words.
+    #[serde(skip)]
+    pub why: Option<&'static str>,
     /// Its cost; `null` if it could not be loaded.
     pub tokens: Option<Tokens>,
     /// Whether it restricts what may be called; `null` if it was not read.
@@ -127,6 +132,7 @@ impl Report {
         let claimed = origin.is_some() && entry.layer == Layer::Project;
         let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
+        let why = entry.not_offered();
         if changed {
             diagnostics.push(Diagnostic::ChangedSince.into());
         }
@@ -145,6 +151,8 @@ impl Report {
             changed,
             linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
+            not_offered: why.as_ref().map(Diagnostic::code),
+            why: why.and_then(|why| why.in_short()),
             tokens: skill.and_then(cost),
             restricted: skill.map(|_| restriction.is_some()),
             restriction,

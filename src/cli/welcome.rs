@@ -16,7 +16,12 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     let catalog = ctx.catalog();
     let offered = catalog.offered();
     let names: Vec<&str> = offered.iter().map(|one| one.skill.name.as_str()).collect();
-    let hidden = catalog.entries().len() - names.len();
+    let to_fix = catalog
+        .entries()
+        .iter()
+        .filter(|entry| entry.is_to_be_fixed());
+    let to_fix = to_fix.count();
+    let hidden = catalog.entries().len() - names.len() - to_fix;
     let mut text = String::new();
     let mut line = |line: &str, paint| {
         let indent = line.len() - line.trim_start().len();
@@ -32,9 +37,13 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     );
     line("", Paint::Plain);
     line(&installed(&names), Paint::Plain);
-    if hidden > 0 {
-        let told = format!("{hidden} more cannot be used: `list --long` says why.");
+    if to_fix > 0 {
+        let told = format!("{to_fix} more can be fixed: `list` says why, `info NAME` how.");
         line(&told, Paint::Warn);
+    }
+    if hidden > 0 {
+        let told = format!("{hidden} more hidden from the model on purpose: `list` says why.");
+        line(&told, Paint::Dim);
     }
     line("", Paint::Plain);
     let first = names.first().map(|name| format!("info {name}"));

@@ -182,6 +182,29 @@ impl Diagnostic {
         written["code"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// In a few words, why the skill is not offered; `None` if this is no reason for that.
+    pub fn in_short(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoSkillFile(_) => "no SKILL.md",
+            Self::Unreadable(..) => "unreadable",
+            Self::Changed(_) => "just changing",
+            Self::NameUnusable(_) => "no name",
+            Self::DescriptionMissing => "no description",
+            Self::DuplicateName(_) => "name taken",
+            Self::Shadowed(..) => "replaced",
+            Self::HiddenEnterprise(_) => "name is reserved",
+            Self::HiddenUntrusted(..) => "not trusted",
+            Self::HiddenPolicy(_) => "by policy",
+            Self::HiddenUnapproved(..) => "not approved",
+            Self::HiddenScope(..) => "out of scope",
+            Self::HiddenCatalog(_) => "other context",
+            Self::HiddenOff(_) => "switched off",
+            Self::HiddenFromModel(_) => "for people only",
+            Self::HiddenConfiguration(_) => "bad configuration",
+            _ => return None,
+        })
+    }
+
     /// Its severity.
     pub fn level(&self) -> Level {
         rules::level(&self.code())

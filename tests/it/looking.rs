@@ -41,8 +41,8 @@ fn a_table_fits_every_terminal_and_loses_columns_in_one_order() {
         (60, &["TOKENS", "PROBLEMS"], &["VERSION"]),
         (
             40,
-            &["NAME", "TOKENS", "PROBLEMS"],
-            &["VERSION", "LAYER", "RESTRICTION"],
+            &["NAME", "PROBLEMS"],
+            &["VERSION", "LAYER", "RESTRICTION", "TOKENS"],
         ),
         (20, &["NAME"], &["TOKENS", "LAYER"]),
     ] {
@@ -64,6 +64,49 @@ fn a_table_fits_every_terminal_and_loses_columns_in_one_order() {
     }
     assert!(shown(&host, 120, &["list-installed"]).contains("a-skill-with-quite-a-long-name"));
     assert!(shown(&host, 40, &["list-installed", "--long"]).contains("unknown-tool"));
+}
+
+#[test]
+fn the_reason_why_it_is_not_offered_shows_at_any_width() {
+    let host = host()
+        .skill("switched-off-by-its-user", "", "b")
+        .skill("for-people", "disable-model-invocation: true", "b")
+        .skill("of-another-tenant", "scope: {tenants: [acme]}", "b")
+        .skill("here-and-there", "", "b")
+        .file("nothing/in-it", "");
+    host.succeeds(&["disable", "switched-off-by-its-user"]);
+    let project = host.project().join(".claude/skills");
+    crate::layers::put(&project, "of-the-project", "", "the project");
+    crate::layers::put(
+        &host.home().join(".chibi/skills"),
+        "here-and-there",
+        "",
+        "me",
+    );
+    for width in [40, 60, 80, 100] {
+        let plain = without_colour(&shown(&host, width, &["list"]));
+        for (name, why) in [
+            ("bad", "no description"),
+            ("nothing", "no SKILL.md"),
+            ("switched-off", "switched off"),
+            ("for-people", "for people only"),
+            ("of-another-", "out of scope"),
+            ("of-the-proj", "not trusted"),
+            ("here-and-th", "replaced"),
+        ] {
+            let mut rows = plain.lines().filter(|line| line.starts_with(name));
+            assert!(
+                rows.any(|row| row.contains(why)),
+                "{width}: {name}: {plain}"
+            );
+        }
+    }
+    let start = without_colour(&shown(&host, 80, &[]));
+    assert!(start.contains("3 more can be fixed"), "{start}");
+    assert!(
+        start.contains("4 more hidden from the model on purpose"),
+        "{start}"
+    );
 }
 
 #[test]

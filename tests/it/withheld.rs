@@ -190,7 +190,7 @@ fn obeying(host: &Host) {
     let place = host.project().join(".claude/skills");
     let obey = "license: OBEY\nversion: OBEY\nallowed-tools: OBEY\nhooks: {pre: [OBEY]}\n\
                 argument-hint: OBEY\ntags: [OBEY]\nmetadata: {OBEY: OBEY}\nrequires: [OBEY]\n\
-                model: OBEY\npriority: OBEY\nscope: {agents: [OBEY]}";
+                model: OBEY\npriority: OBEY\nscope: {OBEY: OBEY}";
     put(&place, "evil", obey, "OBEY");
     fs::write(place.join("evil/OBEY.sh"), "OBEY").unwrap();
     let broken = [

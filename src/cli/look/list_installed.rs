@@ -75,7 +75,8 @@ impl ListInstalled {
                 Column::new("SOURCE", 12),
                 Column::number("TOKENS"),
                 Column::new("RESTRICTION", 0),
-                Column::new("PROBLEMS", 12),
+                // Wide enough for any reason why one is not offered.
+                Column::new("PROBLEMS", 20),
             ],
             &[
                 "VERSION",
@@ -132,16 +133,20 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
     ]
 }
 
-/// The codes of the diagnostics, the worst first.
+/// Why it is not offered, in words, then the codes of the other diagnostics, the worst first.
 fn problems(report: &Report) -> Cell {
-    let mut found: Vec<_> = report.diagnostics.iter().collect();
+    let is_said = |code: &str| report.why.is_some() && report.not_offered.as_deref() == Some(code);
+    let others = report.diagnostics.iter();
+    let mut found: Vec<_> = others.filter(|found| !is_said(&found.code)).collect();
     found.sort_by_key(|found| Reverse(found.level));
     let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
     let codes = codes.join(", ");
-    let text = match (report.offered, codes.is_empty()) {
-        (true, _) => codes,
-        (false, true) => "not offered".to_owned(),
-        (false, false) => format!("not offered: {codes}"),
+    let why = report.why.map(|why| format!("{why}, so not offered"));
+    let why = why.or_else(|| (!report.offered).then(|| "not offered".to_owned()));
+    let text = match why {
+        None => codes,
+        Some(why) if codes.is_empty() => why,
+        Some(why) => format!("{why}; {codes}"),
     };
     Cell::new(text).paint(match report.worst() {
         _ if !report.offered => Paint::Bad,
