@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 
 use super::caller::{Caller, is_by_host, pasted};
-use super::describe::{SHOWN, describe, describe_difference, findings, list, origins};
+use super::describe::{SHOWN, describe, describe_difference, findings, list, origins, short_ref};
 use super::options::Consent;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Target};
+use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Switch, Target};
 use crate::run_context::RunContext;
 use crate::sys::eprint;
 
@@ -110,6 +110,30 @@ impl Consenting {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
+        Ok(true)
+    }
+
+    /// Shows what another version would change, and decides. Nothing switches without consent.
+    ///
+    /// # Errors
+    /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
+    pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
+        eprint(format_args!("{}", describe_difference(difference)));
+        let name = &difference.name;
+        let from = to.from.as_deref().map_or("the default branch", short_ref);
+        let to = short_ref(&to.to);
+        if self.asks() {
+            return Ok(agrees(&format!("Switch `{name}` from {from} to {to}?")));
+        }
+        if !self.consent.yes {
+            let here = format!(
+                "`agent-skills {command} --yes` switches it to {to}; with `--name NAME` instead, \
+                 that is installed beside it"
+            );
+            let text = format!("it is installed at {from}, not {to}");
+            return Err(Error::new(text).hint(self.next(command, &here)));
+        }
+        self.unless_suspect(&difference.new_findings, "switched", command)?;
         Ok(true)
     }
 

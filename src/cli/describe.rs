@@ -112,6 +112,14 @@ pub fn short(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }
 
+/// A branch or tag without what git puts before it; a commit as [`short`].
+pub fn short_ref(rev: &str) -> &str {
+    let named = ["refs/tags/", "refs/heads/"]
+        .iter()
+        .find_map(|kind| rev.strip_prefix(kind));
+    named.unwrap_or_else(|| short(rev))
+}
+
 /// An error with its hint, on one line.
 pub fn with_hint(error: impl Display, hint: Option<&str>) -> String {
     let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));

@@ -1,19 +1,25 @@
 //! `install`, and how the outcome of an install is reported.
 
 use std::fmt::Write as _;
+use std::slice::from_ref;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::activation::unmet;
 use crate::catalog::Layer;
-use crate::cli::Caller;
-use crate::cli::caller::pasted;
+use crate::cli::caller::{decided_by_a_person, pasted};
+use crate::cli::consent::Consenting;
+use crate::cli::describe::doubt;
+use crate::cli::get::update::{record, unless_failed, what_changed};
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Consent, Scope};
-use crate::cli::permitted::deciding;
+use crate::cli::permitted::{deciding, permits_update};
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
-use crate::marketplace::{As, InstallOptions, Installed, Status};
+use crate::marketplace::{
+    As, Difference, Edited, InstallOptions, Installed, Status, UpdateOptions,
+};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
@@ -84,7 +90,7 @@ impl Install {
 
     /// Installs what the reference names, after showing it to anyone who can be asked. Without a
     /// reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
+    pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
         let (command, mut layer) = (self.command(), self.scope.layer());
         let mut base = self.scope.base(ctx);
         if self.reference.is_none() && self.scope.is_default() {
@@ -113,7 +119,32 @@ impl Install {
                 .with("commit", skill.commit.clone());
             ctx.record(event.with("layer", layer.as_str()));
         }
-        Ok(outcome(&installed, layer)? + &unmet_of(ctx, &installed))
+        let mut answer = outcome(&installed, layer)? + &unmet_of(ctx, &installed);
+        let consenting = Consenting::new(ctx, self.consent, caller);
+        let policies = ctx.policies()?;
+        let mut switched = Vec::new();
+        for (skill, switch) in installed
+            .iter()
+            .filter_map(|one| Some((one, one.switch.as_ref()?)))
+        {
+            let options = UpdateOptions {
+                edited: Edited::Stash,
+                switch: Some(switch),
+                ..UpdateOptions::default()
+            };
+            let mut agree = |difference: &Difference| {
+                permits_update(&policies, layer, difference)?;
+                if let Some(doubt) = difference.provenance.as_ref().and_then(doubt) {
+                    decided_by_a_person(ctx, caller, &command)
+                        .map_err(|error| error.context(doubt))?;
+                }
+                consenting.to_switch(difference, switch, &command)
+            };
+            switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
+        }
+        record(ctx, &switched, layer);
+        answer.extend(switched.iter().map(what_changed));
+        unless_failed(&switched, answer, caller)
     }
 }
 
@@ -131,7 +162,7 @@ pub fn outcome(installed: &[Installed], layer: Layer) -> Result<String> {
         return Err(Error::new("nothing was installed: you said no"));
     }
     let mut text = String::new();
-    for skill in installed {
+    for skill in installed.iter().filter(|skill| skill.switch.is_none()) {
         let _ = writeln!(text, "{}", skill.summary());
         for remark in skill.dropped.iter().chain(&skill.warnings) {
             let _ = writeln!(text, "  note: {}", one_line(remark));

@@ -61,7 +61,5 @@ fn later_tags(skill: &Updated) -> String {
         return String::new();
     }
     let tags = one_line(&skill.newer_tags.join(", "));
-    format!(
-        "    it stays at its tag; there are later ones: {tags} (remove it, then `install REF#TAG`)\n"
-    )
+    format!("    it stays at its tag; there are later ones: {tags} (`install REF#TAG` switches)\n")
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::catalog::Layer;
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
 use crate::cli::market::{market_for, note};
@@ -74,6 +75,7 @@ impl Update {
                 _ => Edited::Keep,
             },
             to: self.to.as_ref(),
+            switch: None,
         };
         let policies = ctx.policies()?;
         let mut agree = |difference: &Difference| {
@@ -89,14 +91,8 @@ impl Update {
         let base = self.scope.base(ctx);
         let market = market_for(ctx, &base, self.offline, layer)?;
         let updated = market.update(&self.names, options, &mut agree)?;
-        for skill in updated.iter().filter(|_| !self.dry_run) {
-            if let Change::Updated { from, to, .. } = &skill.change {
-                let event = Event::new("update")
-                    .with("skill", skill.name.as_str())
-                    .with("from", from.clone())
-                    .with("commit", to.clone());
-                ctx.record(event.with("layer", layer.as_str()));
-            }
+        if !self.dry_run {
+            record(ctx, &updated, layer);
         }
         let restored = if options.edited == Edited::Keep || self.dry_run {
             String::new()
@@ -132,6 +128,19 @@ impl Update {
             .iter()
             .map(|one| restored(ctx, one, layer))
             .collect())
+    }
+}
+
+/// Records each skill that was replaced.
+pub fn record(ctx: &RunContext, updated: &[Updated], layer: Layer) {
+    for skill in updated {
+        if let Change::Updated { from, to, .. } = &skill.change {
+            let event = Event::new("update")
+                .with("skill", skill.name.as_str())
+                .with("from", from.clone())
+                .with("commit", to.clone());
+            ctx.record(event.with("layer", layer.as_str()));
+        }
     }
 }
 

@@ -10,9 +10,10 @@ use crate::marketplace::install::Staging;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::swap;
+use crate::marketplace::install::switch::Switch;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
-use crate::marketplace::source::{Found, Origin, Picked};
+use crate::marketplace::source::{Found, Picked};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 use crate::sys::Progress;
@@ -47,6 +48,9 @@ pub struct Installed {
     pub dropped: Vec<String>,
     /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
+    /// The state that was asked for, if it is installed at another.
+    #[serde(skip)]
+    pub switch: Option<Switch>,
 }
 
 impl Installed {
@@ -116,10 +120,7 @@ impl Market<'_> {
             if self.is_there(&name) {
                 let mut already = self.already(&name, &lockfile);
                 let entry = lockfile.get(&name);
-                already.warnings = entry
-                    .and_then(|entry| stays(entry, &picked.origin))
-                    .into_iter()
-                    .collect();
+                already.switch = entry.and_then(|entry| Switch::to(&picked.origin, entry));
                 results.push(already);
                 continue;
             }
@@ -194,8 +195,11 @@ impl Market<'_> {
         options: &InstallOptions,
         (lockfile, offers): (&Lockfile, &Offers),
     ) -> Result<InstalledName> {
-        let source = &picked.origin.source;
-        if let Some(entry) = lockfile.by_id(&picked.origin.id(&found.path)) {
+        let (source, id) = (&picked.origin.source, picked.origin.id(&found.path));
+        let same = || lockfile.with_id(&id);
+        let at_ref = |entry: &&LockEntry| entry.rev == picked.origin.rev;
+        let installed = same().find(at_ref).or_else(|| same().next());
+        if let Some(entry) = installed.filter(|_| options.name.is_none()) {
             return Ok(entry.name.clone());
         }
         let wanted = match &options.name {
@@ -205,6 +209,9 @@ impl Market<'_> {
             }
             name => chosen(name.as_deref(), &found.skill.name)?,
         };
+        if same().any(|entry| entry.name == wanted) {
+            return Ok(wanted);
+        }
         let offered = |name: &InstalledName| offered_name(Path::new(&**name), &found.skill);
         let is_others = |name: &InstalledName| {
             let other = offers.get(&offered(name));
@@ -245,6 +252,7 @@ impl Market<'_> {
             status: Status::Already,
             dropped: Vec::new(),
             warnings: Vec::new(),
+            switch: None,
         }
     }
 
@@ -257,21 +265,9 @@ impl Market<'_> {
             status,
             dropped: staged.planned.dropped,
             warnings: staged.planned.warnings,
+            switch: None,
         }
     }
-}
-
-/// What to say if another state of an installed skill was asked for, which no update leads to.
-fn stays(entry: &LockEntry, wanted: &Origin) -> Option<String> {
-    let rev = wanted.rev.as_ref()?;
-    if entry.rev.as_ref() == Some(rev) || entry.commit == wanted.commit {
-        return None;
-    }
-    let at = entry.rev.as_deref().unwrap_or("its default branch");
-    let name = &entry.name;
-    Some(format!(
-        "`{name}` stays at {at}; to have it at {rev}, first `agent-skills remove {name}`"
-    ))
 }
 
 /// The directory for a skill that is to be called `name`. If its author uses another name, the

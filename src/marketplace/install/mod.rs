@@ -17,6 +17,7 @@ mod repair;
 mod restore;
 mod staging;
 mod swap;
+mod switch;
 mod update;
 mod updated;
 
@@ -28,4 +29,5 @@ pub use powers::Powers;
 pub use repair::Repaired;
 pub use staging::{Prepared, Staging};
 pub use swap::{Changes, SKILLS};
+pub use switch::Switch;
 pub use updated::{Agree, Change, Edited, UpdateOptions, Updated};

@@ -167,7 +167,8 @@ impl Update<'_> {
         if entry.kind == Kind::Link {
             return settled(Change::Linked);
         }
-        let reading = entry.reading()?;
+        let switch = self.options.switch;
+        let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
         if self.market.leads_out(&reading.place) {
             let text = format!("{} is outside the project", entry.source);
             return settled(Change::kept(&Error::new(text).hint(format!(
@@ -179,7 +180,11 @@ impl Update<'_> {
             let to = self.options.to;
             to.map_or(Ok(()), |to| to.check(commit.as_deref()))
         };
-        match seen(entry, &reading, fetcher)? {
+        let known = match switch {
+            Some(_) => Seen::Other,
+            None => seen(entry, &reading, fetcher)?,
+        };
+        match known {
             Seen::Same(rev) if rev == entry.rev => {
                 meant(&entry.commit)?;
                 return settled(Change::UpToDate);
@@ -195,9 +200,10 @@ impl Update<'_> {
             Seen::Moved(tag) => return settled(Change::kept(&moved(entry, &tag))),
             Seen::Other => {}
         }
+        let requested = switch.map_or(&entry.requested, |switch| &switch.requested);
         let Opened {
             snapshot, origin, ..
-        } = fetcher.open(&reading, &entry.requested, &[], false)?;
+        } = fetcher.open(&reading, requested, &[], false)?;
         meant(&origin.commit)?;
         let found = match find_again(entry, &snapshot) {
             Ok(found) => found.clone(),
@@ -208,7 +214,7 @@ impl Update<'_> {
         // it without asking, even if the files are equal: later commits would look like normal
         // updates.
         let stays = self.options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
-        if is_same_tree(entry, &snapshot, &found) {
+        if switch.is_none() && is_same_tree(entry, &snapshot, &found) {
             let entry = LockEntry {
                 commit: origin.commit,
                 rev: origin.rev,
@@ -239,7 +245,7 @@ impl Update<'_> {
         let (snapshot, origin) = (&behind.snapshot, &behind.origin);
         let mut staged = plan::stage(snapshot, &found, origin, &entry.name, place)?;
         staged.entry.other.clone_from(&entry.other);
-        if staged.entry.sha256 == entry.sha256 {
+        if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
             return Ok(equal(behind.stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
@@ -263,7 +269,7 @@ impl Update<'_> {
             return settled(Change::edited(&entry.name));
         }
         if !agree(&difference)? {
-            let declined = Error::new("you said no").hint("`update` asks again");
+            let declined = Error::new("you said no").hint("the same command asks again");
             return settled(Change::kept(&declined));
         }
         Ok(Ready::Staged(entry, Box::new(staged), now))

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::Difference;
+use crate::marketplace::install::switch::Switch;
 use crate::marketplace::reference::Target;
 
 /// Options of an update.
@@ -18,6 +19,8 @@ pub struct UpdateOptions<'a> {
     pub edited: Edited,
     /// The only state to update to (`--to`).
     pub to: Option<&'a Target>,
+    /// Another branch, tag or commit than the skill follows now.
+    pub switch: Option<&'a Switch>,
 }
 
 /// What happens to a skill changed by hand.

@@ -224,9 +224,10 @@ impl Lockfile {
         self.entries.get(first).filter(|entry| entry.name == *name)
     }
 
-    /// The entry with this id, whatever its directory is called.
-    pub fn by_id(&self, id: &str) -> Option<&LockEntry> {
-        self.entries.iter().find(|entry| entry.id == id)
+    /// The entries with this id, whatever their directories are called: a skill may be installed
+    /// at several versions.
+    pub fn with_id(&self, id: &str) -> impl Iterator<Item = &LockEntry> {
+        self.entries.iter().filter(move |entry| entry.id == id)
     }
 
     /// All entries, sorted by name.
