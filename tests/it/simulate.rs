@@ -52,6 +52,22 @@ fn a_conversation_is_played_on_both_hosts_as_they_would() {
 }
 
 #[test]
+fn a_record_within_its_skill_is_repeated_at_once() {
+    let host = host("");
+    let tests = host.project().join("pdf/tests");
+    fs::create_dir(&tests).unwrap();
+    let conversation = "skills: [..]\nsteps:\n  - call: skill_pdf\n";
+    for name in ["one.yaml", "two.yaml"] {
+        fs::write(tests.join(name), conversation).unwrap();
+    }
+    let files = ["pdf/tests/one.yaml", "pdf/tests/two.yaml"];
+    host.succeeds(&["simulate", "--record", files[0], files[1]]);
+    let recorded = fs::read_to_string(tests.join("one.yaml")).unwrap();
+    assert!(recorded.contains("tests/two.yaml"), "{recorded}");
+    host.succeeds(&["simulate", files[0], files[1]]);
+}
+
+#[test]
 fn recorded_answers_are_expected_from_then_on() {
     let conversation = "# about it\nskills: [pdf]\nsteps:\n  - prompt: hello # first\n\n  # then\n  - call: skill_pdf\n    expect:\n      contains: Fill\n";
     let host = host(conversation);
@@ -78,7 +94,10 @@ fn recorded_answers_are_expected_from_then_on() {
     .unwrap();
     let ran = play(&host);
     assert!(
-        ran.status == 1 && ran.stdout.contains("not the recorded one"),
+        ran.status == 1
+            && ran.stdout.contains("not the recorded one")
+            && ran.stdout.contains("| -Fill it")
+            && ran.stdout.contains("| +Fill it soon"),
         "{ran:?}"
     );
 }

@@ -13,6 +13,7 @@ use crate::host::tools::{
     Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
 };
 use crate::host::{Protocol, alias};
+use crate::skill::unified_diff;
 use crate::sys::{Env, text::nearest};
 
 /// One run of a conversation.
@@ -35,6 +36,8 @@ pub struct PlayedStep {
     pub blocked: bool,
     /// Differences from the expectation.
     pub failures: Vec<String>,
+    /// How the answer differs line by line, if a whole one was expected.
+    pub diff: Option<String>,
 }
 
 impl Played {
@@ -75,9 +78,17 @@ impl Conversation {
             let mut failures = step.expect.failures(&outcome);
             let recorded = step.answer.as_ref().filter(|_| compare);
             let recorded = recorded.and_then(|all| all.get(generation).unwrap_or(all).as_str());
-            if recorded.is_some_and(|recorded| recorded.trim() != outcome.answer.trim()) {
+            let differs = |expected: &&str| expected.trim() != outcome.answer.trim();
+            let recorded = recorded.filter(differs);
+            if recorded.is_some() {
                 failures.push("the answer is not the recorded one".to_owned());
             }
+            let expected = recorded.or(step.expect.equals.as_deref().filter(differs));
+            let diff = expected.map(|expected| {
+                let [old, new] =
+                    [expected, &outcome.answer].map(|text| format!("{}\n", text.trim()));
+                unified_diff(("expected", "answered"), &old, &new)
+            });
             let prompt = step.prompt.as_deref().unwrap_or_default();
             let call = step.call.clone();
             steps.push(PlayedStep {
@@ -85,6 +96,7 @@ impl Conversation {
                 answer: outcome.answer,
                 blocked: outcome.blocked,
                 failures,
+                diff,
             });
         }
         Ok(Played {

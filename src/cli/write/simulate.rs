@@ -15,7 +15,7 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{Durable, files};
 
-/// The number of lines shown of an unexpected answer.
+/// The number of lines shown of an unexpected answer, or of how it differs.
 const SHOWN: usize = 12;
 
 #[derive(Serialize)]
@@ -104,9 +104,12 @@ fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
     for failure in &step.failures {
         let _ = writeln!(text, "       {}", one_line(failure));
     }
-    let answer = printable(&step.answer);
+    let (title, answer) = match &step.diff {
+        Some(diff) => ("the difference:", printable(diff)),
+        None => ("it answered:", printable(&step.answer)),
+    };
     let lines: Vec<&str> = answer.lines().collect();
-    let _ = writeln!(text, "       it answered:");
+    let _ = writeln!(text, "       {title}");
     for line in lines.iter().take(SHOWN) {
         let _ = writeln!(text, "       | {line}");
     }
