@@ -133,7 +133,7 @@ fn is_link(error: &io::Error) -> bool {
 }
 
 /// The reason of an I/O error without `(os error N)`, lowercase like all messages.
-fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     if is_link(error) {
         return "it is a symbolic link, or one is on the way to it".to_owned();
     }

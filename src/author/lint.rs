@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::source::{Source, key_offset, place};
 use super::strict::{self, At};
 use super::{description, files, references, values};
-use crate::skill::{Diagnostic, Known, Skill, over_yaml_limits};
+use crate::skill::{Diagnostic, Known, Level, Skill, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
@@ -27,7 +27,15 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     };
     let source = Source::read(skill);
     let diagnostics = source.skill.diagnostics.iter();
-    let finding = |d| Finding::of_diagnostic(d, source.file(), place_of(&source, d));
+    let finding = |d| {
+        let found = Finding::of_diagnostic(d, source.file(), place_of(&source, d));
+        // Users are warned of it; its author can mend it before there are any.
+        if is_guessed(d) {
+            found.level(Level::Error)
+        } else {
+            found
+        }
+    };
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();
     found.extend(fields_and_text(&source));
     found.extend(values::lint(&source));
@@ -71,6 +79,19 @@ pub fn lint_strictly(dir: &Path) -> Vec<Finding> {
 fn used_here(skill: &Skill) -> Vec<&str> {
     let is_ours = |key: &&str| Known::of(key).is_some_and(Known::is_extension);
     skill.fields.keys().filter(is_ours).collect()
+}
+
+/// Whether the frontmatter is broken and was read by what its lines seem to say. Another client may
+/// read something else, or nothing.
+fn is_guessed(diagnostic: &Diagnostic) -> bool {
+    use Diagnostic as D;
+    matches!(
+        diagnostic,
+        D::YamlRepaired
+            | D::FrontmatterTooLarge(_)
+            | D::UnclosedFrontmatter
+            | D::AllowedToolsSalvaged(_)
+    )
 }
 
 fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::skill::{Skill, find_skill_file, folds_to, split_frontmatter};
+use crate::skill::{Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
 use crate::sys::{EntryKind, files, limits};
 
 /// Directories without skills of the user's own.
@@ -110,7 +110,8 @@ pub fn skills_at(path: &Path) -> Vec<PathBuf> {
 }
 
 fn collect(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    if find_skill_file(dir).is_some() {
+    // What cannot be read is reported, not passed over.
+    if find_skill_file(dir).is_some() || unreadable(dir).is_some() {
         found.push(dir.to_owned());
         return;
     }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::fields::Fields;
 use super::text::shows_something;
 use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
+use crate::error::reason;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, EntryPath, files, limits};
 
@@ -58,7 +59,11 @@ impl Skill {
     }
 
     fn find(dir: &Path) -> Result<Self, Diagnostic> {
-        let missing = || Diagnostic::NoSkillFile(dir.display().to_string());
+        let shown = || dir.display().to_string();
+        let missing = || match unreadable(dir) {
+            Some(error) => Diagnostic::Unreadable(shown(), reason(&error)),
+            None => Diagnostic::NoSkillFile(shown()),
+        };
         let (file, bytes) = read(dir, find_skill_file(dir).ok_or_else(missing)?)?;
         Self::parse(dir, file, &bytes)
     }
@@ -169,6 +174,18 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     let named = entries.filter(|(name, _)| name.as_os_str().eq_ignore_ascii_case("SKILL.md"));
     let paths = named.map(|(name, _)| dir.join(name.as_os_str()));
     paths.filter(|path| path.is_file()).min()
+}
+
+/// Why it is not known whether there is a `SKILL.md` in `dir`.
+pub fn unreadable(dir: &Path) -> Option<io::Error> {
+    let is_known = |error: &io::Error| {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        matches!(error.kind(), NotFound | NotADirectory)
+    };
+    let looked = dir.join("SKILL.md").symlink_metadata().err();
+    let read = || files::entries(dir).err();
+    let mut errors = looked.into_iter().chain(read());
+    errors.find(|error| !is_known(error))
 }
 
 /// The file and its bytes. A file that contains only the path of another `SKILL.md` is a link that

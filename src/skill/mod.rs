@@ -37,7 +37,7 @@ pub use frontmatter::{Split, split as split_frontmatter};
 pub use hooks::Hooks;
 pub use known::{FIELDS, Form, Known};
 pub use level::{Level, Severity};
-pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link};
+pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link, unreadable};
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};
