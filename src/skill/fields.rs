@@ -80,7 +80,7 @@ impl Fields {
     }
 
     /// As [`Fields::text`], of a field in `metadata`.
-    pub(super) fn in_metadata(&self, key: &str) -> Option<String> {
+    pub fn in_metadata(&self, key: &str) -> Option<String> {
         let metadata = self.value("metadata")?.as_object()?;
         Self::from(metadata.clone()).text(key)
     }

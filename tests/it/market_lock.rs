@@ -153,6 +153,35 @@ fn lock_files_of_other_programs_are_imported() {
 }
 
 #[test]
+fn a_lock_file_without_paths_is_imported_by_name() {
+    let (host, _hub) = acme();
+    let lock = r#"{"version":1,"skills":{"pdf":{"source":"acme/skills","sourceType":"github","computedHash":"x"}}}"#;
+    fs::write(host.project().join("skills-lock.json"), lock).unwrap();
+    host.succeeds(&["import-lock"]);
+    assert_eq!(host.skill_tools(), ["skill_pdf"]);
+}
+
+#[test]
+fn skills_that_gh_installed_are_imported() {
+    let (host, _hub) = acme();
+    let skills = host.project().join(".github/skills");
+    for (name, more) in [("pdf", "    github-path: skills/pdf\n"), ("csv", "")] {
+        let text = format!(
+            "---\nname: {name}\ndescription: d\nmetadata:\n    github-repo: \
+             https://github.com/acme/skills\n    github-ref: refs/heads/main\n    \
+             github-tree-sha: 0000\n{more}---\nBody.\n"
+        );
+        fs::create_dir_all(skills.join(name)).unwrap();
+        fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
+    }
+    host.succeeds(&["import-lock", ".github/skills"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
+    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let lock: serde_json::Value = serde_json::from_str(&lock).unwrap();
+    assert_eq!(lock["skills"][0]["ref"], "refs/heads/main", "{lock}");
+}
+
+#[test]
 fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
     let (host, _hub) = acme();
     let at = |path: &str| host.project().join(".chibi").join(path);

@@ -15,7 +15,7 @@ use crate::skill::one_line;
 /// Install the skills in another program's lock file
 #[derive(Debug, clap::Args)]
 pub struct ImportLock {
-    /// skills-lock.json, .skill-lock.json, .openskills.json, or a directory with them
+    /// skills-lock.json, .skill-lock.json, .openskills.json, or a directory of skills with them
     #[arg(default_value = ".")]
     pub path: PathBuf,
     #[command(flatten)]

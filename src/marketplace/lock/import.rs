@@ -1,5 +1,5 @@
-//! Installs what the lockfiles of other programs list: `skills-lock.json` and `.skill-lock.json` of
-//! vercel's `skills`, and `.openskills.json` of openskills
+//! Installs what other programs recorded: `skills-lock.json` and `.skill-lock.json` of vercel's
+//! `skills`, `.openskills.json` of openskills, and what `gh skill` writes into a SKILL.md
 //! (docs/spec/references.md#foreign-lockfiles).
 
 use std::path::{Path, PathBuf};
@@ -9,8 +9,9 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree;
 use crate::marketplace::install::Installed;
-use crate::marketplace::reference::{Kind, Reading, Reference, RepoUrl};
+use crate::marketplace::reference::{Kind, Reading, Reference, RepoUrl, Want};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
+use crate::skill::Skill;
 use crate::sys::{files, limits};
 
 /// The result for one skill of a foreign lockfile.
@@ -37,6 +38,10 @@ impl Market<'_> {
         let path = self.env.cwd.join(path);
         let mut found = Vec::new();
         for file in lock_files(&path) {
+            if file.ends_with("SKILL.md") {
+                found.extend(gh(&file));
+                continue;
+            }
             let bytes = files::read_capped(&file, limits::LOCKFILE);
             let bytes = bytes.map_err(|error| Error::io("read", &file, &error))?;
             let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
@@ -48,8 +53,8 @@ impl Market<'_> {
         if found.is_empty() {
             let text = format!("`{}` is no lock file that is understood", path.display());
             return Err(Error::new(text).hint(
-                "give a skills-lock.json, a .skill-lock.json, an .openskills.json or a directory of \
-                 skills that have one",
+                "give a skills-lock.json, a .skill-lock.json, an .openskills.json, or a directory of \
+                 skills that have one or that `gh skill` installed",
             ));
         }
         let install = |(name, reading): (String, Result<Reading>)| {
@@ -59,9 +64,8 @@ impl Market<'_> {
                     let text = format!("{reading} is outside the project");
                     return Err(Error::new(text).hint("if you want it, install it from there"));
                 }
-                let requested = reading.to_string();
                 let reference = Reference::Readings(vec![reading]);
-                self.install_of(&reference, &requested, &options, confirm, note)
+                self.install_of(&reference, &name, &options, confirm, note)
             });
             Imported { name, outcome }
         };
@@ -73,10 +77,14 @@ fn lock_files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
     }
-    let names = ["skills-lock.json", ".skill-lock.json", ".openskills.json"];
-    let mut found: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+    let of_skill = [".openskills.json", "SKILL.md"];
+    let of_all = ["skills-lock.json", ".skill-lock.json"]
+        .iter()
+        .chain(&of_skill);
+    let mut found: Vec<PathBuf> = of_all.map(|name| path.join(name)).collect();
     let entries = files::entries(path).into_iter().flatten();
-    found.extend(entries.map(|(name, _)| path.join(name.as_os_str()).join(".openskills.json")));
+    let dirs = entries.map(|(name, _)| path.join(name.as_os_str()));
+    found.extend(dirs.flat_map(|dir| of_skill.map(|name| dir.join(name))));
     found.retain(|file| file.is_file());
     found.sort();
     found
@@ -86,7 +94,7 @@ fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
     if let Some(skills) = json.get("skills").and_then(Value::as_object) {
         let skills = skills.iter();
         return skills
-            .map(|(name, entry)| (name.clone(), vercel(entry)))
+            .map(|(name, entry)| (name.clone(), vercel(name, entry)))
             .collect();
     }
     let name = file.parent().and_then(Path::file_name).unwrap_or_default();
@@ -98,19 +106,56 @@ fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
         .collect()
 }
 
-fn vercel(entry: &Value) -> Result<Reading> {
+fn vercel(name: &str, entry: &Value) -> Result<Reading> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
     let source = field("source").unwrap_or_default();
     let address = field("sourceUrl").unwrap_or(source);
-    let path = tree::skill_dir(field("skillPath").unwrap_or_default());
+    let path = field("skillPath");
     match field("sourceType").unwrap_or("github") {
-        "local" => Reading::recorded(Kind::Local, address, None, path),
-        "well-known" | "wellknown" => Reading::recorded(Kind::WellKnown, address, None, path),
+        "local" => recorded(name, Kind::Local, address, None, path),
+        "well-known" | "wellknown" => recorded(name, Kind::WellKnown, address, None, path),
         _ => {
             let url = RepoUrl::parse_short(address).or_else(|_| RepoUrl::parse_short(source))?;
-            Reading::recorded(Kind::Git, url.as_str(), field("ref"), path)
+            recorded(name, Kind::Git, url.as_str(), field("ref"), path)
         }
     }
+}
+
+/// The reading of a skill with or without its path; without one it is found by its name.
+fn recorded(
+    name: &str,
+    kind: Kind,
+    source: &str,
+    rev: Option<&str>,
+    path: Option<&str>,
+) -> Result<Reading> {
+    let mut reading = Reading::recorded(kind, source, rev, tree::skill_dir(path.unwrap_or("")))?;
+    if path.is_none() {
+        reading.want = Want::Named(name.to_owned());
+    }
+    Ok(reading)
+}
+
+/// What `gh skill` recorded in a SKILL.md, if it did.
+fn gh(file: &Path) -> Option<(String, Result<Reading>)> {
+    let skill = Skill::load(file.parent()?).ok()?;
+    let field = |name: &str| skill.fields.in_metadata(name);
+    let repository = field("github-repo")?;
+    let (name, rev, path) = (
+        skill.name.to_string(),
+        field("github-ref"),
+        field("github-path"),
+    );
+    let reading = RepoUrl::parse_short(&repository).and_then(|url| {
+        recorded(
+            &name,
+            Kind::Git,
+            url.as_str(),
+            rev.as_deref(),
+            path.as_deref(),
+        )
+    });
+    Some((name, reading))
 }
 
 fn openskills(entry: &Value) -> Result<Reading> {
@@ -153,6 +198,10 @@ mod tests {
                 "b: `b` of repository https://h.org/x.git"
             ]
         );
+        let by_name = json!({"version": 1, "skills": {
+            "c": {"source": "o/r", "sourceType": "github", "computedHash": "x"},
+        }});
+        assert_eq!(shown(&by_name), ["c: skill `c` of repository o/r"]);
         let openskills = json!({"source": "o/r", "sourceType": "git", "subpath": "skills/pdf",
             "repoUrl": "https://github.com/o/r"});
         assert_eq!(shown(&openskills), ["pdf: `skills/pdf` of repository o/r"]);
@@ -165,7 +214,7 @@ mod tests {
             json!({"source": "o/r", "skillPath": "../../x/SKILL.md"}),
             json!({"source": "--upload-pack=x/y"}),
         ] {
-            assert!(vercel(&entry).is_err(), "{entry}");
+            assert!(vercel("x", &entry).is_err(), "{entry}");
         }
     }
 }
