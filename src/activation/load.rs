@@ -189,7 +189,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::policy::DigestCache;
+    use crate::policy::{Asks, DigestCache};
     use crate::sys::{Env, tree};
 
     const SETTLED: Duration = Duration::from_millis(40);
@@ -218,15 +218,15 @@ mod tests {
         };
         sleep(SETTLED);
         let skill = offered().unwrap();
-        let trusted = DigestCache::of_project(&ctx)
-            .digested("trust", &dir, || panic!("it is kept"))
+        let trusted = DigestCache::of_project(&ctx, Asks::ToUse)
+            .digested("trust", &dir, |_| true, || panic!("it is kept"))
             .unwrap();
         fs::write(dir.join("run.sh"), "echo 2").unwrap();
         sleep(SETTLED);
         // As if the file system had not told the change.
         let stamps = tree::digest_seen([&*dir], &mut |_, _| {}).unwrap().1;
-        DigestCache::of_project(&ctx)
-            .digested("trust", &dir, || Ok((trusted, stamps)))
+        DigestCache::of_project(&ctx, Asks::ToUse)
+            .digested("trust", &dir, |_| true, || Ok((trusted, stamps)))
             .unwrap();
         assert!(offered().is_some());
         let refused = put_in_force(&ctx, &skill, "skill_pdf").unwrap_err();

@@ -11,6 +11,7 @@ use super::eligibility::Rules;
 use super::index_file::{Answer, Rendered};
 use super::{Catalog, Index, Layer, Root};
 use crate::host::ours;
+use crate::policy::Asks;
 use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
 use crate::sys::hash;
@@ -33,13 +34,19 @@ struct Source<'a> {
 impl RunContext {
     /// Every skill.
     pub fn catalog(&self) -> Catalog {
-        Source::new(self).read()
+        Source::new(self, Asks::ToUse).read()
+    }
+
+    /// Every skill, for a call that only shows which there are: nothing of them is used before
+    /// another call looks at all their files.
+    pub fn disclosed(&self) -> Catalog {
+        Source::new(self, Asks::ToDisclose).read()
     }
 
     /// The output of `make` for the catalog, from the index if no input has changed. `what`
     /// identifies it.
     pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
-        let mut source = Source::new(self);
+        let mut source = Source::new(self, Asks::ToDisclose);
         let name = source.answer_name(what);
         let cached = name
             .as_ref()
@@ -62,7 +69,7 @@ impl RunContext {
     /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
     /// directory's.
     pub fn catalog_about(&self, written: &str) -> Catalog {
-        let mut source = Source::new(self);
+        let mut source = Source::new(self, Asks::ToUse);
         // Only a host calls `--schema` first, which checks every file.
         self.protocol
             .and_then(|_| Catalog::about(written, &source.roots, &source.rules, &source.index))
@@ -78,7 +85,7 @@ impl RunContext {
 
     /// The number of skills offered to the model.
     pub fn offered(&self) -> usize {
-        let mut source = Source::new(self);
+        let mut source = Source::new(self, Asks::ToDisclose);
         let known = source
             .answer_name(PROMPT)
             .and_then(|name| source.index.offered(&source.roots, &name));
@@ -88,8 +95,8 @@ impl RunContext {
 
 impl<'a> Source<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
-    fn new(ctx: &'a RunContext) -> Self {
-        let rules = Rules::new(ctx);
+    fn new(ctx: &'a RunContext, asks: Asks) -> Self {
+        let rules = Rules::new(ctx, asks);
         let roots = ctx.roots(&rules.config);
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.

@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::catalog::Layer;
     use crate::catalog::testing::{PDF, catalog, context};
+    use crate::policy::Asks;
     use crate::run_context::RunContext;
     use std::fs;
 
@@ -122,7 +123,7 @@ mod tests {
         fs::create_dir_all(place.join("x")).unwrap();
         fs::write(place.join("x/SKILL.md"), PDF).unwrap();
         let ctx = context(dir.path());
-        let rules = Rules::new(&ctx);
+        let rules = Rules::new(&ctx, Asks::ToUse);
         let name_in = |layer| {
             let dir = place.clone();
             let mut index = Index::open(dir.join("none"), String::new());
@@ -151,7 +152,7 @@ mod tests {
             let catalog = Catalog::read(&[Root { layer, dir }], rules, &mut index);
             (catalog.offered().len(), catalog.entries()[0].name())
         };
-        let rules = Rules::new(&ctx);
+        let rules = Rules::new(&ctx, Asks::ToUse);
         assert_eq!(read(&rules), (1, "pdf".to_owned()));
         // The record was compared a moment ago, and is not compared again.
         fs::write(&file, PDF.replace("pdf", "other")).unwrap();
@@ -161,7 +162,10 @@ mod tests {
         // Whoever trusts a project always trusts this as well.
         ctx.trust_always(&holder).unwrap();
         fs::write(&file, PDF.replace("pdf", "other")).unwrap();
-        assert_eq!(read(&Rules::new(&ctx)), (1, "other".to_owned()));
+        assert_eq!(
+            read(&Rules::new(&ctx, Asks::ToUse)),
+            (1, "other".to_owned())
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::installed::Installed;
 use super::layer::{Layer, Root};
 use crate::error::{Error, Result};
 use crate::policy::{
-    Approvals, Config, DigestCache, Policies, Trust, Trusts, Visibility, any_matches,
+    Approvals, Asks, Config, DigestCache, Policies, Trust, Trusts, Visibility, any_matches,
     approval_current, approval_needed,
 };
 use crate::run_context::RunContext;
@@ -42,8 +42,8 @@ type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
     /// The rules for this run. Trust and approval go by the digests that are kept.
-    pub fn new(ctx: &'a RunContext) -> Self {
-        Self::by(ctx, Rc::new(DigestCache::of_project(ctx)))
+    pub fn new(ctx: &'a RunContext, asks: Asks) -> Self {
+        Self::by(ctx, Rc::new(DigestCache::of_project(ctx, asks)))
     }
 
     fn by(ctx: &'a RunContext, digests: Rc<DigestCache>) -> Self {

@@ -1,5 +1,5 @@
 //! Digests that consent goes by, kept between calls with the stamps of everything they cover. Where
-//! every stamp is unchanged, the digest is known without reading a byte; anything else is digested
+//! the stamps are unchanged, the digest is known without reading a byte; anything else is digested
 //! anew. What stamps cannot show is in docs/decisions.md.
 
 use std::cell::{Cell, RefCell};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::run_context::RunContext;
 use crate::sys::stamp::{self, Stamp, Stamps, now};
@@ -16,7 +16,7 @@ use crate::sys::{cache_file, hash, limits};
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg1";
+const MAGIC: &[u8; 16] = b"agent-skills dg2";
 
 /// A digest, and what was seen while it was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +33,19 @@ pub struct Digested {
 pub struct DigestCache {
     /// `None` if nothing is kept.
     place: Option<PathBuf>,
+    asks: Asks,
     known: RefCell<BTreeMap<String, Known>>,
     has_learned: Cell<bool>,
+}
+
+/// What a call does with a skill, and so which of its stamps have to be unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asks {
+    /// Anything: all of them.
+    #[default]
+    ToUse,
+    /// It names and describes skills to the model: those of the directory and of its `SKILL.md`.
+    ToDisclose,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,32 +53,43 @@ struct Known {
     digested: Digested,
     /// The directory that most paths are relative to.
     base: PathBuf,
-    stamps: Stamps,
+    /// Of all that a disclosure shows.
+    disclosed: Stamps,
+    /// Of the rest, as bytes: a call that does not need them does not decode them either.
+    #[serde(deserialize_with = "at_once")]
+    rest: Vec<u8>,
+}
+
+/// Bytes as a whole, where serde reads a vector one by one.
+fn at_once<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    <&[u8]>::deserialize(from).map(<[u8]>::to_vec)
 }
 
 impl DigestCache {
     /// The digests that are kept for the project of this run.
-    pub fn of_project(ctx: &RunContext) -> Self {
+    pub fn of_project(ctx: &RunContext, asks: Asks) -> Self {
         let project = ctx.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
         let dir = ctx.store().dir().join("digests");
-        Self::open(dir.join(format!("{name:016x}")))
+        Self::open(dir.join(format!("{name:016x}")), asks)
     }
 
     /// The cache in `place`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
-    fn open(place: PathBuf) -> Self {
+    fn open(place: PathBuf, asks: Asks) -> Self {
         let known = cache_file::read(&place, MAGIC, limits::DIGEST_CACHE)
             .and_then(|bytes| postcard::from_bytes(&bytes).ok());
         Self {
             place: Some(place),
+            asks,
             known: RefCell::new(known.unwrap_or_default()),
             has_learned: Cell::new(false),
         }
     }
 
     /// The digest of what is at `path`, by `make` unless it is known. `of` says what kind of digest
-    /// it is.
+    /// it is. To disclose a skill, the fewer stamps suffice if the digest is `agreed` to. If it is
+    /// not, all are compared, so that a file that was changed back ends its refusal at once.
     ///
     /// # Errors
     /// Those of `make`.
@@ -75,6 +97,7 @@ impl DigestCache {
         &self,
         of: &str,
         path: &Path,
+        agreed: impl Fn(&str) -> bool,
         make: impl FnOnce() -> io::Result<(Digested, Stamps)>,
     ) -> io::Result<Digested> {
         // A path that is not UTF-8 is not kept.
@@ -82,25 +105,56 @@ impl DigestCache {
             return Ok(make()?.0);
         };
         let key = format!("{of} {shown}");
-        let is_current = |known: &&Known| stamp::all_unchanged(&known.base, &known.stamps);
+        let is_current = |known: &&Known| {
+            let few = self.asks == Asks::ToDisclose && agreed(&known.digested.digest);
+            known.is_unchanged(if few { Asks::ToDisclose } else { Asks::ToUse })
+        };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digested.clone());
         }
         let before = now();
         let (digested, stamps) = make()?;
         let mut known = self.known.borrow_mut();
-        if are_settled(&stamps, before) {
-            let known_now = Known {
-                digested: digested.clone(),
-                base: base.to_owned(),
-                stamps: relative(stamps, base),
-            };
-            known.insert(key, known_now);
+        if let Some(now) = Known::new(path, base, &digested, stamps, before) {
+            known.insert(key, now);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
             self.has_learned.set(true);
         }
         Ok(digested)
+    }
+}
+
+impl Known {
+    /// What to keep of the digest of `path`; `None` if a later change might not show in the stamps.
+    fn new(
+        path: &Path,
+        base: &Path,
+        digested: &Digested,
+        stamps: Stamps,
+        before: i128,
+    ) -> Option<Self> {
+        if !are_settled(&stamps, before) {
+            return None;
+        }
+        let is_disclosed = |(one, _): &(PathBuf, _)| {
+            let name = one.file_name().unwrap_or_default();
+            one == path || one.parent() == Some(path) && name.eq_ignore_ascii_case("SKILL.md")
+        };
+        let (disclosed, rest): (Stamps, Stamps) = stamps.into_iter().partition(is_disclosed);
+        Some(Self {
+            digested: digested.clone(),
+            base: base.to_owned(),
+            disclosed: relative(disclosed, base),
+            rest: postcard::to_allocvec(&relative(rest, base)).ok()?,
+        })
+    }
+
+    fn is_unchanged(&self, asks: Asks) -> bool {
+        let rest = || postcard::from_bytes::<Stamps>(&self.rest);
+        let is_same = |stamps: &Stamps| stamp::all_unchanged(&self.base, stamps);
+        is_same(&self.disclosed)
+            && (asks == Asks::ToDisclose || rest().is_ok_and(|rest| is_same(&rest)))
     }
 }
 
@@ -150,14 +204,24 @@ mod tests {
 
     /// The digest of `dir` by a new call, and whether it had to be computed.
     fn call(place: &Path, dir: &Path) -> (String, bool) {
-        let cache = DigestCache::open(place.to_owned());
+        call_that(Asks::ToUse, None, place, dir)
+    }
+
+    /// As [`call`]; without an `agreed` digest any is agreed to.
+    fn call_that(asks: Asks, agreed: Option<&str>, place: &Path, dir: &Path) -> (String, bool) {
+        let cache = DigestCache::open(place.to_owned(), asks);
         let computed = Cell::new(false);
-        let digested = cache.digested("test", dir, || {
-            computed.set(true);
-            let (digest, stamps) = tree::digest_seen([dir], &mut |_, _| {})?;
-            let skills = Vec::new();
-            Ok((Digested { digest, skills }, stamps))
-        });
+        let digested = cache.digested(
+            "test",
+            dir,
+            |it| agreed.is_none_or(|one| one == it),
+            || {
+                computed.set(true);
+                let (digest, stamps) = tree::digest_seen([dir], &mut |_, _| {})?;
+                let skills = Vec::new();
+                Ok((Digested { digest, skills }, stamps))
+            },
+        );
         (digested.unwrap().digest, computed.get())
     }
 
@@ -190,6 +254,37 @@ mod tests {
             assert!(computed && now != seen);
             assert_eq!(call(&place, &at("dir")), (now.clone(), true));
             seen = now;
+        }
+    }
+
+    #[test]
+    fn a_disclosure_looks_at_what_it_shows_and_a_use_at_all() {
+        let root = tempfile::tempdir().unwrap();
+        let (place, dir) = (root.path().join("digests/one"), root.path().join("dir"));
+        fs::create_dir_all(dir.join("scripts")).unwrap();
+        let (skill, script) = (dir.join("SKILL.md"), dir.join("scripts/run.sh"));
+        fs::write(&skill, "1").unwrap();
+        fs::write(&script, "1").unwrap();
+        sleep(SETTLED);
+        let good = call(&place, &dir).0;
+        let disclosed = || call_that(Asks::ToDisclose, Some(&good), &place, &dir);
+        fs::write(&script, "2").unwrap();
+        sleep(SETTLED);
+        assert_eq!(disclosed(), (good.clone(), false));
+        let bad = call(&place, &dir).0;
+        assert_ne!(bad, good);
+        assert_eq!(disclosed(), (bad, false), "known since the use");
+        fs::write(&script, "1").unwrap();
+        sleep(SETTLED);
+        assert_eq!(disclosed(), (good.clone(), true), "changed back");
+        for change in [&skill, &dir.join("new")] {
+            assert_eq!(disclosed(), (good.clone(), false));
+            fs::write(change, "2").unwrap();
+            sleep(SETTLED);
+            assert!(disclosed().0 != good);
+            fs::write(&skill, "1").unwrap();
+            sleep(SETTLED);
+            disclosed();
         }
     }
 

@@ -29,7 +29,7 @@ pub use approval::{
 pub use audit::{Audit, Event};
 pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
-pub use digest_cache::DigestCache;
+pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use events::{call_event, decision_of};

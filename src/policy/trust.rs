@@ -8,8 +8,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::policy::digest_cache::Digested;
 use crate::policy::{DigestCache, Ledger};
@@ -19,46 +17,18 @@ use crate::skill::{Skill, find_skill_file};
 use crate::sys::tree;
 
 mod content;
+mod record;
 
 use content::{beside, digest_of, files_of, saw};
+use record::ALWAYS;
+pub use record::{Part, Trusted};
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
 /// record of a few hundred skills would become large.
 const TRUSTED_FILES: usize = 200;
 
-/// The record of a directory that stays trusted whatever changes in it.
-const ALWAYS: &str = "always";
-
 /// The version of the record. Version 1 had only [`Trusted::Whole`].
 const VERSION: u32 = 2;
-
-/// The record of a directory with skills.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Trusted {
-    /// `always`, or in version 1 one digest of everything, valid until anything changes.
-    Whole(String),
-    /// The trusted parts, by path below the directory.
-    Parts(BTreeMap<String, Part>),
-}
-
-/// One skill, the configuration, or the shared files of one skills directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Part {
-    /// The digest of its whole content.
-    digest: String,
-    /// Digests of its files, to report which changed; empty if there are too many.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    files: BTreeMap<String, String>,
-}
-
-impl Trusted {
-    /// Whether it is trusted whatever changes.
-    pub fn is_always(&self) -> bool {
-        matches!(self, Self::Whole(word) if word == ALWAYS)
-    }
-}
 
 /// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +139,7 @@ impl Trusts {
                 Ok((Digested { digest, skills }, stamps))
             };
             // Unreadable content counts as changed.
-            match self.digests.digested("whole", holder, make) {
+            match self.digests.digested("whole", holder, |_| false, make) {
                 Ok(now) if now.digest == digest => self.is_given(holder, now.skills),
                 _ => Trust::Outdated(Vec::new()),
             }
@@ -196,7 +166,7 @@ impl Part {
             files.clear();
         }
         let (digest, _) = digest_of(path, &mut |_, _| {})?;
-        Ok(Self { digest, files })
+        Ok(Self::new(digest, &files))
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
@@ -206,8 +176,9 @@ impl Part {
             let (digest, stamps) = digest_of(path, saw)?;
             Ok((Digested { digest, skills }, stamps))
         };
-        let now = match trusts.digests.digested("trust", path, make) {
-            Ok(now) if now.digest == self.digest => return trusts.is_given(path, now.skills),
+        let agreed = |now: &str| now == self.digest;
+        let now = match trusts.digests.digested("trust", path, agreed, make) {
+            Ok(now) if agreed(&now.digest) => return trusts.is_given(path, now.skills),
             now => now.ok().map(|now| now.digest),
         };
         let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
@@ -217,17 +188,18 @@ impl Part {
         {
             return Trust::Unnamed;
         }
-        if self.files.is_empty() {
+        let before = self.files();
+        if before.is_empty() {
             return Trust::Outdated(Vec::new());
         }
         let now = files_of(path).unwrap_or_default();
-        let gone = self.files.keys().filter(|path| !now.contains_key(*path));
+        let gone = before.keys().filter(|path| !now.contains_key(*path));
         let gone = gone.map(|path| format!("{path} (gone)"));
         let differing = now
             .iter()
-            .filter_map(|(path, digest)| match self.files.get(path) {
+            .filter_map(|(path, digest)| match before.get(path) {
                 None => Some(format!("{path} (new)")),
-                Some(before) => (before != digest).then(|| path.clone()),
+                Some(known) => (known != digest).then(|| path.clone()),
             });
         Trust::Outdated(differing.chain(gone).collect())
     }

@@ -281,12 +281,22 @@ fn whatever_changes_after_trust_asks_again() {
             assert!(host.plugin_dir().join("digests").is_dir(), "{way}");
         }
         change(&mut host);
-        assert!(!is_offered(&host, "evil"), "{way}");
+        // The words that a trusted skill is disclosed with are not in these files.
+        let at_use = [
+            "a script",
+            "a script of the same length and time",
+            "a bit",
+            "what a link leads to",
+        ];
+        if !at_use.contains(way) {
+            assert!(!is_offered(&host, "evil"), "{way}");
+        }
         assert!(
             codes(&host, "evil").contains(&"hidden-untrusted".to_owned()),
             "{way}"
         );
         host.knows_not("evil");
+        assert!(!is_offered(&host, "evil"), "{way}");
         if *way != "a circle" {
             host.succeeds(&["trust"]);
             assert!(is_offered(&host, "evil"), "{way}");

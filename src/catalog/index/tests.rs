@@ -12,6 +12,7 @@ use super::*;
 use crate::catalog::eligibility::Rules;
 use crate::catalog::index_file::{CATALOG_INDEXES, Rendered};
 use crate::catalog::{Catalog, Layer, testing::context};
+use crate::policy::Asks;
 
 struct World {
     dir: tempfile::TempDir,
@@ -55,7 +56,7 @@ impl World {
 
     fn catalog(&self, index: &mut Index) -> Catalog {
         let ctx = context(self.dir.path());
-        Catalog::read(&self.roots(), &Rules::new(&ctx), index)
+        Catalog::read(&self.roots(), &Rules::new(&ctx, Asks::ToUse), index)
     }
 
     /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
@@ -223,7 +224,7 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
         let index = world.index();
         let roots = world.roots();
         let ctx = context(world.dir.path());
-        Catalog::about(written, &roots, &Rules::new(&ctx), &index)
+        Catalog::about(written, &roots, &Rules::new(&ctx, Asks::ToUse), &index)
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let catalog = about(written);

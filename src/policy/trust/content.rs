@@ -26,6 +26,10 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if RunContext::is_place(path) {
         return beside(path);
     }
+    paths_of_skill(path)
+}
+
+fn paths_of_skill(path: &Path) -> io::Result<Vec<PathBuf>> {
     let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
     let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
     let paths = std::iter::once(path).chain(elsewhere);
@@ -35,30 +39,32 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<(String, Stamps)> {
-    let is_place = RunContext::is_place(path);
-    // Which paths there are depends on these.
-    let listed = if is_place {
-        listed_in(path)
-    } else {
-        Stamps::new()
-    };
-    let paths = paths_of(path)?;
-    let (digest, mut stamps) = match (&paths[..], path.parent()) {
-        ([], _) => tree::digest_seen([], saw),
-        ([own], _) if !is_place => tree::digest_seen([own], saw),
-        (_, Some(root)) if !is_place => tree::digest_named(root, &paths, saw),
-        _ => tree::digest_named(path, &paths, saw),
-    }?;
-    stamps.extend(listed);
-    Ok((digest, stamps))
+    if RunContext::is_place(path) {
+        // Which paths there are depends on these, and so they come first.
+        let skills = skill_directories(path);
+        let listed = listed_in(path, &skills);
+        let paths = beside_these(path, &skills)?;
+        let (digest, mut stamps) = match &paths[..] {
+            [] => tree::digest_seen([], saw),
+            _ => tree::digest_named(path, &paths, saw),
+        }?;
+        stamps.extend(listed);
+        return Ok((digest, stamps));
+    }
+    let paths = paths_of_skill(path)?;
+    match (&paths[..], path.parent()) {
+        ([own], _) => tree::digest_seen([own], saw),
+        (_, Some(root)) => tree::digest_named(root, &paths, saw),
+        (_, None) => tree::digest_named(path, &paths, saw),
+    }
 }
 
 /// The stamps of a skills directory, of each skill in it and of its file: all that decides what is
 /// beside the skills.
-fn listed_in(root: &Path) -> Stamps {
-    let skills = skill_directories(root).into_iter();
-    let files = skills.flat_map(|dir| [find_skill_file(&dir), Some(dir)]);
-    let paths = files.flatten().chain([root.to_owned()]);
+fn listed_in(root: &Path, skills: &[PathBuf]) -> Stamps {
+    let files = skills.iter().filter_map(|dir| find_skill_file(dir));
+    let paths = files.chain(skills.iter().cloned());
+    let paths = paths.chain([root.to_owned()]);
     let stamp = |path: &PathBuf| Some(Stamp::from_metadata(&path.metadata().ok()?));
     let stamped = paths.map(|path| {
         let stamp = stamp(&path);
@@ -85,10 +91,13 @@ pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
 
 /// Everything in a skills directory that is not a skill; any skill there may use it.
 pub fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
+    beside_these(root, &skill_directories(root))
+}
+
+fn beside_these(root: &Path, skills: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let entries = files::if_there(files::entries(root))?.into_iter().flatten();
     let paths = entries.map(|(name, _)| root.join(name.as_os_str()));
     let mut paths: Vec<PathBuf> = paths.collect();
-    let skills = skill_directories(root);
     paths.retain(|path| skills.binary_search(path).is_err());
     paths.sort();
     Ok(paths)

@@ -17,7 +17,7 @@ use crate::sys::warn;
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
 pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
-    let catalog = ctx.catalog();
+    let catalog = ctx.disclosed();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.
