@@ -26,14 +26,14 @@ fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if RunContext::is_place(path) {
         return beside(path);
     }
-    paths_of_skill(path)
+    Ok(paths_of_skill(path))
 }
 
-fn paths_of_skill(path: &Path) -> io::Result<Vec<PathBuf>> {
+fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
     let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
     let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
     let paths = std::iter::once(path).chain(elsewhere);
-    Ok(paths.map(Path::to_owned).collect())
+    paths.map(Path::to_owned).collect()
 }
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
@@ -51,7 +51,7 @@ pub fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<(
         stamps.extend(listed);
         return Ok((digest, stamps));
     }
-    let paths = paths_of_skill(path)?;
+    let paths = paths_of_skill(path);
     match (&paths[..], path.parent()) {
         ([own], _) => tree::digest_seen([own], saw),
         (_, Some(root)) => tree::digest_named(root, &paths, saw),
