@@ -51,7 +51,7 @@ impl Items {
         let json =
             json.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
         let before = std::mem::replace(&mut self.before, ",\n    ".to_owned());
-        Ok(before + &escaped(&json))
+        Ok(before + &escaped(json))
     }
 
     /// What follows the last item.
@@ -71,16 +71,21 @@ pub fn bare(values: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(values);
     let json =
         json.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
-    Ok(escaped(&json) + "\n")
+    Ok(escaped(json) + "\n")
 }
 
 /// The same JSON with invisible characters escaped; a program reads the escapes as those
 /// characters.
-fn escaped(json: &str) -> String {
+fn escaped(json: String) -> String {
+    let hides = |c: char| {
+        c != '\n' && (c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}'))
+    };
+    if !json.contains(hides) {
+        return json;
+    }
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        if c != '\n' && (c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}'))
-        {
+        if hides(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(text, "\\u{unit:04x}");
             }

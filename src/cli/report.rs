@@ -98,10 +98,10 @@ pub struct RestrictionReport {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> Vec<Self> {
+    pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> impl Iterator<Item = Self> {
         let mut origins = Installed::default();
         let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
-        let report = |entry| {
+        let report = move |entry| {
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
             let offered = entry.offered();
             let cut = offered.and_then(|offered| disclosure.cut.get(&offered.skill.name));
@@ -109,7 +109,7 @@ impl Report {
             report
         };
         let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
-        told.map(report).collect()
+        told.map(report)
     }
 
     /// The report about one directory of the catalog.

@@ -34,7 +34,7 @@ pub fn run(
     let is_shown = !is_data || screen.is_terminal();
     let fit = |answer: String| {
         if is_shown {
-            shown(&answer, screen.colour)
+            shown(answer, screen.colour)
         } else {
             answer
         }

@@ -79,7 +79,7 @@ impl Response {
             .next_step()
             .map(|hint| format!("\n{hint}"))
             .unwrap_or_default();
-        Self::text(shown(&format!("Error: {error}{hint}"), false))
+        Self::text(shown(format!("Error: {error}{hint}"), false))
     }
 
     /// Writes the answer, then runs the actions that wait for it. A reader that closed the pipe

@@ -102,10 +102,15 @@ pub fn visible(line: &str) -> String {
 }
 
 /// As [`visible`], for several lines. With `colour`, our own colours stay.
-pub fn shown(text: &str, colour: bool) -> String {
+pub fn shown(text: impl Into<String>, colour: bool) -> String {
+    let text = text.into();
+    // Few texts hide anything, and long ones are not to be in memory twice.
+    if !seen(&text).any(|(c, hides)| hides && c != '\n') {
+        return text;
+    }
     let mut shown = String::with_capacity(text.len());
     let (mut at, mut ours_ends) = (0, 0);
-    for (c, hides) in seen(text) {
+    for (c, hides) in seen(&text) {
         let ours = |code: &&&str| text[at..].starts_with(**code);
         if colour
             && c == '\x1b'
@@ -149,7 +154,7 @@ impl<W: Write> Write for Shown<W> {
         let whole = without_split_end(&self.begun).len();
         let whole: Vec<u8> = self.begun.drain(..whole).collect();
         let text = String::from_utf8_lossy(&whole);
-        self.to.write_all(shown(&text, false).as_bytes())?;
+        self.to.write_all(shown(text, false).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -161,7 +166,7 @@ impl<W: Write> Write for Shown<W> {
 /// Writes to standard error through [`shown`] and ignores failures. The standard macros would panic
 /// if it is full or closed, and a hook that panics gives the wrong answer.
 pub fn eprint(text: Arguments) {
-    let text = shown(&text.to_string(), false);
+    let text = shown(text.to_string(), false);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -45,11 +45,13 @@ impl ListInstalled {
     /// Every skill directory, including those that are not offered.
     pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
         let catalog = ctx.catalog();
-        let mut reports = Report::for_catalog(ctx, &catalog);
+        let mut reports: Vec<_> = Report::for_catalog(ctx, &catalog).collect();
         if let Some(order) = self.sort {
             sort(&mut reports, order);
         }
         if self.json {
+            // A large catalog and its text do not need to be in memory together.
+            drop(catalog);
             return json::list("skills", &reports);
         }
         // A model learns only the number of untrusted skills, because even their names are untrusted

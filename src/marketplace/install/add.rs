@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -108,7 +109,36 @@ impl Market<'_> {
     ) -> Result<Vec<Installed>> {
         self.begin()?;
         let staging = self.staging()?;
-        let mut fetcher = self.fetcher(&staging);
+        let (origin, mut results, staged) =
+            self.stage_all(&staging, reference, requested, options, note)?;
+        if staged.is_empty() {
+            return Ok(results);
+        }
+        if !confirm(&Plan::new(
+            &origin.source,
+            origin.commit.as_deref(),
+            &staged,
+        ))? {
+            let declined = staged.into_iter();
+            results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
+            return Ok(results);
+        }
+        results.extend(self.land(&staging, staged)?);
+        Ok(results)
+    }
+
+    /// Stages the skills that `reference` means, but not those that are there already, which it
+    /// returns as results. Then what is known of the source is not needed any longer: with many
+    /// skills that is much memory.
+    fn stage_all(
+        &self,
+        staging: &Staging,
+        reference: &Reference,
+        requested: &str,
+        options: &InstallOptions,
+        note: &mut Note,
+    ) -> Result<(Origin, Vec<Installed>, Vec<Staged>)> {
+        let mut fetcher = self.fetcher(staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let offers = names::offers(&swap::skills(self.plugin_dir));
@@ -136,8 +166,8 @@ impl Market<'_> {
             let place = staging.place_for(&name)?;
             let mut staged = plan::stage(snapshot, found, origin, &name, place)?;
             if options.all {
-                let left_out = plan::namesakes(snapshot, found);
-                staged.planned.dropped.extend(left_out);
+                let planned = Rc::make_mut(&mut staged.planned);
+                planned.dropped.extend(plan::namesakes(snapshot, found));
             }
             Ok(staged)
         };
@@ -147,21 +177,7 @@ impl Market<'_> {
             stage(one)
         });
         let staged: Vec<Staged> = staged.collect::<Result<_>>()?;
-        drop(progress);
-        if staged.is_empty() {
-            return Ok(results);
-        }
-        if !confirm(&Plan::new(
-            &origin.source,
-            origin.commit.as_deref(),
-            &staged,
-        ))? {
-            let declined = staged.into_iter();
-            results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
-            return Ok(results);
-        }
-        results.extend(self.land(&staging, staged)?);
-        Ok(results)
+        Ok((picked.origin, results, staged))
     }
 
     /// Moves staged skills into place.
@@ -257,14 +273,15 @@ impl Market<'_> {
     }
 
     fn result(&self, staged: Staged, status: Status) -> Installed {
+        let planned = Rc::unwrap_or_clone(staged.planned);
         Installed {
-            dir: self.dir(&staged.planned.name),
-            name: staged.planned.name,
+            dir: self.dir(&planned.name),
+            name: planned.name,
             source: Some(staged.entry.source),
             commit: staged.entry.commit,
             status,
-            dropped: staged.planned.dropped,
-            warnings: staged.planned.warnings,
+            dropped: planned.dropped,
+            warnings: planned.warnings,
             switch: None,
         }
     }

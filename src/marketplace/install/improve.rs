@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_tree;
@@ -105,7 +106,7 @@ impl Market<'_> {
         let plan = Plan {
             source: source.to_owned(),
             commit: None,
-            skills: vec![planned],
+            skills: vec![Rc::new(planned)],
         };
         if !confirm(&plan)? {
             return Err(Error::new("nothing was installed: you said no"));

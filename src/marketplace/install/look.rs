@@ -1,5 +1,7 @@
 //! Shows and scans skills without installing them.
 
+use std::rc::Rc;
+
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Wanted, read_small, tree};
 use crate::marketplace::install::{Plan, Staged, plan};
@@ -87,6 +89,7 @@ impl Market<'_> {
         let one = self.show(target, &options(false), &mut |_| {});
         let plan = one.or_else(|_| self.show(target, &options(true), note))?;
         let skills = plan.skills.into_iter();
-        Ok(skills.map(|skill| (skill.name, skill.findings)).collect())
+        let each = skills.map(Rc::unwrap_or_clone);
+        Ok(each.map(|skill| (skill.name, skill.findings)).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! What an install would add, for a person to review before anything is put into `skills/`.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -21,7 +22,7 @@ pub struct Plan {
     /// The commit; `None` for a directory.
     pub commit: Option<String>,
     /// The skills to be installed, without those already installed.
-    pub skills: Vec<Planned>,
+    pub skills: Vec<Rc<Planned>>,
 }
 
 impl Plan {
@@ -73,7 +74,7 @@ pub struct Staged {
     /// Its future lockfile entry.
     pub entry: LockEntry,
     /// Its description for the plan.
-    pub planned: Planned,
+    pub planned: Rc<Planned>,
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
@@ -128,7 +129,7 @@ pub fn stage(
     Ok(Staged {
         place,
         entry,
-        planned,
+        planned: Rc::new(planned),
     })
 }
 

@@ -312,7 +312,7 @@ impl Update<'_> {
                             let change = Change::Updated {
                                 from: entry.commit.clone(),
                                 to: new.entry.commit.clone(),
-                                dropped: new.planned.dropped,
+                                dropped: Rc::unwrap_or_clone(new.planned).dropped,
                                 stashed: stashed.flatten(),
                             };
                             staged.push((at, new.place, new.entry));

@@ -2,6 +2,7 @@
 //! whole tree and does not choose among them.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -40,7 +41,7 @@ pub struct Found {
     /// Its directory; `""` is the root.
     pub path: String,
     /// The skill, as its `SKILL.md` describes it.
-    pub skill: Skill,
+    pub skill: Rc<Skill>,
     /// The same for all copies of one skill.
     pub fingerprint: String,
     /// Whether it lies in another skill and is copied with it. A skill at the root contains no
@@ -119,7 +120,7 @@ pub fn discover(
             path: dir.clone(),
             plugin: None,
             tags: skill.fields.tags(),
-            skill,
+            skill: Rc::new(skill),
         })
     };
     let mut skills: Vec<Found> = places.iter().zip(texts).filter_map(skill).collect();

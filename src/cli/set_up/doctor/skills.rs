@@ -21,13 +21,15 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
         checks.extend(entries(&root.dir));
     }
     checks.extend(catalog.entries().iter().filter_map(standing));
-    let reports = Report::for_catalog(ctx, &catalog);
-    checks.extend(reports.iter().filter_map(remarks));
+    checks.extend(Report::for_catalog(ctx, &catalog).filter_map(|report| remarks(&report)));
     let config = ctx.config().unwrap_or_default();
     checks.extend(unmeant(&config, &catalog));
     let disclosure = Disclosure::new(&catalog, &config);
     checks.extend(disclosure.cut.iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
+    // What follows needs the memory of a large catalog for itself.
+    drop(disclosure);
+    drop(catalog);
     for layer in [Layer::Plugin, Layer::Personal] {
         checks.extend(installed(ctx, &ctx.layer_dir(layer)));
     }
