@@ -31,7 +31,7 @@ pub fn describe(plan: &Plan) -> String {
 /// Where the skills of a plan come from.
 pub fn origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
     let skills = plan.skills.iter();
-    skills.filter_map(|skill| skill.provenance.as_ref())
+    skills.filter_map(|skill| skill.provenance.as_deref())
 }
 
 /// The scan's findings about the skills of a plan.

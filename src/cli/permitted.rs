@@ -45,7 +45,7 @@ pub fn deciding<'a>(
 /// When a policy forbids it.
 pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     for skill in &plan.skills {
-        permits_origin(policies, layer, skill.provenance.as_ref())?;
+        permits_origin(policies, layer, skill.provenance.as_deref())?;
     }
     let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
     refuse_if(names.find_map(|name| policies.refuses_skill(name, name)))?;
@@ -94,7 +94,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
 /// # Errors
 /// When a policy forbids it.
 pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference) -> Result<()> {
-    permits_origin(policies, layer, difference.provenance.as_ref())?;
+    permits_origin(policies, layer, difference.provenance.as_deref())?;
     permits_findings(policies, &difference.new_findings)
 }
 

@@ -137,7 +137,7 @@ impl Market<'_> {
         requested: &str,
         options: &InstallOptions,
         note: &mut Note,
-    ) -> Result<(Origin, Vec<Installed>, Vec<Staged>)> {
+    ) -> Result<(Rc<Origin>, Vec<Installed>, Vec<Staged>)> {
         let mut fetcher = self.fetcher(staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
@@ -162,21 +162,18 @@ impl Market<'_> {
         }
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
         plan::bring(snapshot, free.iter().map(|(found, _)| *found))?;
-        let stage = |(found, name): (&Found, InstalledName)| {
+        let progress = Progress::new("reading skills", free.len(), self.progress);
+        let mut staged = Vec::with_capacity(free.len());
+        for (done, (found, name)) in free.into_iter().enumerate() {
+            progress.at(done);
             let place = staging.place_for(&name)?;
-            let mut staged = plan::stage(snapshot, found, origin, &name, place)?;
+            let mut one = plan::stage(snapshot, found, origin, &name, place)?;
             if options.all {
-                let planned = Rc::make_mut(&mut staged.planned);
+                let planned = Rc::make_mut(&mut one.planned);
                 planned.dropped.extend(plan::namesakes(snapshot, found));
             }
-            Ok(staged)
-        };
-        let progress = Progress::new("reading skills", free.len(), self.progress);
-        let staged = free.into_iter().enumerate().map(|(done, one)| {
-            progress.at(done);
-            stage(one)
-        });
-        let staged: Vec<Staged> = staged.collect::<Result<_>>()?;
+            staged.push(one);
+        }
         Ok((picked.origin, results, staged))
     }
 

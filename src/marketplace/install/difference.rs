@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ pub struct Difference {
     /// Its directory's name.
     pub name: String,
     /// The source of the new version; `None` for a proposal.
-    pub provenance: Option<Origin>,
+    pub provenance: Option<Rc<Origin>>,
     /// The current commit.
     pub from: Option<String>,
     /// The new commit.

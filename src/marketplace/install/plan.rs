@@ -42,7 +42,7 @@ pub struct Planned {
     /// Its directory in `skills/`.
     pub name: String,
     /// Its source; `None` for a skill created here.
-    pub provenance: Option<Origin>,
+    pub provenance: Option<Rc<Origin>>,
     /// Its author's description, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
@@ -104,7 +104,7 @@ pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -
 pub fn stage(
     snapshot: &Snapshot,
     found: &Found,
-    origin: &Origin,
+    origin: &Rc<Origin>,
     name: &InstalledName,
     place: Prepared,
 ) -> Result<Staged> {

@@ -2,6 +2,7 @@
 //! state of a skill before an update or an approved proposal.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
@@ -155,7 +156,13 @@ impl Market<'_> {
             .first()
             .ok_or_else(|| Error::new("it is not there any more"))?;
         let place = staging.place_for(&entry.name)?;
-        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
+        let mut staged = plan::stage(
+            &opened.snapshot,
+            found,
+            &Rc::new(opened.origin),
+            &entry.name,
+            place,
+        )?;
         staged.entry.rev.clone_from(&entry.rev);
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 != entry.sha256 {

@@ -140,7 +140,7 @@ enum Looked<'e, 's> {
 struct Behind<'e, 's> {
     entry: &'e LockEntry,
     snapshot: Rc<Snapshot<'s>>,
-    origin: Origin,
+    origin: Rc<Origin>,
     found: Found,
     ancestry: Option<Ancestry>,
     /// Whether the lockfile stays unchanged even if the files are equal.
@@ -226,7 +226,7 @@ impl Update<'_> {
         Ok(Looked::Behind(Box::new(Behind {
             entry,
             snapshot,
-            origin,
+            origin: Rc::new(origin),
             found,
             ancestry,
             stays,

@@ -13,7 +13,7 @@ use crate::sys::limits;
 pub struct Picked<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
     pub chosen: Vec<Found>,
-    pub origin: Origin,
+    pub origin: Rc<Origin>,
 }
 
 impl Market<'_> {
@@ -110,7 +110,7 @@ fn pick<'a>(
         return Ok(Picked {
             snapshot: opened.snapshot,
             chosen,
-            origin: opened.origin,
+            origin: Rc::new(opened.origin),
         });
     }
     Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
