@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use crate::activation::unmet;
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
+use crate::cli::market::watched;
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Diagnostic, Level, Skill, one_line, tokens};
+use crate::sys::Progress;
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -101,7 +103,9 @@ impl Report {
     pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> impl Iterator<Item = Self> {
         let mut origins = Installed::default();
         let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
-        let report = move |entry| {
+        let progress = Progress::new("reading skills", catalog.entries().len(), watched(ctx));
+        let report = move |(done, entry)| {
+            progress.at(done);
             let mut report = Self::new(ctx, catalog, entry, &mut origins);
             let offered = entry.offered();
             let cut = offered.and_then(|offered| disclosure.cut.get(&offered.skill.name));
@@ -109,7 +113,7 @@ impl Report {
             report
         };
         let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
-        told.map(report)
+        told.enumerate().map(report)
     }
 
     /// The report about one directory of the catalog.

@@ -9,7 +9,7 @@ use crate::marketplace::lock::InstalledName;
 use crate::marketplace::reference::{As, Reference, SubPath, is_local};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::{InstallOptions, Market, Note};
-use crate::sys::limits;
+use crate::sys::{Progress, limits};
 
 impl Market<'_> {
     /// What an install of `reference` would add.
@@ -22,7 +22,9 @@ impl Market<'_> {
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
         let mut staged: Vec<Staged> = Vec::new();
+        let progress = Progress::new("reading skills", picked.chosen.len(), self.progress);
         for (at, found) in picked.chosen.iter().enumerate() {
+            progress.at(at);
             let place = staging.place_for(&InstalledName::parse(&at.to_string())?)?;
             let name = InstalledName::try_from(&found.skill.name)?;
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);

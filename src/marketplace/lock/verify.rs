@@ -8,6 +8,7 @@ use crate::marketplace::install::{changed, only};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 use crate::skill::Skill;
+use crate::sys::Progress;
 use crate::sys::text::did_you_mean;
 
 /// An installed skill compared with the lockfile.
@@ -72,8 +73,13 @@ impl Market<'_> {
             meant.push(&found.name);
         }
         let wanted = |entry: &&LockEntry| names.is_empty() || meant.contains(&&entry.name);
-        let entries = lockfile.entries().iter().filter(wanted);
-        entries.map(|entry| self.compare(entry)).collect()
+        let entries: Vec<&LockEntry> = lockfile.entries().iter().filter(wanted).collect();
+        let progress = Progress::new("comparing skills", entries.len(), self.progress);
+        let compared = entries.into_iter().enumerate().map(|(done, entry)| {
+            progress.at(done);
+            self.compare(entry)
+        });
+        compared.collect()
     }
 
     /// Compares one skill with its entry.

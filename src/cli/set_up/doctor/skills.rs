@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::check::Check;
 use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
+use crate::cli::market::watched;
 use crate::cli::report::Report;
-use crate::marketplace::Verified;
+use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, SkillName, one_line};
@@ -150,7 +151,12 @@ fn cut((name, why): (&&SkillName, &Diagnostic)) -> Check {
 
 /// Whether the installed skills match the lockfile.
 fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
-    let verified = match ctx.market_at(&ctx.base(base)).verify(&[]) {
+    let base = ctx.base(base);
+    let market = Market {
+        progress: watched(ctx),
+        ..ctx.market_at(&base)
+    };
+    let verified = match market.verify(&[]) {
         Ok(verified) => verified,
         Err(error) => {
             let remedy = "put it back from a backup, or remove it: the skills stay";
