@@ -134,7 +134,7 @@ impl Install {
             };
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
-                if let Some(doubt) = difference.provenance.as_ref().and_then(doubt) {
+                if let Some(doubt) = difference.provenance.as_deref().and_then(doubt) {
                     decided_by_a_person(ctx, caller, &command)
                         .map_err(|error| error.context(doubt))?;
                 }

@@ -14,7 +14,7 @@ use crate::marketplace::install::swap;
 use crate::marketplace::install::switch::Switch;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
-use crate::marketplace::source::{Found, Picked};
+use crate::marketplace::source::{Found, Origin, Picked};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 use crate::sys::Progress;
