@@ -14,7 +14,7 @@ use crate::marketplace::install::swap;
 use crate::marketplace::install::switch::Switch;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
 use crate::marketplace::reference::Reference;
-use crate::marketplace::source::{Found, Origin, Picked};
+use crate::marketplace::source::{Found, Origin};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 use crate::sys::Progress;
@@ -140,17 +140,19 @@ impl Market<'_> {
     ) -> Result<(Rc<Origin>, Vec<Installed>, Vec<Staged>)> {
         let mut fetcher = self.fetcher(staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
+        let (snapshot, origin) = (&picked.snapshot, &picked.origin);
+        let are_several = picked.chosen.len() > 1;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let offers = names::offers(&swap::skills(self.plugin_dir));
         let mut results = Vec::new();
-        let mut free: Vec<(&Found, InstalledName)> = Vec::new();
+        let mut free: Vec<(Found, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
-        for found in &picked.chosen {
-            let name = self.seat(found, &picked, options, (&lockfile, &offers))?;
+        for found in picked.chosen {
+            let name = self.seat(&found, origin, are_several, options, (&lockfile, &offers))?;
             if self.is_there(&name) {
                 let mut already = self.already(&name, &lockfile);
                 let entry = lockfile.get(&name);
-                already.switch = entry.and_then(|entry| Switch::to(&picked.origin, entry));
+                already.switch = entry.and_then(|entry| Switch::to(origin, entry));
                 results.push(already);
                 continue;
             }
@@ -160,17 +162,16 @@ impl Market<'_> {
             }
             free.push((found, name));
         }
-        let (snapshot, origin) = (&picked.snapshot, &picked.origin);
-        plan::bring(snapshot, free.iter().map(|(found, _)| *found))?;
+        plan::bring(snapshot, free.iter().map(|(found, _)| found))?;
         let progress = Progress::new("reading skills", free.len(), self.progress);
         let mut staged = Vec::with_capacity(free.len());
         for (done, (found, name)) in free.into_iter().enumerate() {
             progress.at(done);
             let place = staging.place_for(&name)?;
-            let mut one = plan::stage(snapshot, found, origin, &name, place)?;
+            let mut one = plan::stage(snapshot, &found, origin, &name, place)?;
             if options.all {
                 let planned = Rc::make_mut(&mut one.planned);
-                planned.dropped.extend(plan::namesakes(snapshot, found));
+                planned.dropped.extend(plan::namesakes(snapshot, &found));
             }
             staged.push(one);
         }
@@ -204,19 +205,20 @@ impl Market<'_> {
     fn seat(
         &self,
         found: &Found,
-        picked: &Picked,
+        origin: &Origin,
+        are_several: bool,
         options: &InstallOptions,
         (lockfile, offers): (&Lockfile, &Offers),
     ) -> Result<InstalledName> {
-        let (source, id) = (&picked.origin.source, picked.origin.id(&found.path));
+        let (source, id) = (&origin.source, origin.id(&found.path));
         let same = || lockfile.with_id(&id);
-        let at_ref = |entry: &&LockEntry| entry.rev == picked.origin.rev;
+        let at_ref = |entry: &&LockEntry| entry.rev == origin.rev;
         let installed = same().find(at_ref).or_else(|| same().next());
         if let Some(entry) = installed.filter(|_| options.name.is_none()) {
             return Ok(entry.name.clone());
         }
         let wanted = match &options.name {
-            Some(_) if picked.chosen.len() > 1 => {
+            Some(_) if are_several => {
                 let text = "`--name` names one skill, and several are to be installed";
                 return Err(Error::new(text).hint("choose one of them"));
             }
@@ -241,7 +243,7 @@ impl Market<'_> {
         if options.name.is_some() {
             return Err(taken(&wanted));
         }
-        let owner = picked.origin.kind.owner(source);
+        let owner = origin.kind.owner(source);
         let owner = owner.as_deref().and_then(SkillName::from_written);
         let owner = owner.as_ref().map_or("local", SkillName::as_str);
         let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;

@@ -16,6 +16,5 @@ pub use discover::{Found, discover};
 pub use listing::{Age, Listed};
 pub use manifest::Manifest;
 pub use origin::Origin;
-pub use picking::Picked;
 pub use sources::{Source, SourceKind, unknown_source, within_sources};
 pub use upstream::{Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen};
