@@ -27,11 +27,11 @@ pub fn hand_over(activation: &Activation, reference: &str) -> String {
     let given = arguments.filter(|text| !text.trim().is_empty());
     let input = match given {
         Some(_) => "",
-        None => ", and with what the user wants as `input`",
+        None => ", adding what the user wants as `input`",
     };
     let mut text = format!(
-        "<skill_content name=\"{}\">\nThis skill runs apart (`context: fork`): its instructions are \
-         for a sub-agent, not for you. Call `{}` with exactly these arguments{input}; then go on \
+        "<skill_content name=\"{}\">\nThis skill runs in a sub-agent (`context: fork`): its \
+         instructions are not for you. Call `{}` with exactly these arguments{input}, then continue \
          with its answer.\n\n",
         skill.name,
         tools::SUB_AGENT,
@@ -43,14 +43,14 @@ pub fn hand_over(activation: &Activation, reference: &str) -> String {
         let call = json!({"skill": reference, "path": file.path.display().to_string()});
         let _ = writeln!(
             text,
-            "\nThe sub-agent has no tools. What it needs of the skill's files, such as {} {}, has to \
-             be in `input`.",
+            "\nThe sub-agent has no tools. Put what it needs from the skill's files into `input`, \
+             such as the result of {} {}.",
             ours::READ_FILE,
             guarded(&call.to_string()),
         );
     }
     if skill.fields.names_an_agent() {
-        text.push_str("\nIts `agent` is one of another client and has no counterpart here.\n");
+        text.push_str("\nIts `agent` belongs to another client and is ignored here.\n");
     }
     text.push_str("</skill_content>");
     text

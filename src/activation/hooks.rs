@@ -64,8 +64,8 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
             });
         let (what, next) = if ended.is_empty() {
             (
-                "was active already",
-                "what it restricts stays restricted: tell the user",
+                "was already active",
+                "its restrictions stay in force: tell the user",
             )
         } else {
             (
@@ -237,7 +237,7 @@ impl RunContext {
             let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
             format!(
                 "This skill has hooks, which did not run: they are not approved{since}. The user can \
-                 look at them and run `agent-skills approve {name}`."
+                 review them and run `agent-skills approve {name}`."
             )
         })
     }

@@ -108,8 +108,8 @@ fn read(skill: &Skill) -> Result<(String, Listing)> {
 fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
     let name = skill.name.as_str();
     let text = format!(
-        "This skill is active already and has not changed: follow the instructions that it gave in \
-         this conversation. If they are no longer there: {}",
+        "This skill is already active and unchanged: follow its instructions in this conversation. \
+         If they are no longer there: {}",
         to_read(name, "SKILL.md")
     );
     wrapper.around(name, &text)

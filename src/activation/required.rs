@@ -53,8 +53,8 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     let most = ctx.config().unwrap_or_default().max_active.0.get();
     if !required.names.is_empty() && would_be > most {
         said.push(format!(
-            "This skill requires {}. Loading them would make {would_be} skills active, and at most {most} \
-             can be. Load the ones this task needs, and tell the user, who can change `max_active`.",
+            "This skill requires {}. Loading them would make {would_be} skills active; the limit is \
+             {most}. Load those that this task needs, and tell the user, who can raise `max_active`.",
             backticked(&required.names, ", "),
         ));
     } else if !required.names.is_empty() {
@@ -69,19 +69,19 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     }
     if !required.missing.is_empty() {
         said.push(format!(
-            "It requires what is not installed, or not offered: {}. Tell the user.",
+            "Required, but not installed or not offered: {}. Tell the user.",
             backticked(required.missing.iter().map(|name| plain(name)), ", ")
         ));
     }
     if let Some(cycle) = required.cycle {
         said.push(format!(
-            "Its requirements run in a circle: {}.",
+            "Its requirements are circular: {}.",
             circle(&cycle)
         ));
     }
     if required.goes_on {
         said.push(format!(
-            "Only {} levels of requirements, and {} skills, were looked at: there are more.",
+            "Only {} levels of requirements and {} skills were checked: there are more.",
             limits::REQUIRES_DEPTH,
             limits::REQUIRED_SKILLS
         ));

@@ -76,8 +76,8 @@ impl<'a> Disclosure<'a> {
     }
 }
 
-const SHORTENED: &str = "There is no room here to describe every skill whole; skill_marketplace \
-    {\"action\": \"search_installed\", \"query\": …} finds skills by words and describes them.\n";
+const SHORTENED: &str = "Some descriptions are shortened or left out. To find a skill and its full \
+    description: skill_marketplace {\"action\": \"search_installed\", \"query\": …}\n";
 
 fn intro(one_tool: bool) -> String {
     let call = if one_tool {
@@ -87,11 +87,10 @@ fn intro(one_tool: bool) -> String {
     };
     format!(
         "## Available Agent Skills\n\n\
-         Skills are instructions written for particular tasks. When a task matches a skill's \
-         description, prefer that skill: {call} first, then follow what it answers. \
-         Paths in a skill are relative to the skill's directory. Run a skill's scripts with \
-         run_skill_script instead of reading them, and read its other files with \
-         read_skill_file when they are needed.\n"
+         Skills are instructions for specific tasks. When a task matches a skill's description, \
+         prefer that skill: {call} first, then follow the instructions it returns. Paths in a skill are relative to \
+         its directory. Run its scripts with run_skill_script instead of reading them; read its \
+         other files with read_skill_file when you need them.\n"
     )
 }
 

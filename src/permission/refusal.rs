@@ -119,16 +119,25 @@ impl Refusal {
         shorten(&text, BLOCK_MESSAGE_CHARS)
     }
 
+    /// The same without advice, for a person who asks whether the skill allows the call.
+    pub fn for_people(&self) -> String {
+        let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
+        self.0.part.iter().for_each(|(kind, part)| {
+            let _ = write!(text, " for {kind} `{}`", brief(part, 120));
+        });
+        text.push_str(&self.explained().0);
+        if !self.0.allowed.is_empty() {
+            text.push_str(&list(&self.0.allowed, BLOCK_MESSAGE_CHARS));
+        }
+        text
+    }
+
     /// Why it is refused, and what to do instead.
     fn explained(&self) -> (String, String) {
         const TO_PEOPLE: &str = " Use skill_marketplace, or tell the user the command.";
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
-        let instead = |skill: &str| {
-            let skill = brief(skill, 64);
-            format!(
-                " Use an allowed tool, or tell the user that the skill {skill} does not permit this."
-            )
-        };
+        const INSTEAD: &str =
+            " Use an allowed tool, or tell the user that the skill does not permit this.";
         let while_active = |skill: &str, why: &str| {
             let (skill, why) = (brief(skill, 64), brief(why, 200));
             format!(" while the skill `{skill}` is active: {why}.")
@@ -141,7 +150,7 @@ impl Refusal {
                 };
                 let active = brief(skill, 64);
                 let because = format!(": the active skill `{active}` does not permit it{why}.");
-                (because, instead(skill))
+                (because, INSTEAD.into())
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));
@@ -149,14 +158,14 @@ impl Refusal {
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
                 (because, advice.into())
             }
-            Reason::Protected { skill, why } => (while_active(skill, why), instead(skill)),
+            Reason::Protected { skill, why } => (while_active(skill, why), INSTEAD.into()),
             Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),
             Reason::OurProgram => (
-                ": while a skill or policy restricts, agent-skills is for people at a terminal."
+                ": while a skill or policy restricts, only people may run agent-skills, at a terminal."
                     .into(),
                 TO_PEOPLE.into(),
             ),
-            Reason::TooMuchWork => (": it takes too much work to judge.".into(), SIMPLER.into()),
+            Reason::TooMuchWork => (": checking it would take too long.".into(), SIMPLER.into()),
             Reason::ForPeople => (
                 ": this tool is for people at a terminal.".into(),
                 TO_PEOPLE.into(),
@@ -227,7 +236,7 @@ mod tests {
             refusal.message(false),
             "`shell_exec` is not allowed for subcommand `rm -rf x`: the active skill `pdf` does \
              not permit it. Allowed: shell_exec(git:*), file_head. Use an allowed tool, or tell \
-             the user that the skill pdf does not permit this."
+             the user that the skill does not permit this."
         );
         assert!(
             refusal

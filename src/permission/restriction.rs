@@ -105,17 +105,13 @@ impl Restriction {
             let names = distinct(names.map(brief));
             (!names.is_empty()).then(|| listed(&names, NAMED))
         };
-        let denied = named(&self.denied).map(|names| format!("not {names}"));
+        let denied = named(&self.denied).map(|names| format!("do not use {names}"));
         let allowed = self.allowed.as_deref().map(|rules| {
-            named(rules).map_or("no other tools".to_owned(), |names| format!("only {names}"))
+            let more = named(rules).map_or_else(String::new, |names| format!(" and {names}"));
+            format!("use only the skill tools{more}")
         });
         let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
-        (!parts.is_empty()).then(|| {
-            format!(
-                "While this skill is active you may use, besides the skill tools: {}.",
-                parts.join("; ")
-            )
-        })
+        (!parts.is_empty()).then(|| format!("While this skill is active, {}.", parts.join("; ")))
     }
 }
 
@@ -248,10 +244,16 @@ mod tests {
         assert_eq!(line(None, &[]), None);
         let only = line(Some(&["Bash(git:*)", "Bash(git:*)"]), &["Bash(rm:*)"]).unwrap();
         assert!(
-            only.contains("only shell_exec(git:*); not shell_exec(rm:*)"),
+            only.contains(
+                "only the skill tools and shell_exec(git:*); do not use shell_exec(rm:*)"
+            ),
             "{only}"
         );
-        assert!(line(Some(&[]), &[]).unwrap().contains("no other tools"));
+        assert!(
+            line(Some(&[]), &[])
+                .unwrap()
+                .contains("only the skill tools.")
+        );
         let names: Vec<String> = (0..17).map(|n| format!("my_tool{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let all = line(Some(&names[..16]), &[]).unwrap();

@@ -24,7 +24,8 @@ pub const HOOKS: [&str; 11] = [
     "pre_fetch_url",
 ];
 
-const WHICH_SKILL: &str = "The skill's name; without it, the most recently loaded skill";
+const WHICH_SKILL: &str = "The skill's name (default: the most recently loaded skill)";
+const PATH: &str = "Path relative to the skill's directory";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(ctx: &RunContext) -> Response {
@@ -73,7 +74,7 @@ fn with_skills(ctx: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Ve
 fn skill_tool() -> Value {
     json!({
         "name": ours::SKILL,
-        "description": "Activate one of the skills listed under Available Agent Skills, and get \
+        "description": "Activate one of the skills listed under Available Agent Skills and get \
             its instructions.",
         "parameters": parameters(&[
             ("skill_name", "string", "The skill's name"),
@@ -86,87 +87,81 @@ fn argument_description(hint: Option<&str>) -> String {
     let hint = hint
         .map(|hint| format!(", in the form {}", plain(hint)))
         .unwrap_or_default();
-    format!("What the skill is to be applied to, in the user's words{hint}")
+    format!("The task, in the user's words{hint}")
 }
 
 fn fixed_tools() -> Vec<Value> {
     vec![
         json!({
             "name": ours::MARKETPLACE,
-            "description": "Find, install and manage Agent Skills: instructions for particular \
-                tasks. The action is one of: install (skill_ref), remove (skill_ref: the skill's \
-                name), update (skill_ref: a name, or nothing for all), search (query: words), \
-                list (what can be installed), list_installed, search_installed (query: words), \
-                info (skill_ref: a name), use (skill_ref: a name; query: what to apply it to): \
-                activate a skill now, also one that was just installed.",
+            "description": "Find, install, update and remove Agent Skills: instructions for \
+                specific tasks. Actions: search (query), list (skills that can be installed), \
+                install (skill_ref), update (skill_ref; without it, all skills), remove \
+                (skill_ref), list_installed, search_installed (query), info (skill_ref), use \
+                (skill_ref; query: the task): activate a skill now, even one just installed.",
             "parameters": parameters(&[
-                ("action", "string",
-                    "One of: install, remove, update, search, list, list_installed, \
-                     search_installed, info, use"),
+                ("action", "string", "One of the actions above"),
                 ("skill_ref", "string",
-                    "A skill's name; for install owner/skill, owner/repo@skill, a git URL or a \
+                    "A skill's name; for install: owner/skill, owner/repo@skill, a git URL or a \
                      local directory"),
-                ("query", "string", "Words to search for, or what a used skill is applied to"),
+                ("query", "string", "Search words; for use: the task, in the user's words"),
             ], &["action"]),
             "hooks": HOOKS,
         }),
         json!({
             "name": ours::READ_FILE,
-            "description": "Read a file that is bundled with an installed skill. Text comes as \
-                it is, other files as base64. Scripts are run with run_skill_script, not read.",
+            "description": "Read a file bundled with an installed skill. Text is returned as is, \
+                other files as base64. To run a script, use run_skill_script.",
             "parameters": parameters(&[
                 ("skill", "string", WHICH_SKILL),
-                ("path", "string", "The file, relative to the skill's directory"),
-                ("offset", "integer", "The first line to answer, counted from 1"),
-                ("limit", "integer", "How many lines to answer"),
+                ("path", "string", PATH),
+                ("offset", "integer", "First line to return, starting at 1"),
+                ("limit", "integer", "Maximum number of lines to return"),
             ], &["path"]),
         }),
         json!({
             "name": ours::RUN_SCRIPT,
-            "description": "Run a script that is bundled with an installed skill and answer its \
-                output: give script, and skill unless the most recently loaded one is meant. The interpreter is chosen by the script's first \
-                line or extension. A script that takes long becomes a job: the answer then has a \
-                line `job: ID`; call again with job alone to wait for more of its output.",
+            "description": "Run a script bundled with an installed skill and return its output. \
+                The script's first line or extension determines the interpreter. A script that \
+                runs for long becomes a job, reported as `job: ID`: call again with only job to \
+                wait for more output.",
             "parameters": parameters(&[
                 ("skill", "string", WHICH_SKILL),
-                ("script", "string", "The script, relative to the skill's directory"),
-                ("args", "array", "Its arguments: a list of strings"),
-                ("stdin", "string", "Its standard input; empty if not given"),
+                ("script", "string", PATH),
+                ("args", "array", "Command-line arguments"),
+                ("stdin", "string", "Standard input (default: empty)"),
                 ("workdir", "string",
-                    "Where it runs: skill (the skill's directory, the default), project, temp (an \
-                     empty directory, gone afterwards), or a directory inside the skill"),
-                ("env", "object", "Further environment variables: names and string values"),
+                    "Working directory: skill (default), project, temp (an empty directory, \
+                     deleted afterwards), or a directory inside the skill"),
+                ("env", "object", "Additional environment variables"),
                 ("timeout_secs", "number",
-                    "Seconds after which it is stopped, usually at most 120; the whole time, also \
-                     of a job"),
-                ("background", "boolean", "true: make it a job at once, without waiting for it"),
+                    "Time limit in seconds, including time as a job; usually at most 120"),
+                ("background", "boolean", "Make it a job immediately, without waiting"),
                 ("format", "string",
-                    "text (the default), or json: path, exit_code, signal, stdout, stderr, \
-                     duration_ms, timed_out, truncated, job"),
-                ("job", "string",
-                    "The id of a job: wait for it and answer what is new. Give no script then"),
-                ("stop", "boolean", "true, together with job: end that job"),
+                    "text (default), or json: path, exit_code, signal, stdout, stderr, \
+                     duration_ms, timed_out, truncated, job, notes"),
+                ("job", "string", "ID of a job: wait and return its new output. Omit script"),
+                ("stop", "boolean", "With job: stop that job"),
             ], &[]),
         }),
         json!({
             "name": ours::SESSION,
-            "description": "Say and change which skills are active: load several at once, or \
-                unload some. The answer is JSON, active_skills in order, the most recently loaded \
-                last; load answers their instructions too. A skill that restricts which tools may \
-                be used is unloaded by the user only, unless configured otherwise.",
+            "description": "Show or change which skills are active: load several at once, or \
+                unload some. Returns JSON with active_skills, the most recently loaded last; load \
+                also returns their instructions. Unless configured otherwise, only the user can \
+                unload a skill that restricts tools.",
             "parameters": parameters(&[
-                ("action", "string", "One of: load (names, mode), unload (names, or all), status"),
-                ("names", "array", "The skills' names, a list of strings; loaded in this order, \
-                    all or none"),
-                ("mode", "string", "With load: replace (the default; unloads what is active \
-                    now) or add (keeps it)"),
-                ("all", "boolean", "true, with unload: every active skill"),
+                ("action", "string", "load (names, mode), unload (names or all) or status"),
+                ("names", "array", "Names of skills, loaded in this order: all or none"),
+                ("mode", "string",
+                    "For load: replace (default; unloads the active skills) or add"),
+                ("all", "boolean", "For unload: unload every active skill"),
             ], &["action"]),
         }),
         json!({
             "name": ours::DIRECT,
-            "description": "The command line of agent-skills, for the user: chibi -p \
-                agent-skills \"install owner/skill\". Not for the model.",
+            "description": "The user's command line: chibi -p agent-skills \"install \
+                owner/skill\". Not for the model.",
             "parameters": parameters(
                 &[("args", "array", "The words of the command")], &[]),
         }),
@@ -176,13 +171,13 @@ fn fixed_tools() -> Vec<Value> {
 fn propose_tool() -> Value {
     json!({
         "name": ours::PROPOSE,
-        "description": "Propose a change to an installed skill that was wrong or incomplete. It \
-            changes nothing: the user decides.",
+        "description": "Propose a change to an installed skill that proved wrong or incomplete. \
+            Nothing changes unless the user approves it.",
         "parameters": parameters(&[
             ("skill", "string", "The skill's name"),
-            ("diff", "string", "A unified diff against the skill's files, SKILL.md for example"),
-            ("justification", "string", "Why, for the user"),
-            ("evidence", "string", "What shows that it is so: an error, a transcript"),
+            ("diff", "string", "Unified diff against the skill's files, such as SKILL.md"),
+            ("justification", "string", "The reason, for the user"),
+            ("evidence", "string", "Evidence, such as an error message or a transcript"),
         ], &["skill", "diff", "justification"]),
     })
 }
@@ -190,12 +185,12 @@ fn propose_tool() -> Value {
 fn create_tool() -> Value {
     json!({
         "name": ours::CREATE,
-        "description": "Propose a new skill. It makes nothing: the user decides.",
+        "description": "Propose a new skill. Nothing is created unless the user approves it.",
         "parameters": parameters(&[
             ("name", "string", "Lowercase letters, digits and single hyphens"),
             ("description", "string", "What it does and when to use it"),
-            ("body", "string", "Its instructions, in Markdown"),
-            ("allowed_tools", "array", "The only tools it may use; all if not given"),
+            ("body", "string", "Instructions, in Markdown"),
+            ("allowed_tools", "array", "Tools it may use (default: all)"),
         ], &["name", "description", "body"]),
     })
 }

@@ -55,19 +55,19 @@ impl Activation<'_> {
         let mut text = guarded(&self.instructions());
         let _ = write!(
             text,
-            "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
-             directory.\nThe instructions above are approx. {} tokens.\n",
+            "\n\nSkill directory: {dir}\nPaths in this skill are relative to that directory.\n\
+             The instructions above are approx. {} tokens.\n",
             shown(tokens(self.body)),
         );
         if injected_commands(self.body) > 0 {
             text.push_str(
-                "Commands written as !`…` were not run: where you need what they print, run them \
-                 yourself if you are allowed to.\n",
+                "Commands written as !`…` were not run. If you need their output, run them \
+                 yourself, if allowed.\n",
             );
         }
         if self.given().are_missing(self.body) {
             text.push_str(
-                "No arguments stand here: $ARGUMENTS stands for what the user asked for.\n",
+                "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
             );
         }
         self.resources(&mut text);
@@ -104,7 +104,7 @@ impl Activation<'_> {
         if more > 0 {
             let _ = writeln!(
                 text,
-                "{more} more files are in the skill directory and not listed."
+                "{more} more files in the skill directory are not listed."
             );
         }
     }
@@ -189,7 +189,7 @@ mod tests {
             ),
             "<skill_content name=\"x\">\n# T\n\nUse /DIR/a and /DIR/b, /DIR.\n\n\
              Skill directory: /DIR\n\
-             Relative paths in this skill are relative to the skill directory.\n\
+             Paths in this skill are relative to that directory.\n\
              The instructions above are approx. 16 tokens.\n\
              <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\n\
              ## Arguments\n\nnow\n\nNote.\n</skill_content>"
@@ -217,7 +217,7 @@ mod tests {
             text.contains("!`git status`\n\nFix $ARGUMENTS.\n"),
             "{text}"
         );
-        assert!(text.contains("were not run") && text.contains("No arguments stand here"));
+        assert!(text.contains("were not run") && text.contains("No arguments were given"));
         let text = activate("Fix $ARGUMENTS.", &[], Some("!`id`"));
         assert!(
             text.starts_with("<skill_content name=\"x\">\nFix !`id`.\n"),

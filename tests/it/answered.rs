@@ -93,7 +93,7 @@ fn the_prompt_says_how_skills_are_used() {
     for part in [
         "prefer that skill",
         "call its tool first",
-        "relative to the skill",
+        "relative to its directory",
         "instead of reading",
     ] {
         assert!(prompt.contains(part), "{part}: {prompt}");

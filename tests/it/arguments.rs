@@ -70,7 +70,7 @@ fn without_arguments_instructions_say_what_is_missing() {
         ] {
             let text = host.tool("skill_x", &none);
             assert!(text.contains("\nFix $ARGUMENTS.\n"), "{none}: {text}");
-            assert!(text.contains("No arguments stand here"), "{none}: {text}");
+            assert!(text.contains("No arguments were given"), "{none}: {text}");
             assert!(!host.tool("skill_y", &none).contains("No arguments"));
         }
     }

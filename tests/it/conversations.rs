@@ -296,7 +296,7 @@ fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
         let again = call("the task");
         if host.generation() == Generation::Environment {
             assert!(prompt.contains("Do the task."), "{prompt}");
-            assert!(!prompt.contains("No arguments stand here"), "{prompt}");
+            assert!(!prompt.contains("No arguments were given"), "{prompt}");
         }
         assert!(again.contains("active already"), "{again}");
         // Called without, it is a call without.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 
-const SAYS: &str = "it takes too much work to judge";
+const SAYS: &str = "checking it would take too long";
 
 /// Each hook that decides, with data that costs too much. Under the older protocol it has to fit into one
 /// variable of the environment, 128 KiB.

@@ -49,11 +49,11 @@ fn the_arguments_of_a_prompt_stand_in_the_instructions() {
         let filled = format!("Fix <issue  7\nand 8> in {}.", dir.display());
         assert!(had.contains(&filled), "{had}");
         assert!(had.contains("\n## Arguments\n\nissue  7\nand 8\n"), "{had}");
-        assert!(!had.contains("No arguments stand here"), "{had}");
+        assert!(!had.contains("No arguments were given"), "{had}");
         // The next run begins without any of it.
         let had = instructions(&host, "/x");
         assert!(had.contains("Fix <$ARGUMENTS>") && !had.contains("issue"));
-        assert!(had.contains("No arguments stand here"), "{had}");
+        assert!(had.contains("No arguments were given"), "{had}");
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::shell_tables::refusal;
 
 const ENTRIES: &str = "Bash(git:*) Bash(cd:*) Bash(rm:*) Read(src/**) Write(out/**)";
-const SAYS: &str = "it takes too much work to judge";
+const SAYS: &str = "checking it would take too long";
 
 /// A beginning, what is repeated, an end, and up to how many KiB the command is allowed: mostly as many as other
 /// limits leave (docs/spec/limits.md#decisions).

@@ -64,7 +64,7 @@ fn notices_follow_the_text_on_lines_of_their_own() {
         assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
         assert_eq!(
             read_lines(&host, "five.txt", json!(2), json!(2)),
-            "2\n3\n[lines 2-3 of 5; go on with offset 4]"
+            "2\n3\n[lines 2-3 of 5; continue with offset 4]"
         );
         // Models write numbers as text, too.
         assert_eq!(

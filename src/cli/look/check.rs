@@ -79,7 +79,7 @@ impl Check {
 struct Explained<'a> {
     tool: &'a str,
     allowed: bool,
-    /// The message to the model, or the reason why the call is allowed.
+    /// Why the call is allowed or not, for a person.
     message: String,
     /// The parts of a shell command; empty if there is nothing to split.
     parts: Vec<ExplainedPart<'a>>,
@@ -96,9 +96,9 @@ struct ExplainedPart<'a> {
 impl<'a> Explained<'a> {
     fn new(tool: &'a str, decision: &'a Decision) -> Self {
         let message = match &decision.outcome {
-            Outcome::Blocked(refusal) => refusal.message(false),
+            Outcome::Blocked(refusal) => refusal.for_people(),
             Outcome::Warned(refusal) => {
-                format!("it runs with a warning: {}", refusal.message(false))
+                format!("it runs with a warning: {}", refusal.for_people())
             }
             Outcome::Unrestricted => "nothing restricts it".to_owned(),
             Outcome::Baseline => "it is always allowed".to_owned(),

@@ -55,7 +55,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(&last.name, "SKILL.md"));
         if let Some(arguments) = last.arguments.as_deref() {
-            let text = "Its arguments, for which $ARGUMENTS stands there:";
+            let text = "Its arguments, which replace $ARGUMENTS there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
             block.push_str("\n\n");
             block.push_str(&Wrapper::Skill.around(&last.name, &text));
@@ -79,7 +79,7 @@ fn reminder(session: &Session) -> String {
     };
     let names: Vec<String> = activated(session).map(restricts).collect();
     format!(
-        "## Active Skills\n\nActive now, the most recently loaded last: {}. Go on following their \
+        "## Active Skills\n\nActive now, the most recently loaded last: {}. Keep following their \
          instructions; later ones take precedence.",
         names.join(", ")
     )
@@ -88,14 +88,14 @@ fn reminder(session: &Session) -> String {
 /// A skill's current instructions. Its restriction stays as it was at activation.
 fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
-        let gone = "This skill is no longer there, or no longer offered. What it restricted \
-                    stays restricted. Tell the user.";
+        let gone = "This skill is gone or no longer offered. Its restrictions stay in force. \
+                    Tell the user.";
         return Wrapper::Skill.around(&active.name, gone);
     };
     let changed = (skill.digest != active.digest).then(|| {
         format!(
-            "It was changed since it was loaded; which tools may be used is still as it was. \
-             To load it as it is now: {} {}",
+            "It has changed since it was loaded, but its restrictions have not. To load it as it \
+             is now: {} {}",
             ours::SESSION,
             json!({"action": "load", "names": [active.name], "mode": "add"})
         )

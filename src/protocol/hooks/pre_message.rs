@@ -113,7 +113,7 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
     // The older host's system prompt carries the active skills' instructions in each turn.
     if ctx.protocol == Some(Protocol::Environment) && !is_apart {
         return Ok(Some(format!(
-            "{lead} Follow its instructions, which stand under <active_skills>.{applied}"
+            "{lead} Follow its instructions under <active_skills>.{applied}"
         )));
     }
     Ok(Some(format!("{lead}\n\n{text}{applied}")))

@@ -26,8 +26,7 @@ pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String>
     let file = found.path;
     let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
         |source| {
-            Error::io("read", &file, &source)
-                .hint("its first bytes, or a part of it, can be had with the host's own tools")
+            Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
         },
     )?;
     let Some(whole) = as_text(&bytes) else {
@@ -87,7 +86,7 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     } else if lines < total {
         let last = first + lines;
         let go_on = if last < total {
-            format!("; go on with offset {}", last + 1)
+            format!("; continue with offset {}", last + 1)
         } else {
             String::new()
         };
@@ -181,12 +180,12 @@ mod tests {
         let five = "1\n2\n3\n4\n5\n";
         assert_eq!(
             text(five, Some(2), Some(2)),
-            "2\n3\n[lines 2-3 of 5; go on with offset 4]"
+            "2\n3\n[lines 2-3 of 5; continue with offset 4]"
         );
         assert_eq!(text(five, Some(4), None), "4\n5\n[lines 4-5 of 5]");
         assert_eq!(
             text(five, Some(0), Some(1)),
-            "1\n[lines 1-1 of 5; go on with offset 2]"
+            "1\n[lines 1-1 of 5; continue with offset 2]"
         );
         assert_eq!(text(five, Some(9), None), "[the file ends at line 5]");
         assert_eq!(
@@ -201,7 +200,7 @@ mod tests {
         let shown = text(&lines.repeat(4000), None, None);
         assert!(shown.len() <= READ_ANSWER + 100);
         assert!(
-            shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"),
+            shown.ends_with("[lines 1-2621 of 4000; continue with offset 2622]"),
             "{}",
             &shown[shown.len() - 60..]
         );
