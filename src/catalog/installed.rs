@@ -44,6 +44,7 @@ impl RunContext {
             mirror: None,
             progress: None,
             permit: Rc::new(Permit::any()),
+            dry_run: false,
         }
     }
 }

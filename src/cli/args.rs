@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::options::Common;
 use clap::{Command, CommandFactory, Parser, Subcommand};
 
 pub use super::get::{
@@ -48,9 +49,9 @@ pub use super::write::{
 #[command(name = "agent-skills", version, disable_help_subcommand = true)]
 #[command(after_help = "From chibi: chibi -p agent-skills \"install owner/skill\"")]
 pub struct Cli {
-    /// Show what caused an error
-    #[arg(long, global = true)]
-    pub verbose: bool,
+    /// The options of every command.
+    #[command(flatten)]
+    pub common: Common,
     /// What to do.
     #[command(subcommand)]
     pub verb: Option<Verb>,
@@ -167,11 +168,22 @@ pub fn command() -> Command {
             let _ = writeln!(groups, "  {verb:12} {about}");
         }
     }
-    command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n\
-         Options: --help (also of a command), --verbose (causes of errors), --version\
+    command
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n\
+         {OF_EVERY_COMMAND}\
          {{after-help}}\n"
-    ))
+        ))
+        .mut_subcommands(with_common)
+}
+
+const OF_EVERY_COMMAND: &str =
+    "Of every command: --json, --dry-run, -y/--yes, -q/--quiet, --verbose, -h/--help";
+
+/// A command and those below it, whose help ends in a line about the options of every command.
+fn with_common(command: Command) -> Command {
+    let command = command.mut_subcommands(with_common);
+    command.after_help(OF_EVERY_COMMAND)
 }
 
 #[cfg(test)]

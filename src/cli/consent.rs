@@ -2,7 +2,7 @@
 //! asked, the command proceeds unless the scan found something that hardly any legitimate skill
 //! has.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::BufRead;
 
 use super::caller::{Caller, is_by_host, pasted};
@@ -11,7 +11,7 @@ use super::options::Consent;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Switch, Target};
 use crate::run_context::RunContext;
-use crate::sys::eprint;
+use crate::sys::{eprint, tell};
 
 /// How a command decides whether to proceed.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,15 @@ impl Consenting {
         here.to_owned()
     }
 
+    /// Shows what is to be decided; with `--quiet` only to somebody who is asked.
+    fn show(self, text: fmt::Arguments) {
+        if self.asks() {
+            eprint(text);
+        } else {
+            tell(text);
+        }
+    }
+
     fn asks(self) -> bool {
         self.asked == Asked::Person && !self.consent.yes
     }
@@ -61,7 +70,7 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str) -> Result<bool> {
-        eprint(format_args!("{}", describe(plan)));
+        self.show(format_args!("{}", describe(plan)));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -85,7 +94,7 @@ impl Consenting {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
         if self.asks() || needed {
-            eprint(format_args!("{}", describe_difference(difference)));
+            self.show(format_args!("{}", describe_difference(difference)));
         }
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
             return Ok(agrees("Update?"));
@@ -143,9 +152,9 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        eprint(format_args!("{}", describe_difference(difference)));
+        self.show(format_args!("{}", describe_difference(difference)));
         if !difference.new_tools.is_empty() {
-            eprint(format_args!(
+            self.show(format_args!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
                 list(&difference.new_tools)
             ));
@@ -158,7 +167,7 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        eprint(format_args!("{}", describe(plan)));
+        self.show(format_args!("{}", describe(plan)));
         self.decides("Install it?", findings(plan), "installed")
     }
 

@@ -9,7 +9,7 @@ use super::args::{
     Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate,
     Verb, Verify,
 };
-use super::options::Consent;
+use super::options::{Common, Findings};
 use super::safety::trust::Parts;
 
 /// Who may run a command.
@@ -48,17 +48,13 @@ impl Decision {
         Self::new(Who::Anyone)
     }
 
-    /// An installer decides; accepting the scan's findings needs a person.
-    fn consenting(consent: Consent) -> Self {
-        let Consent {
-            yes: _,
-            accept_findings,
-        } = consent;
-        Self::new(if accept_findings {
-            Who::Person
-        } else {
-            Who::Installer
-        })
+    /// An installer decides; accepting the scan's findings needs a person. Models may if it
+    /// `is_plain`.
+    fn accepting(findings: Findings, is_plain: bool) -> Self {
+        if findings.accept_findings {
+            return Self::new(Who::Person);
+        }
+        Self::new(Who::Installer).for_models(is_plain)
     }
 
     fn for_models(mut self, is: bool) -> Self {
@@ -67,47 +63,52 @@ impl Decision {
     }
 }
 
-/// The decision about `verb` with its flags.
+/// The decision about `verb` with its flags and those of every command. A model says yes to nothing.
+pub fn decision(common: Common, verb: &Verb) -> Decision {
+    let decided = of_verb(verb);
+    Decision {
+        for_models: decided.for_models && !common.yes,
+        ..decided
+    }
+}
+
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
-pub fn decision(verb: &Verb) -> Decision {
+fn of_verb(verb: &Verb) -> Decision {
     match verb {
         Verb::Install(Install {
-            consent,
+            findings,
             reading,
             scope,
-            reference: _,
+            references: _,
             all: _,
             skill: _,
             name: _,
             offline: _,
             frozen: _,
         }) => {
-            let is_plain = !consent.is_given() && reading.is_none() && scope.is_default();
-            Decision::consenting(*consent).for_models(is_plain)
+            let is_plain = reading.is_none() && scope.is_default();
+            Decision::accepting(*findings, is_plain)
         }
         Verb::Update(Update {
             check: false,
-            consent,
+            findings,
             force,
             allow_downgrade,
             scope,
             names: _,
             to: _,
-            json: _,
-            dry_run: _,
             diff: _,
             stash: _,
             offline: _,
         }) => {
-            let chooses = consent.is_given() || *force || *allow_downgrade;
-            let is_plain = !chooses && scope.is_default();
-            Decision::consenting(*consent).for_models(is_plain)
+            let is_plain = !*force && !*allow_downgrade && scope.is_default();
+            Decision::accepting(*findings, is_plain)
         }
         Verb::ImportLock(ImportLock {
             path: _,
-            consent,
+            findings,
             scope: _,
-        }) => Decision::consenting(*consent),
+        }) => Decision::accepting(*findings, false),
         Verb::Link(Link {
             dir: _,
             name: _,
@@ -115,10 +116,10 @@ pub fn decision(verb: &Verb) -> Decision {
         })
         // In a layer, the new skill is offered at once.
         | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
-        Verb::Remove(Remove { name: _, scope }) => {
+        Verb::Remove(Remove { names: _, scope }) => {
             Decision::new(Who::Remover).for_models(scope.is_default())
         }
-        Verb::Rollback(Rollback { name: _, scope: _ })
+        Verb::Rollback(Rollback { names: _, scope: _ })
         | Verb::Deactivate(Deactivate { context: _ })
         | Verb::Trust(Trust {
             list: false,
@@ -129,12 +130,12 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Untrust(Untrust {
             parts: Parts { dir: _, skill: _ },
         })
-        | Verb::Approve(Approve { name: _ })
+        | Verb::Approve(Approve { names: _ })
         | Verb::Enable(Enable {
-            name: _,
+            names: _,
             name_only: _,
         })
-        | Verb::Disable(Disable { name: _, user: _ })
+        | Verb::Disable(Disable { names: _, user: _ })
         // What its user changed is set aside.
         | Verb::Verify(Verify { fix: true, .. })
         // This restores trust in a file that others could have written.
@@ -144,11 +145,15 @@ pub fn decision(verb: &Verb) -> Decision {
                 reference: _,
                 name: _,
             }
-            | Sources::Remove { name: _ },
+            | Sources::Remove { names: _ },
         )
         | Verb::Config(Config::Set { words: _ } | Config::Unset { key: _ } | Config::Edit)
         | Verb::Proposals(
-            Proposals::Approve { id: _, consent: _ } | Proposals::Reject { id: _, reason: _ },
+            Proposals::Approve {
+                ids: _,
+                findings: _,
+            }
+            | Proposals::Reject { ids: _, reason: _ },
         ) => Decision::new(Who::Person),
         Verb::Update(Update {
             check: true, scope, ..
@@ -156,24 +161,21 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Outdated(Outdated {
             scope,
             names: _,
-            json: _,
         })
         | Verb::Verify(Verify {
             scope,
             fix: false,
             names: _,
-            json: _,
         })
         | Verb::History(History {
             scope,
-            name: _,
+            names: _,
             offline: _,
-            json: _,
         }) => Decision::anyone().for_models(scope.is_default()),
         // A comment is stored with its author.
         Verb::Proposals(
-            Proposals::List { json: _ }
-            | Proposals::Show { id: _ }
+            Proposals::List
+            | Proposals::Show { ids: _ }
             | Proposals::Comment { id: _, text: _ },
         )
         | Verb::Search(Search {
@@ -183,7 +185,6 @@ pub fn decision(verb: &Verb) -> Decision {
                     offline: _,
                     sort: _,
                     long: _,
-                    json: _,
                 },
         })
         | Verb::List(List {
@@ -191,25 +192,22 @@ pub fn decision(verb: &Verb) -> Decision {
             offline: _,
             sort: _,
             long: _,
-            json: _,
         })
         | Verb::ListInstalled(ListInstalled {
             sort: _,
             long: _,
-            json: _,
         })
-        | Verb::SearchInstalled(SearchInstalled { words: _, json: _ })
+        | Verb::SearchInstalled(SearchInstalled { words: _ })
         | Verb::Use(Use { name: _, query: _ })
         | Verb::Info(Info {
-            name: _,
+            names: _,
             files: false,
             history: _,
             offline: _,
-            json: _,
         }) => Decision::anyone().for_models(true),
         Verb::Trust(Trust { list: true, .. })
-        | Verb::Sources(Sources::List { json: _ } | Sources::Update)
-        | Verb::Config(Config::Get { key: _ } | Config::List { json: _ } | Config::Path)
+        | Verb::Sources(Sources::List | Sources::Update)
+        | Verb::Config(Config::Get { key: _ } | Config::List | Config::Path)
         | Verb::New(New {
             layer: None,
             name: _,
@@ -220,21 +218,18 @@ pub fn decision(verb: &Verb) -> Decision {
         })
         | Verb::Doctor(Doctor {
             fix: false,
-            json: _,
         })
         | Verb::Scan(Scan {
-            target: _,
+            targets: _,
             rules: _,
-            json: _,
             fail_on: _,
             offline: _,
         })
         | Verb::Show(Show {
-            reference: _,
+            references: _,
             reading: _,
             file: _,
             offline: _,
-            json: _,
         })
         | Verb::Cat(Cat {
             file: _,
@@ -254,17 +249,15 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Simulate(Simulate {
             files: _,
             record: _,
-            json: _,
         })
         | Verb::Package(Package {
-            skill: _,
+            skills: _,
             output: _,
         })
         | Verb::Check(Check {
             skill: _,
             tool: _,
             arguments: _,
-            json: _,
         })
         | Verb::Audit(Audit {
             since: _,
@@ -273,14 +266,13 @@ pub fn decision(verb: &Verb) -> Decision {
             limit: _,
             all: _,
             summary: _,
-            json: _,
         })
         | Verb::ReadProperties(ReadProperties { path: _ })
         | Verb::ToPrompt(ToPrompt { paths: _ })
-        | Verb::Jobs(Jobs { follow: _, json: _ })
-        | Verb::Tree(Tree { name: _, json: _ })
+        | Verb::Jobs(Jobs { follow: _ })
+        | Verb::Tree(Tree { names: _ })
         | Verb::Info(Info { files: true, .. })
-        | Verb::Stats(Stats { since: _, json: _ })
+        | Verb::Stats(Stats { since: _ })
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })
         | Verb::Man => Decision::anyone(),
@@ -319,7 +311,7 @@ mod tests {
             let line = ["agent-skills"].iter().chain(&words);
             let cli =
                 Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-            let decided = decision(&cli.verb.unwrap());
+            let decided = decision(cli.common, &cli.verb.unwrap());
             assert_eq!(
                 (decided.who, decided.for_models),
                 (who, for_models),

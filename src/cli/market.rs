@@ -11,7 +11,7 @@ use crate::host::Protocol;
 use crate::marketplace::{Market, Permit};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{Base, limits, progress, warn};
+use crate::sys::{Base, is_quiet, limits, progress, tell};
 
 /// The market of the skills in `base`; `offline` uses only cached data.
 pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<'a> {
@@ -30,7 +30,8 @@ pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<
 /// What shows progress, if a person watches at a terminal.
 pub fn watched(ctx: &RunContext) -> Option<fn(&str)> {
     let steers = ctx.env.text("TERM").as_deref() != Some("dumb");
-    let watched = ctx.protocol.is_none() && steers && std::io::stderr().is_terminal();
+    let watched =
+        ctx.protocol.is_none() && steers && !is_quiet() && std::io::stderr().is_terminal();
     watched.then_some(progress)
 }
 
@@ -70,5 +71,5 @@ fn limits_sources(ctx: &RunContext) -> bool {
 
 /// Tells a person what is happening.
 pub fn note(text: &str) {
-    warn(format_args!("{}", one_line(text)));
+    tell(format_args!("agent-skills: {}\n", one_line(text)));
 }

@@ -39,12 +39,13 @@ pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
     let Ok(Cli {
-        verb: Some(verb), ..
+        common,
+        verb: Some(verb),
     }) = Cli::try_parse_from(line)
     else {
         return ModelInstall::Allowed;
     };
-    if !decision(&verb).for_models {
+    if !decision(common, &verb).for_models {
         return ModelInstall::Refused(match verb {
             Verb::Proposals(_) => DECIDED_BY_PEOPLE.to_owned(),
             _ => for_people(words),
@@ -53,14 +54,18 @@ pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     let Verb::Install(install) = verb else {
         return ModelInstall::Allowed;
     };
-    let Some(reference) = install.reference else {
-        return refused(ctx, "install REFERENCE", "one reference at a time");
+    let [reference] = &*install.references else {
+        let words = match &*install.references {
+            [] => "install REFERENCE".to_owned(),
+            _ => words.join(" "),
+        };
+        return refused(ctx, &words, "one skill at a time");
     };
     let install = format!("install {reference}");
     match ctx.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(&ctx.dirs.plugin, &reference) {
-            Some(spelled) if spelled == reference => ModelInstall::Allowed,
+        Ok(ModelInstalls::Sources) => match within_sources(&ctx.dirs.plugin, reference) {
+            Some(spelled) if spelled == *reference => ModelInstall::Allowed,
             Some(spelled) => ModelInstall::AllowedAs(spelled),
             None => refused(ctx, &install, SOURCES),
         },
@@ -144,9 +149,10 @@ mod tests {
                 "{message}"
             );
         }
-        // This is not a valid command; its tool will report that.
-        let two = decided(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
-        assert_eq!(two, ModelInstall::Allowed);
+        for second in ["evil/x", "anthropics/skills@csv"] {
+            let two = decided(&json!({"args": ["install", "anthropics/skills@pdf", second]}));
+            assert!(matches!(two, ModelInstall::Refused(_)), "{second}");
+        }
         let words = decided(&json!({"args": ["install", "--yes", "evil/x"]}));
         assert!(matches!(words, ModelInstall::Refused(_)));
         let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
@@ -186,6 +192,8 @@ mod tests {
             &["update", "--allow-downgrade"],
             &["rollback", "pdf"],
             &["deactivate"],
+            &["remove", "--yes", "x"],
+            &["list", "--yes"],
         ] {
             let ModelInstall::Refused(message) = decided(&json!({"args": words})) else {
                 panic!("{words:?}")

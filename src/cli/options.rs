@@ -1,4 +1,4 @@
-//! The options that several verbs share, as clap sees them.
+//! The options that several or all verbs share, as clap sees them.
 
 use clap::Args;
 
@@ -38,20 +38,53 @@ impl Scope {
     }
 }
 
-/// Consent without asking.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct Consent {
+/// The options of every command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub struct Common {
+    /// Print JSON
+    #[arg(long, global = true, hide = true)]
+    pub json: bool,
+    /// Say what would change, and change nothing
+    #[arg(long, global = true, hide = true)]
+    pub dry_run: bool,
     /// Do not ask
-    #[arg(long, short)]
+    #[arg(long, short, global = true, hide = true)]
     pub yes: bool,
+    /// Print only errors and what was asked for
+    #[arg(long, short, global = true, hide = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print more: reasons, paths, causes of errors
+    #[arg(long, global = true, hide = true)]
+    pub verbose: bool,
+}
+
+impl Common {
+    /// The consent that these options give.
+    pub fn consent(self, findings: Findings) -> Consent {
+        Consent {
+            yes: self.yes,
+            accept_findings: findings.accept_findings,
+        }
+    }
+}
+
+/// What a person may accept besides.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Findings {
     /// Continue despite scan findings of severity high or block
     #[arg(long)]
     pub accept_findings: bool,
 }
 
-impl Consent {
-    /// Whether an option was given.
-    pub fn is_given(self) -> bool {
-        self.yes || self.accept_findings
-    }
+/// Consent without asking.
+#[derive(Debug, Clone, Copy)]
+pub struct Consent {
+    /// `--yes`.
+    pub yes: bool,
+    /// `--accept-findings`.
+    pub accept_findings: bool,
 }

@@ -5,30 +5,35 @@ use std::rc::Rc;
 
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
-use super::describe::{doubt, findings, origins};
-use super::options::Consent;
+use super::describe::{describe, doubt, findings, origins};
+use super::options::{Common, Findings};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Permit, Plan};
 use crate::policy::Policies;
 use crate::run_context::RunContext;
+use crate::sys::tell;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may
-/// not belong to its source; then consent.
+/// not belong to its source; then consent. A dry run ends in a no after the policies.
 ///
 /// # Errors
 /// When a policy cannot be read.
 pub fn deciding<'a>(
     ctx: &'a RunContext,
     caller: Caller,
-    consent: Consent,
+    (common, findings): (Common, Findings),
     layer: Layer,
     command: &'a str,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = ctx.policies()?;
-    let consenting = Consenting::new(ctx, consent, caller);
+    let consenting = Consenting::new(ctx, common.consent(findings), caller);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
+        if common.dry_run {
+            tell(format_args!("{}", describe(plan)));
+            return Ok(false);
+        }
         // Hosting sites serve the commits of forks under the address of the original repository.
         let mut origins = origins(plan);
         if let Some(doubt) = origins.find_map(doubt) {

@@ -4,6 +4,7 @@ use super::args::Verb;
 use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people, pasted};
 use super::decisions::{Who, decision};
 use super::model_install::model_may;
+use super::options::Common;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::protocol::ModelInstall;
@@ -15,14 +16,21 @@ use crate::skill::one_line;
 ///
 /// # Errors
 /// When somebody else has to decide it.
-pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
+pub fn may(
+    ctx: &RunContext,
+    caller: Caller,
+    common: Common,
+    verb: &Verb,
+    words: &[String],
+) -> Result<()> {
     let command = pasted(words);
-    match (decision(verb).who, verb) {
+    match (decision(common, verb).who, verb) {
         (Who::Anyone, _) => Ok(()),
         (Who::Remover, Verb::Remove(remove))
             if caller == Caller::Host && !is_below_a_host(ctx, caller) =>
         {
-            may_take_away(ctx, caller, &remove.name, &command)
+            let mut names = remove.names.iter();
+            names.try_for_each(|name| may_take_away(ctx, caller, name, &command))
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &command),
         // `pre_tool` has decided on a model's request; a direct call comes from the user.

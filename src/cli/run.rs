@@ -8,12 +8,13 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::args::{Cli, History, Outdated, Stats, Tree, Verb, command};
 use super::caller::{Caller, Failure};
+use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;
 use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::{shown, text::nearest};
+use crate::sys::{be_quiet, shown, text::nearest};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -64,6 +65,8 @@ fn answer(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(with_one_suggestion(error).to_string())),
     };
+    let common = cli.common;
+    be_quiet(common.quiet);
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
             welcome(ctx, screen)
@@ -72,11 +75,11 @@ fn answer(
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-    may(ctx, caller, &verb, &words.collect::<Vec<_>>())
+    may(ctx, caller, common, &verb, &words.collect::<Vec<_>>())
         .map_err(Failure::from)
-        .and_then(|()| run_verb(ctx, verb, caller, screen, live))
+        .and_then(|()| run_verb(ctx, verb, common, caller, screen, live))
         .map_err(|failure| match failure {
-            Failure::Failed(error) if cli.verbose => error.with_causes().into(),
+            Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
         })
 }
@@ -105,57 +108,58 @@ fn with_one_suggestion(mut error: clap::Error) -> clap::Error {
 fn run_verb(
     ctx: &RunContext,
     verb: Verb,
+    common: Common,
     caller: Caller,
     screen: Screen,
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     Ok(match verb {
-        Verb::Install(verb) => verb.run(ctx, caller)?,
-        Verb::Remove(verb) => verb.run(ctx)?,
-        Verb::Update(verb) if verb.check => Outdated::of(verb).run(ctx, caller)?,
-        Verb::Update(verb) => verb.run(ctx, caller)?,
-        Verb::Outdated(verb) => verb.run(ctx, caller)?,
-        Verb::Rollback(verb) => verb.run(ctx)?,
-        Verb::History(verb) => verb.run(ctx)?,
-        Verb::Proposals(verb) => verb.run(ctx, caller)?,
-        Verb::Verify(verb) => verb.run(ctx)?,
-        Verb::Link(verb) => verb.run(ctx)?,
-        Verb::ImportLock(verb) => verb.run(ctx, caller)?,
-        Verb::Scan(verb) => verb.run(ctx)?,
-        Verb::Show(verb) => verb.run(ctx)?,
-        Verb::Cat(verb) => verb.run(ctx)?,
-        Verb::Sources(verb) => verb.run(ctx)?,
-        Verb::List(verb) => verb.run(ctx, caller, screen)?,
-        Verb::ListInstalled(verb) => verb.run(ctx, screen)?,
-        Verb::SearchInstalled(verb) => verb.run(ctx)?,
+        Verb::Install(verb) => verb.run(ctx, common, caller)?,
+        Verb::Remove(verb) => verb.run(ctx, common, caller)?,
+        Verb::Update(verb) if verb.check => Outdated::of(verb).run(ctx, common, caller)?,
+        Verb::Update(verb) => verb.run(ctx, common, caller)?,
+        Verb::Outdated(verb) => verb.run(ctx, common, caller)?,
+        Verb::Rollback(verb) => verb.run(ctx, common, caller)?,
+        Verb::History(verb) => verb.run(ctx, common, caller)?,
+        Verb::Proposals(verb) => verb.run(ctx, common, caller)?,
+        Verb::Verify(verb) => verb.run(ctx, common, caller)?,
+        Verb::Link(verb) => verb.run(ctx, common, caller)?,
+        Verb::ImportLock(verb) => verb.run(ctx, common, caller)?,
+        Verb::Scan(verb) => verb.run(ctx, common, caller)?,
+        Verb::Show(verb) => verb.run(ctx, common, caller)?,
+        Verb::Cat(verb) => verb.run(ctx, common)?,
+        Verb::Sources(verb) => verb.run(ctx, common, caller)?,
+        Verb::List(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::ListInstalled(verb) => verb.run(ctx, common, screen)?,
+        Verb::SearchInstalled(verb) => verb.run(ctx, common)?,
         Verb::Use(verb) => verb.run()?,
-        Verb::Search(verb) => verb.run(ctx, screen)?,
-        Verb::Deactivate(verb) => verb.run(ctx)?,
-        Verb::Jobs(verb) => verb.run(ctx, live)?,
-        Verb::Check(verb) => verb.run(ctx)?,
-        Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, screen)?,
-        Verb::Info(verb) if verb.history => History::of(ctx, &verb)?,
-        Verb::Info(verb) => verb.run(ctx, screen)?,
-        Verb::Tree(verb) => verb.run(ctx, screen)?,
-        Verb::Doctor(verb) => verb.run(ctx, screen)?,
-        Verb::Completions(verb) => verb.run(),
+        Verb::Search(verb) => verb.run(ctx, common, screen)?,
+        Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
+        Verb::Jobs(verb) => verb.run(ctx, common, live)?,
+        Verb::Check(verb) => verb.run(ctx, common)?,
+        Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, common, caller, screen)?,
+        Verb::Info(verb) if verb.history => History::of(ctx, common, caller, &verb)?,
+        Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Doctor(verb) => verb.run(ctx, common, screen)?,
+        Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),
         Verb::Complete(verb) => verb.run(ctx, command()),
-        Verb::Trust(verb) => verb.run(ctx)?,
-        Verb::Untrust(verb) => verb.run(ctx)?,
-        Verb::Approve(verb) => verb.run(ctx)?,
-        Verb::Enable(verb) => verb.run(ctx)?,
-        Verb::Disable(verb) => verb.run(ctx)?,
-        Verb::New(verb) => verb.run(ctx, caller)?,
-        Verb::Validate(verb) => verb.run(ctx)?,
+        Verb::Trust(verb) => verb.run(ctx, common, caller)?,
+        Verb::Untrust(verb) => verb.run(ctx, common, caller)?,
+        Verb::Approve(verb) => verb.run(ctx, common, caller)?,
+        Verb::Enable(verb) => verb.run(ctx, common, caller)?,
+        Verb::Disable(verb) => verb.run(ctx, common, caller)?,
+        Verb::New(verb) => verb.run(ctx, common, caller)?,
+        Verb::Validate(verb) => verb.run(ctx, common)?,
         Verb::ReadProperties(verb) => verb.run()?,
         Verb::ToPrompt(verb) => verb.run()?,
-        Verb::Try(verb) => verb.run(ctx)?,
-        Verb::Simulate(verb) => verb.run(ctx)?,
-        Verb::Package(verb) => verb.run(ctx)?,
-        Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, screen)?,
-        Verb::Audit(verb) => verb.run(ctx, caller, live)?,
-        Verb::Stats(verb) => verb.run(ctx, screen)?,
-        Verb::Config(verb) => verb.run(ctx, screen)?,
+        Verb::Try(verb) => verb.run(ctx, common)?,
+        Verb::Simulate(verb) => verb.run(ctx, common)?,
+        Verb::Package(verb) => verb.run(ctx, common, caller)?,
+        Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
+        Verb::Audit(verb) => verb.run(ctx, common, caller, live)?,
+        Verb::Stats(verb) => verb.run(ctx, common, screen)?,
+        Verb::Config(verb) => verb.run(ctx, common, caller, screen)?,
     })
 }

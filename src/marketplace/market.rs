@@ -31,6 +31,8 @@ pub struct Market<'a> {
     pub progress: Option<fn(&str)>,
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
+    /// Whether everything is done except the changes themselves (`--dry-run`).
+    pub dry_run: bool,
 }
 
 impl Market<'_> {
@@ -53,7 +55,9 @@ impl Market<'_> {
     /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files
     /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
-        litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
+        if !self.dry_run {
+            litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
+        }
     }
 
     /// How many directories killed commands left behind.
@@ -64,6 +68,9 @@ impl Market<'_> {
     /// A directory in which changes are prepared. What is fetched for a project goes to the user's
     /// own directory as well, because no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {
+        if self.dry_run {
+            return self.home_staging();
+        }
         let mut staging = Staging::new(self.plugin_dir, patience(self.deadline))?;
         if self.plugin_dir.path() != self.home {
             staging.scratch = Some(Box::new(self.home_staging()?));
@@ -99,6 +106,10 @@ impl Market<'_> {
 
     /// Waits until other changes to the skills have ended.
     pub(super) fn changes<'s>(&self, staging: &'s Staging) -> Result<Changes<'s>> {
-        Changes::begin(self.plugin_dir, staging.dir(), patience(self.deadline))
+        let scratch = staging.dir();
+        if self.dry_run {
+            return Changes::imagined(self.plugin_dir, scratch);
+        }
+        Changes::begin(self.plugin_dir, scratch, patience(self.deadline))
     }
 }

@@ -279,13 +279,17 @@ impl RunContext {
         Ok(unread)
     }
 
-    /// Revokes trust in `holder`, or only in these parts of it; returns whether it was trusted.
+    /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
+    /// whether it was trusted.
     ///
     /// # Errors
     /// If the change cannot be recorded.
-    pub fn distrust(&self, holder: &Path, only: Option<&[PathBuf]>) -> Result<bool> {
+    pub fn distrust(&self, holder: &Path, only: Option<&[PathBuf]>, dry_run: bool) -> Result<bool> {
         let key = trust_key(holder)?;
         let Some(only) = only else {
+            if dry_run {
+                return Ok(self.trusted().entries()?.contains_key(&key));
+            }
             return self.trusted().take(&key);
         };
         let mut parts = self.recorded_parts(holder)?;
@@ -296,7 +300,9 @@ impl RunContext {
         if parts.len() == before {
             return Ok(false);
         }
-        self.trusted().put(&key, Trusted::Parts(parts))?;
+        if !dry_run {
+            self.trusted().put(&key, Trusted::Parts(parts))?;
+        }
         Ok(true)
     }
 

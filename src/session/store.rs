@@ -149,27 +149,16 @@ impl Store {
     }
 
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
-    /// at the user's request. Returns the activations that ended.
+    /// at the user's request. Returns the activations that ended, or would in a dry run.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written. Nothing has changed then.
-    pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
-        if matches!(self.record.read(), Ok(None)) {
-            return Ok(Vec::new());
+    pub fn deactivate(&self, context: Option<&str>, dry_run: bool) -> Result<Vec<Ended>> {
+        match self.record.read() {
+            Ok(None) => Ok(Vec::new()),
+            Ok(Some(state)) if dry_run => Ok(forget(&mut State::clone(&state), context)),
+            _ => self.change_known(|state| Ok(forget(state, context))),
         }
-        self.change_known(|state| {
-            let mut ended = Vec::new();
-            for (key, session) in &mut state.sessions {
-                if context.is_none() || session.context.as_deref() == context {
-                    ended.extend(session.ended(key, End::Deactivated));
-                    session.activated.clear();
-                    session.always.clear();
-                    session.began.clear();
-                }
-            }
-            ended.extend(state.contexts.forget(context));
-            Ok(ended)
-        })
     }
 
     /// Makes `skills` active, all of them or none; see [`Session::load`].
@@ -354,6 +343,21 @@ impl Store {
         }
         Ok(result)
     }
+}
+
+/// Ends what is active in one conversation, or in all.
+fn forget(state: &mut State, context: Option<&str>) -> Vec<Ended> {
+    let mut ended = Vec::new();
+    for (key, session) in &mut state.sessions {
+        if context.is_none() || session.context.as_deref() == context {
+            ended.extend(session.ended(key, End::Deactivated));
+            session.activated.clear();
+            session.always.clear();
+            session.began.clear();
+        }
+    }
+    ended.extend(state.contexts.forget(context));
+    ended
 }
 
 /// Whether a session cannot come back. Without a process to check, as in another realm, its age

@@ -36,6 +36,7 @@ pub use env::Env;
 pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
-pub use shown::{Progress, Shown, eprint, is_invisible, progress, seen, shown, visible, warn};
+pub use shown::{Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, progress};
+pub use shown::{seen, shown, tell, visible, warn};
 pub use time::{Moment, millis};
 pub use uri::URI_PATH;

@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::text::without_split_end;
@@ -168,6 +169,26 @@ impl<W: Write> Write for Shown<W> {
 pub fn eprint(text: Arguments) {
     let text = shown(text.to_string(), false);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Whether a person asked for errors and answers only.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on [`tell`] is silent, or no longer.
+pub fn be_quiet(quiet: bool) {
+    IS_QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// As [`eprint`], for what is neither an error nor a question: nothing if that is not wanted.
+pub fn tell(text: Arguments) {
+    if !is_quiet() {
+        eprint(text);
+    }
+}
+
+/// Whether [`tell`] is silent.
+pub fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
 }
 
 /// Shows progress to a person at a terminal, overwriting one line.

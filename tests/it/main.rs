@@ -63,6 +63,7 @@ mod market_origins;
 mod market_sources;
 mod market_updates;
 mod named_sessions;
+mod options;
 mod parsing;
 mod parsing_reports;
 mod permission_fuzz;

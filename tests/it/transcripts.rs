@@ -64,7 +64,7 @@ macro_rules! transcripts {
 
 transcripts! {
     active audit author check config doctor first_minutes help install installed lockfile
-    origins proposals simulate sources trust update
+    options origins proposals simulate sources trust update
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! `cat`, now `show --file`: a file of a skill, which need not be installed.
 
+use std::collections::BTreeMap;
+
 use crate::cli::describe::printable;
+use crate::cli::json;
 use crate::cli::market::{market, note};
+use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::marketplace::InstallOptions;
 use crate::run_context::RunContext;
@@ -18,7 +22,7 @@ pub struct Cat {
 
 impl Cat {
     /// The file's text.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String> {
         let split = self.file.rsplit_once(':').filter(|(reference, path)| {
             !reference.is_empty() && !path.is_empty() && !path.starts_with("//")
         });
@@ -29,7 +33,11 @@ impl Cat {
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.offline);
         let bytes = market.cat(reference, path, &InstallOptions::default(), &mut note)?;
-        text(path, &bytes)
+        let text = text(path, &bytes)?;
+        if common.json {
+            return json::one(&BTreeMap::from([("path", path), ("text", &text)]));
+        }
+        Ok(text)
     }
 }
 

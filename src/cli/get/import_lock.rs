@@ -1,14 +1,14 @@
 //! `import-lock`: installs the skills of a foreign lockfile.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::install::outcome;
-use crate::cli::describe::with_hint;
+use super::install::told;
 use crate::cli::market::{market_for, note};
-use crate::cli::options::{Consent, Scope};
+use crate::cli::options::{Common, Findings, Scope};
+use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::deciding;
 use crate::cli::{Caller, Failure};
+use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -19,31 +19,37 @@ pub struct ImportLock {
     #[arg(default_value = ".")]
     pub path: PathBuf,
     #[command(flatten)]
-    pub consent: Consent,
+    pub findings: Findings,
     #[command(flatten)]
     pub scope: Scope,
 }
 
 impl ImportLock {
     /// Installs each skill; a failure if one was left out.
-    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let layer = self.scope.layer();
-        let mut confirm = deciding(ctx, caller, self.consent, layer, "import-lock")?;
+        let given = (common, self.findings);
+        let mut confirm = deciding(ctx, caller, given, layer, "import-lock")?;
         let base = self.scope.base(ctx);
-        let market = market_for(ctx, &base, false, layer)?;
-        let imported = market.import_lock(&self.path, &mut confirm, &mut note)?;
-        let (mut text, mut all) = (String::new(), true);
-        for one in imported {
-            match one.outcome.and_then(|installed| outcome(&installed, layer)) {
-                Ok(told) => text += &told,
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market_for(ctx, &base, false, layer)?
+        };
+        let mut outcomes = Outcomes::new(common, caller);
+        for one in market.import_lock(&self.path, &mut confirm, &mut note)? {
+            let told = one
+                .outcome
+                .and_then(|installed| told(ctx, common, &installed, layer));
+            match told {
+                Ok(all) => all
+                    .into_iter()
+                    .for_each(|(name, text)| outcomes.push(&name, Ok(text))),
                 Err(error) => {
-                    all = false;
-                    let why = with_hint(&error, error.next_step());
-                    let name = one_line(&one.name);
-                    let _ = writeln!(text, "`{name}` was left out: {why}");
+                    let left_out = format!("`{}` was left out", one_line(&one.name));
+                    outcomes.push(&one.name, Err(error.context(left_out)));
                 }
             }
         }
-        Failure::unless(all, text)
+        outcomes.answer()
     }
 }

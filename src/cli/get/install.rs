@@ -11,14 +11,15 @@ use crate::catalog::Layer;
 use crate::cli::caller::{decided_by_a_person, pasted};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
-use crate::cli::get::update::{record, unless_failed, what_changed};
+use crate::cli::get::update::{changed, record};
 use crate::cli::market::{market_for, note};
-use crate::cli::options::{Consent, Scope};
+use crate::cli::options::{Common, Findings, Scope};
+use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::{deciding, permits_update};
 use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::marketplace::{
-    As, Difference, Edited, InstallOptions, Installed, Status, UpdateOptions,
+    As, Difference, Edited, InstallOptions, Installed, Market, Status, UpdateOptions, Updated,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -29,31 +30,32 @@ use crate::skill::{Skill, one_line};
 pub struct Install {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
     /// restores from the lockfile if omitted
-    pub reference: Option<String>,
+    #[arg(value_name = "REFERENCE")]
+    pub references: Vec<String>,
     #[command(flatten)]
-    pub consent: Consent,
+    pub findings: Findings,
     /// Install every skill of the repository
-    #[arg(long, conflicts_with = "skill", requires = "reference")]
+    #[arg(long, conflicts_with = "skill", requires = "references")]
     pub all: bool,
     /// Install these skills of the repository
     #[arg(
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        requires = "reference"
+        requires = "references"
     )]
     pub skill: Vec<String>,
     /// Install it under this name if another skill has its own
-    #[arg(long, requires = "reference")]
+    #[arg(long, requires = "references")]
     pub name: Option<String>,
     /// How to interpret the reference
-    #[arg(long, value_enum, requires = "reference")]
+    #[arg(long, value_enum, requires = "references")]
     pub reading: Option<As>,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
     /// Restore exactly what the lockfile says, or fail
-    #[arg(long, conflicts_with = "reference")]
+    #[arg(long, conflicts_with = "references")]
     pub frozen: bool,
     #[command(flatten)]
     pub scope: Scope,
@@ -61,9 +63,9 @@ pub struct Install {
 
 impl Install {
     /// The command for a message, without what consents to it.
-    fn command(&self) -> String {
+    fn command(&self, reference: Option<&str>) -> String {
         let mut words = vec!["install"];
-        words.extend(self.reference.as_deref());
+        words.extend(reference);
         if self.all {
             words.push("--all");
         }
@@ -88,39 +90,81 @@ impl Install {
         pasted(&words)
     }
 
-    /// Installs what the reference names, after showing it to anyone who can be asked. Without a
+    /// Installs what each reference names, after showing it to anyone who can be asked. Without a
     /// reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
-        let (command, mut layer) = (self.command(), self.scope.layer());
-        let mut base = self.scope.base(ctx);
-        if self.reference.is_none() && self.scope.is_default() {
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        let mut layer = self.scope.layer();
+        if self.references.is_empty() && self.scope.is_default() {
             let project = ctx.base(&ctx.layer_dir(Layer::Project));
             if ctx.market_at(&project).has_lockfile() {
-                (base, layer) = (project, Layer::Project);
+                layer = Layer::Project;
             }
         }
-        let mut confirm = deciding(ctx, caller, self.consent, layer, &command)?;
-        let market = market_for(ctx, &base, self.offline, layer)?;
-        let installed = if let Some(reference) = &self.reference {
-            let options = InstallOptions {
-                all: self.all,
-                skills: self.skill,
-                name: self.name,
-                reading: self.reading,
-            };
-            market.install(reference, &options, &mut confirm, &mut note)?
-        } else {
-            market.restore(self.frozen, &mut confirm, &mut note)?
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market_for(ctx, &base, self.offline, layer)?
         };
-        for skill in installed.iter().filter(|skill| is_new(skill)) {
-            let event = Event::new("install")
-                .with("skill", skill.name.as_str())
-                .with("source", skill.source.clone())
-                .with("commit", skill.commit.clone());
-            ctx.record(event.with("layer", layer.as_str()));
+        let options = InstallOptions {
+            all: self.all,
+            skills: self.skill.clone(),
+            name: self.name.clone(),
+            reading: self.reading,
+        };
+        let mut references: Vec<Option<&str>> = vec![None];
+        if !self.references.is_empty() {
+            references = self.references.iter().map(|one| Some(&**one)).collect();
         }
-        let mut answer = outcome(&installed, layer)? + &unmet_of(ctx, &installed);
-        let consenting = Consenting::new(ctx, self.consent, caller);
+        let mut outcomes = Outcomes::new(common, caller);
+        for reference in references {
+            let command = self.command(reference);
+            let given = (common, self.findings);
+            let mut confirm = deciding(ctx, caller, given, layer, &command)?;
+            let installed = match reference {
+                Some(one) => market.install(one, &options, &mut confirm, &mut note),
+                None => market.restore(self.frozen, &mut confirm, &mut note),
+            };
+            let done = installed.and_then(|installed| {
+                let told = told(ctx, common, &installed, layer)?;
+                let switched = self.switch(
+                    ctx,
+                    (common, caller),
+                    &market,
+                    (layer, &command),
+                    &installed,
+                )?;
+                Ok((told, switched))
+            });
+            match done {
+                Ok((told, switched)) => {
+                    for (name, text) in told {
+                        outcomes.push(&name, Ok(text));
+                    }
+                    for one in &switched {
+                        outcomes.push(&one.name, changed(one));
+                    }
+                }
+                Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
+            }
+        }
+        outcomes.answer()
+    }
+
+    /// Switches the skills of which another version is installed.
+    fn switch(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        market: &Market,
+        (layer, command): (Layer, &str),
+        installed: &[Installed],
+    ) -> Result<Vec<Updated>> {
+        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
         let policies = ctx.policies()?;
         let mut switched = Vec::new();
         for (skill, switch) in installed
@@ -128,6 +172,7 @@ impl Install {
             .filter_map(|one| Some((one, one.switch.as_ref()?)))
         {
             let options = UpdateOptions {
+                dry_run: common.dry_run,
                 edited: Edited::Stash,
                 switch: Some(switch),
                 ..UpdateOptions::default()
@@ -135,16 +180,17 @@ impl Install {
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
                 if let Some(doubt) = difference.provenance.as_deref().and_then(doubt) {
-                    decided_by_a_person(ctx, caller, &command)
+                    decided_by_a_person(ctx, caller, command)
                         .map_err(|error| error.context(doubt))?;
                 }
-                consenting.to_switch(difference, switch, &command)
+                consenting.to_switch(difference, switch, command)
             };
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
         }
-        record(ctx, &switched, layer);
-        answer.extend(switched.iter().map(what_changed));
-        unless_failed(&switched, answer, caller)
+        if !common.dry_run {
+            record(ctx, &switched, layer);
+        }
+        Ok(switched)
     }
 }
 
@@ -152,34 +198,62 @@ fn is_new(skill: &Installed) -> bool {
     skill.status == Status::New
 }
 
-/// What has become of each skill in this layer.
+/// Records what was installed, and says of each skill what has become of it in this layer.
 ///
 /// # Errors
 /// When a person declined all of them.
-pub fn outcome(installed: &[Installed], layer: Layer) -> Result<String> {
+pub fn told(
+    ctx: &RunContext,
+    common: Common,
+    installed: &[Installed],
+    layer: Layer,
+) -> Result<Vec<(String, String)>> {
+    for skill in installed.iter().filter(|skill| is_new(skill)) {
+        let event = Event::new("install")
+            .with("skill", skill.name.as_str())
+            .with("source", skill.source.clone())
+            .with("commit", skill.commit.clone());
+        ctx.record(event.with("layer", layer.as_str()));
+    }
     let declined = |skill: &Installed| skill.status == Status::Declined;
-    if !installed.is_empty() && installed.iter().all(declined) {
+    if !common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }
-    let mut text = String::new();
-    for skill in installed.iter().filter(|skill| skill.switch.is_none()) {
-        let _ = writeln!(text, "{}", skill.summary());
-        for remark in skill.dropped.iter().chain(&skill.warnings) {
-            let _ = writeln!(text, "  note: {}", one_line(remark));
+    let told = |skill: &Installed| {
+        let text = if common.dry_run && declined(skill) {
+            let from = one_line(skill.source.as_deref().unwrap_or_default());
+            format!("would install `{}` from {from}\n", skill.name)
+        } else {
+            outcome(skill, layer)
+        };
+        (skill.name.clone(), text)
+    };
+    let stay = installed.iter().filter(|skill| skill.switch.is_none());
+    let mut all: Vec<(String, String)> = stay.map(told).collect();
+    if let Some((_, last)) = all.last_mut() {
+        if layer == Layer::Project && !common.dry_run {
+            last.push_str("  it is used once the project is trusted: agent-skills trust\n");
         }
-        if is_new(skill) && layer != Layer::Project {
-            let _ = writeln!(
-                text,
-                "  the model can use it now: skill_marketplace {{\"action\": \"use\", \
-                 \"skill_ref\": \"{}\"}}",
-                skill.name
-            );
-        }
+        last.push_str(&unmet_of(ctx, installed));
     }
-    if layer == Layer::Project && !installed.is_empty() {
-        text.push_str("  it is used once the project is trusted: agent-skills trust\n");
+    Ok(all)
+}
+
+/// What has become of a skill in this layer.
+fn outcome(skill: &Installed, layer: Layer) -> String {
+    let mut text = format!("{}\n", skill.summary());
+    for remark in skill.dropped.iter().chain(&skill.warnings) {
+        let _ = writeln!(text, "  note: {}", one_line(remark));
     }
-    Ok(text)
+    if is_new(skill) && layer != Layer::Project {
+        let _ = writeln!(
+            text,
+            "  the model can use it now: skill_marketplace {{\"action\": \"use\", \
+             \"skill_ref\": \"{}\"}}",
+            skill.name
+        );
+    }
+    text
 }
 
 fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {

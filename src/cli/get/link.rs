@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use crate::cli::market::market;
-use crate::cli::options::Scope;
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::Result;
+use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -22,10 +25,25 @@ pub struct Link {
 
 impl Link {
     /// Links the skill in the directory.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        let name = self.dir.display().to_string();
+        Outcomes::of_one(common, caller, &name, self.link(ctx, common))
+    }
+
+    fn link(&self, ctx: &RunContext, common: Common) -> Result<String> {
         let base = self.scope.base(ctx);
-        let linked = market(ctx, &base, false).link(&self.dir, self.name.as_deref())?;
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market(ctx, &base, false)
+        };
+        let linked = market.link(&self.dir, self.name.as_deref())?;
         let to = one_line(&linked.source.unwrap_or_default());
-        Ok(format!("`{}` is linked to {to}\n", linked.name))
+        let would = if common.dry_run { "would be" } else { "is" };
+        Ok(format!("`{}` {would} linked to {to}\n", linked.name))
     }
 }

@@ -7,23 +7,20 @@ use serde::Serialize;
 
 use crate::cli::look::list_installed::{self, ListInstalled};
 use crate::cli::market::{market, note};
+use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Caller, Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::marketplace::{Listed, Market};
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
-use crate::sys::eprint;
+use crate::sys::tell;
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub struct List {
     /// What the sources offer instead
     #[arg(long, short)]
@@ -37,38 +34,35 @@ pub struct List {
     /// Show descriptions, directories, sources and problems in full
     #[arg(long, short)]
     pub long: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl List {
     /// What is installed. For a host it is what can be installed, as it always was: the model's
     /// tool has another action for the former.
-    pub fn run(&self, ctx: &RunContext, caller: Caller, screen: Screen) -> Result<String> {
-        let Self {
-            offline,
-            long,
-            json,
-            ..
-        } = *self;
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String> {
+        let Self { offline, long, .. } = *self;
         if self.available || offline || caller == Caller::Host {
             let sort = self.sort.map(Order::of_available).transpose()?;
             let available = Available {
                 offline,
                 sort,
                 long,
-                json,
             };
-            return available.run(ctx, screen);
+            return available.run(ctx, common, screen);
         }
-        if screen.is_terminal() && !json {
-            eprint(format_args!(
+        if screen.is_terminal() && !common.json {
+            tell(format_args!(
                 "note: `list` shows what is installed; `list --available` what the sources offer\n"
             ));
         }
         let sort = self.sort;
-        ListInstalled { sort, long, json }.run(ctx, screen)
+        ListInstalled { sort, long }.run(ctx, common, screen)
     }
 }
 
@@ -84,9 +78,6 @@ pub struct Available {
     /// Show whole descriptions and sources
     #[arg(long, short)]
     pub long: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// The order of installable skills; by default that of the sources.
@@ -113,15 +104,21 @@ impl Order {
 
 impl Available {
     /// All installable skills.
-    fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.offline);
         let listed = marked(&market, market.list(&mut note)?);
-        self.show(listed, screen, "The sources have no skills.\n")
+        self.show(listed, common, screen, "The sources have no skills.\n")
     }
 
     /// The skills in a table, or `none` if there are none.
-    fn show(&self, mut listed: Vec<Marked>, screen: Screen, none: &str) -> Result<String> {
+    fn show(
+        &self,
+        mut listed: Vec<Marked>,
+        common: Common,
+        screen: Screen,
+        none: &str,
+    ) -> Result<String> {
         match self.sort {
             None => {}
             Some(Order::Name) => listed.sort_by(|a, b| a.listed.name.cmp(&b.listed.name)),
@@ -130,7 +127,7 @@ impl Available {
                 listed.sort_by_cached_key(key);
             }
         }
-        if self.json {
+        if common.json {
             return json::list("skills", &listed);
         }
         if listed.is_empty() {
@@ -152,7 +149,7 @@ impl Available {
             let mark = if *installed { "(installed) " } else { "" };
             let description = Cell::new(format!("{mark}{description}"));
             let reference = Cell::new(one_line(&skill.reference));
-            if self.long {
+            if self.long || common.verbose {
                 let source = Cell::new(one_line(&skill.source)).paint(Paint::Dim);
                 table.row(vec![reference, Cell::default()], vec![description, source]);
             } else {
@@ -198,7 +195,7 @@ pub struct Search {
 
 impl Search {
     /// The matching skills.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
@@ -209,6 +206,6 @@ impl Search {
             "list --available"
         };
         let none = format!("No skill matches `{words}`. `{all}` shows all.\n");
-        self.list.show(listed, screen, &none)
+        self.list.show(listed, common, screen, &none)
     }
 }

@@ -1,8 +1,10 @@
 //! `update --check`, earlier `outdated`: what `update` would change.
 
-use super::update::{Update, unless_failed, what_changed};
+use super::update::{Update, changed};
+use crate::cli::layers::layers_of;
 use crate::cli::market::market_for;
-use crate::cli::options::Scope;
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::Outcomes;
 use crate::cli::{Caller, Failure, json};
 use crate::marketplace::{Change, UpdateOptions, Updated};
 use crate::run_context::RunContext;
@@ -15,9 +17,6 @@ pub struct Outdated {
     pub names: Vec<String>,
     #[command(flatten)]
     pub scope: Scope,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Outdated {
@@ -26,23 +25,25 @@ impl Outdated {
         Self {
             names: update.names,
             scope: update.scope,
-            json: update.json,
         }
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let options = UpdateOptions {
             dry_run: true,
             ..UpdateOptions::default()
         };
-        let base = self.scope.base(ctx);
-        let market = market_for(ctx, &base, false, self.scope.layer())?;
-        let mut updated = market.update(&self.names, options, &mut |_| Ok(false))?;
+        let mut updated = Vec::new();
+        for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
+            let base = ctx.base(&ctx.layer_dir(layer));
+            let market = market_for(ctx, &base, false, layer)?;
+            updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
+        }
         updated.retain(|one| {
             !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
         });
-        if self.json {
+        if common.json {
             let is_failed = |one: &Updated| matches!(one.change, Change::Failed { .. });
             let failed = updated.iter().any(is_failed);
             return Failure::unless(!failed, json::list("skills", &updated)?);
@@ -50,8 +51,16 @@ impl Outdated {
         if updated.is_empty() {
             return Ok("Everything is up to date.\n".to_owned());
         }
-        let with_tags = |one: &Updated| what_changed(one) + &later_tags(one);
-        unless_failed(&updated, updated.iter().map(with_tags).collect(), caller)
+        // What is asked for is not suppressed.
+        let common = Common {
+            quiet: false,
+            ..common
+        };
+        let mut outcomes = Outcomes::new(common, caller);
+        for one in &updated {
+            outcomes.push(&one.name, changed(one).map(|text| text + &later_tags(one)));
+        }
+        outcomes.answer()
     }
 }
 

@@ -1,28 +1,59 @@
 //! `remove`.
 
+use crate::cli::layers::layer_of;
 use crate::cli::market::market;
-use crate::cli::options::Scope;
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::Result;
+use crate::marketplace::Market;
 use crate::policy::Event;
 use crate::run_context::RunContext;
 
-/// Remove an installed skill
+/// Remove installed skills
 #[derive(Debug, clap::Args)]
 pub struct Remove {
     /// NAME, or OWNER/NAME
-    pub name: String,
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
     #[command(flatten)]
     pub scope: Scope,
 }
 
 impl Remove {
-    /// Removes one skill.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let (name, entry) = market(ctx, &self.scope.base(ctx), false).remove(&self.name)?;
+    /// Removes the skills.
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        Outcomes::of_each(common, caller, &self.names, |name| {
+            self.remove(ctx, common, caller, name)
+        })
+    }
+
+    fn remove(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        written: &str,
+    ) -> Result<String> {
+        let layer = layer_of(ctx, caller, self.scope, "remove", written)?;
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market(ctx, &base, false)
+        };
+        let (name, entry) = market.remove(written)?;
+        if common.dry_run {
+            return Ok(format!("would remove `{name}`\n"));
+        }
         let event = Event::new("remove")
             .with("skill", &*name)
             .with("source", entry.map(|entry| entry.source))
-            .with("layer", self.scope.layer().as_str());
+            .with("layer", layer.as_str());
         ctx.record(event);
         Ok(format!("removed `{name}`\n"))
     }

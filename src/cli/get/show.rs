@@ -1,10 +1,13 @@
 //! `show`: the plan of an install.
 
+use serde::Serialize;
+
 use super::cat::text;
 use crate::cli::describe::describe;
-use crate::cli::json;
 use crate::cli::market::{market, note};
-use crate::error::Result;
+use crate::cli::options::Common;
+use crate::cli::outcome::look_at;
+use crate::cli::{Caller, Failure};
 use crate::marketplace::{As, InstallOptions};
 use crate::run_context::RunContext;
 
@@ -12,38 +15,50 @@ use crate::run_context::RunContext;
 #[derive(Debug, clap::Args)]
 pub struct Show {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory
-    pub reference: String,
+    #[arg(required = true, value_name = "REFERENCE")]
+    pub references: Vec<String>,
     /// How to interpret the reference
     #[arg(long, value_enum)]
     pub reading: Option<As>,
     /// Print this file of it
-    #[arg(long, value_name = "PATH", conflicts_with = "json")]
+    #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Show {
     /// Describes what would be installed.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let options = InstallOptions {
             reading: self.reading,
             ..InstallOptions::default()
         };
         let base = ctx.base(&ctx.dirs.plugin);
+        let market = market(ctx, &base, self.offline);
         if let Some(path) = &self.file {
-            let bytes =
-                market(ctx, &base, self.offline).cat(&self.reference, path, &options, &mut note)?;
-            return text(path, &bytes);
+            let read = |reference: &str| {
+                let bytes = market.cat(reference, path, &options, &mut note)?;
+                let text = text(path, &bytes)?;
+                let reference = reference.to_owned();
+                Ok(FileOf {
+                    reference,
+                    path,
+                    text,
+                })
+            };
+            let shown = |file: &FileOf| file.text.clone();
+            return look_at(common, caller, &self.references, "files", read, shown);
         }
-        let plan = market(ctx, &base, self.offline).show(&self.reference, &options, &mut note)?;
-        if self.json {
-            return json::one(&plan);
-        }
-        Ok(describe(&plan))
+        let plan = |reference: &str| market.show(reference, &options, &mut note);
+        look_at(common, caller, &self.references, "plans", plan, describe)
     }
+}
+
+#[derive(Serialize)]
+struct FileOf<'p> {
+    reference: String,
+    path: &'p str,
+    text: String,
 }

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use clap::Subcommand;
 
 use crate::cli::market::market;
-use crate::cli::{Failure, json};
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure, json};
+use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text;
@@ -21,62 +24,76 @@ pub enum Sources {
         #[arg(long)]
         name: Option<String>,
     },
-    /// Remove a source; what was installed from it stays
+    /// Remove sources; what was installed from them stays
     Remove {
-        /// Its name
-        name: String,
+        /// Their names
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
     },
     /// List the sources
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// Fetch the current list of every source
     Update,
 }
 
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let base = ctx.base(&ctx.dirs.plugin);
-        let market = market(ctx, &base, false);
-        let (mut text, mut all) = (String::new(), true);
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market(ctx, &base, false)
+        };
+        let would = |past: &str, verb: &str| {
+            if common.dry_run {
+                format!("would {verb}")
+            } else {
+                past.to_owned()
+            }
+        };
         match self {
             Self::Add { reference, name } => {
-                let (source, count) = market.add_source(reference, name.as_deref())?;
-                let skills = text::count(count, "skill");
-                let _ = writeln!(text, "added `{}`, which has {skills}", source.name);
+                let added = market.add_source(reference, name.as_deref());
+                let added = added.map(|(source, count)| {
+                    let (added, skills) = (would("added", "add"), text::count(count, "skill"));
+                    format!("{added} `{}`, which has {skills}\n", source.name)
+                });
+                Outcomes::of_one(common, caller, reference, added)
             }
-            Self::Remove { name } => {
+            Self::Remove { names } => Outcomes::of_each(common, caller, names, |name| {
                 market.remove_source(name)?;
-                let name = one_line(name);
-                let _ = writeln!(
-                    text,
-                    "removed the source `{name}`; what was installed from it stays"
-                );
-            }
-            Self::List { json: true } => text = json::list("sources", &market.sources()?)?,
-            Self::List { json: false } => {
+                let (removed, name) = (would("removed", "remove"), one_line(name));
+                Ok(format!(
+                    "{removed} the source `{name}`; what was installed from it stays\n"
+                ))
+            }),
+            Self::List if common.json => Ok(json::list("sources", &market.sources()?)?),
+            Self::List => {
+                let mut text = String::new();
                 for source in market.sources()? {
                     let (name, reference) = (one_line(&source.name), one_line(&source.reference));
                     let _ = writeln!(text, "{name}  {reference}");
                 }
+                Ok(text)
+            }
+            Self::Update if common.dry_run => {
+                let sources = market.sources()?;
+                let names: Vec<String> = sources.into_iter().map(|source| source.name).collect();
+                Outcomes::of_each(common, caller, &names, |name| {
+                    Ok(format!("would ask `{}` for its list\n", one_line(name)))
+                })
             }
             Self::Update => {
+                let mut outcomes = Outcomes::new(common, caller);
                 for (source, asked) in market.update_sources()? {
                     let name = one_line(&source.name);
-                    all &= asked.is_ok();
-                    let _ = match asked {
-                        Ok(count) => writeln!(text, "`{name}` has {}", text::count(count, "skill")),
-                        Err(error) => {
-                            let why = one_line(&error.to_string());
-                            writeln!(text, "`{name}` was left as it was: {why}")
-                        }
-                    };
+                    let told = asked
+                        .map(|count| format!("`{name}` has {}\n", text::count(count, "skill")))
+                        .map_err(|error| error.context(format!("`{name}` was left as it was")));
+                    outcomes.push(&source.name, told);
                 }
+                outcomes.answer()
             }
         }
-        Failure::unless(all, text)
     }
 }

@@ -5,19 +5,21 @@ use std::fmt::Write as _;
 use crate::catalog::Layer;
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
+use crate::cli::layers::layers_of;
 use crate::cli::market::{market_for, note};
-use crate::cli::options::{Consent, Scope};
+use crate::cli::options::{Common, Findings, Scope};
+use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
 use crate::cli::{Caller, Failure};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::marketplace::{
-    Change, Difference, Edited, Market, State, Target, UpdateOptions, Updated, Verified,
+    Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{eprint, warn};
+use crate::sys::eprint;
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]
@@ -29,19 +31,13 @@ pub struct Update {
     /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
-    pub consent: Consent,
+    pub findings: Findings,
     /// Update to this commit only, given by at least 12 digits
     #[arg(long, value_name = "COMMIT", value_parser = Target::parse, requires = "names")]
     pub to: Option<Target>,
     /// Only say which skills have a newer version
-    #[arg(long, conflicts_with_all = ["yes", "accept_findings", "to", "dry_run", "diff", "force", "stash", "allow_downgrade", "offline"])]
+    #[arg(long, conflicts_with_all = ["accept_findings", "to", "diff", "force", "stash", "allow_downgrade", "offline"])]
     pub check: bool,
-    /// Print JSON
-    #[arg(long, requires = "check")]
-    pub json: bool,
-    /// Change nothing
-    #[arg(long)]
-    pub dry_run: bool,
     /// Show the difference line by line
     #[arg(long)]
     pub diff: bool,
@@ -63,11 +59,36 @@ pub struct Update {
 
 impl Update {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(&self, ctx: &RunContext, caller: Caller) -> std::result::Result<String, Failure> {
-        let consenting = Consenting::new(ctx, self.consent, caller);
-        let layer = self.scope.layer();
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        let mut outcomes = Outcomes::new(common, caller);
+        for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
+            self.update(ctx, (common, caller), layer, &names, &mut outcomes)?;
+        }
+        if outcomes.is_empty() && !common.json {
+            return Ok(
+                "No skill here came from a source that could have a newer one.\n".to_owned(),
+            );
+        }
+        outcomes.answer()
+    }
+
+    /// Updates skills of one layer.
+    fn update(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        layer: Layer,
+        names: &[String],
+        outcomes: &mut Outcomes,
+    ) -> Result<()> {
+        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
         let options = UpdateOptions {
-            dry_run: self.dry_run,
+            dry_run: common.dry_run,
             diff: self.diff,
             edited: match (self.stash, self.force) {
                 (true, _) => Edited::Stash,
@@ -88,46 +109,25 @@ impl Update {
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
-        let base = self.scope.base(ctx);
-        let market = market_for(ctx, &base, self.offline, layer)?;
-        let updated = market.update(&self.names, options, &mut agree)?;
-        if !self.dry_run {
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market_for(ctx, &base, self.offline, layer)?
+        };
+        let updated = market.update(names, options, &mut agree)?;
+        if !common.dry_run {
             record(ctx, &updated, layer);
         }
-        let restored = if options.edited == Edited::Keep || self.dry_run {
-            String::new()
-        } else {
-            self.repaired(ctx, &market, &updated)?
-        };
-        if updated.is_empty() && restored.is_empty() {
-            return Ok(
-                "No skill here came from a source that could have a newer one.\n".to_owned(),
-            );
+        for one in &updated {
+            outcomes.push(&one.name, changed(one));
         }
-        let changed: String = updated.iter().map(what_changed).collect();
-        unless_failed(&updated, changed + &restored, caller)
-    }
-
-    /// Restores the skills whose files differ although their source has nothing newer, and, unless
-    /// skills are named, those that are gone.
-    fn repaired(&self, ctx: &RunContext, market: &Market, updated: &[Updated]) -> Result<String> {
-        let of = |name: &str| updated.iter().find(|one| one.name == name);
-        let is_ours = |one: &&Verified| match of(&one.name) {
-            Some(one) => one.change == Change::UpToDate,
-            None => self.names.is_empty() && one.state == State::Missing,
-        };
-        let verified = market.verify(&[])?;
-        let damaged = verified.iter().filter(|one| !one.is_well()).filter(is_ours);
-        let names: Vec<String> = damaged.map(|one| one.name.clone()).collect();
-        if names.is_empty() {
-            return Ok(String::new());
+        if options.edited == Edited::Keep {
+            return Ok(());
         }
-        let repaired = market.repair(&names, &mut note)?;
-        let layer = self.scope.layer();
-        Ok(repaired
-            .iter()
-            .map(|one| restored(ctx, one, layer))
-            .collect())
+        for one in repaired(&market, names, &updated)? {
+            outcomes.push(&one.name, Ok(restored(ctx, common, &one, layer)));
+        }
+        Ok(())
     }
 }
 
@@ -144,32 +144,41 @@ pub fn record(ctx: &RunContext, updated: &[Updated], layer: Layer) {
     }
 }
 
-/// The answer, unless one of the skills could not be examined or updated. That is reported on
-/// standard error, which a model does not see, and the command fails.
-pub fn unless_failed(
-    updated: &[Updated],
-    mut answer: String,
-    caller: Caller,
-) -> std::result::Result<String, Failure> {
-    let mut failed = false;
-    for one in updated {
-        if let Change::Failed { reason, hint } = &one.change {
-            failed = true;
-            let error = one_line(&format!("`{}` was left as it is: {reason}", one.name));
-            let hint = hint.as_deref().map(one_line).unwrap_or_default();
-            if caller == Caller::Host {
-                let _ = writeln!(answer, "Error: {error}\n{hint}");
-            } else {
-                warn(format_args!("{error}"));
-                eprint(format_args!("hint: {hint}\n"));
-            }
-        }
+/// Restores the skills whose files differ although their source has nothing newer, and, unless
+/// skills are named, those that are gone.
+fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<Vec<Repaired>> {
+    let of = |name: &str| updated.iter().find(|one| one.name == name);
+    let is_ours = |one: &&Verified| match of(&one.name) {
+        Some(one) => one.change == Change::UpToDate,
+        None => wanted.is_empty() && one.state == State::Missing,
+    };
+    let verified = market.verify(&[])?;
+    let damaged = verified.iter().filter(|one| !one.is_well()).filter(is_ours);
+    let names: Vec<String> = damaged.map(|one| one.name.clone()).collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
     }
-    Failure::unless(!failed, answer)
+    market.repair(&names, &mut note)
 }
 
-/// What has become of a skill; nothing about a failure, which [`unless_failed`] reports.
-pub fn what_changed(skill: &Updated) -> String {
+/// What has become of a skill.
+///
+/// # Errors
+/// When it could not be examined or updated.
+pub fn changed(skill: &Updated) -> Result<String> {
+    if let Change::Failed { reason, hint } = &skill.change {
+        let text = one_line(&format!("`{}` was left as it is: {reason}", skill.name));
+        let error = Error::new(text);
+        return Err(match hint {
+            Some(hint) => error.hint(one_line(hint)),
+            None => error,
+        });
+    }
+    Ok(what_changed(skill))
+}
+
+/// What has become of a skill; nothing about a failure.
+fn what_changed(skill: &Updated) -> String {
     let name = &skill.name;
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use crate::cli::options::Common;
 use crate::cli::{Caller, json};
 use crate::error::{Error, Result};
 use crate::policy::{Line, each_event, last_events};
 use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief};
-use crate::sys::{Moment, warn};
+use crate::sys::{Moment, tell, warn};
 
 /// Show recorded events
 #[derive(Debug, clap::Args)]
@@ -33,9 +34,6 @@ pub struct Audit {
     /// How often each skill was used, and with what result
     #[arg(long, conflicts_with_all = ["skill", "event", "limit", "all"])]
     pub summary: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// The events shown unless others are asked for.
@@ -45,7 +43,13 @@ const NOTHING: &str = "Nothing of that kind was written down.\n";
 impl Audit {
     /// The events that match the options. A person gets those without a limit by way of `live`, as
     /// they are read.
-    pub fn run(&self, ctx: &RunContext, caller: Caller, live: &mut dyn Write) -> Result<String> {
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        live: &mut dyn Write,
+    ) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
             let name = SkillName::from_written(written);
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
@@ -63,22 +67,22 @@ impl Audit {
         let Some(limit) = self.limit.or(unless_asked) else {
             if caller == Caller::Host {
                 let mut text = Vec::new();
-                self.stream(ctx, &is_wanted, &mut text)?;
+                stream(ctx, common, &is_wanted, &mut text)?;
                 return Ok(String::from_utf8_lossy(&text).into_owned());
             }
-            return self.stream(ctx, &is_wanted, live).map(|()| String::new());
+            return stream(ctx, common, &is_wanted, live).map(|()| String::new());
         };
         let (mut lines, torn) = last_events(&ctx.audit_file(), limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
             lines.remove(0);
             if self.limit.is_none() {
-                warn(format_args!(
-                    "older events are not shown; `--all` shows them"
+                tell(format_args!(
+                    "agent-skills: older events are not shown; `--all` shows them\n"
                 ));
             }
         }
-        if self.json {
+        if common.json {
             let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
             return json::list("events", &values);
         }
@@ -87,36 +91,36 @@ impl Audit {
         }
         Ok(lines.iter().map(row).collect())
     }
+}
 
-    /// Writes the events one by one, in the same form.
-    fn stream(
-        &self,
-        ctx: &RunContext,
-        is_wanted: &dyn Fn(&Line) -> bool,
-        out: &mut dyn Write,
-    ) -> Result<()> {
-        let mut list = json::Items::new("events");
-        let mut is_empty = true;
-        let broken = |error: io::Error| Error::caused("could not write the answer", error);
-        each_since(ctx, Moment(0), &mut |line| {
-            if !is_wanted(line) {
-                return Ok(());
-            }
-            is_empty = false;
-            let text = if self.json {
-                list.item(&line.value)?
-            } else {
-                row(line)
-            };
-            out.write_all(text.as_bytes()).map_err(broken)
-        })?;
-        let end = match (self.json, is_empty) {
-            (true, _) => list.end(),
-            (false, true) => NOTHING.to_owned(),
-            (false, false) => String::new(),
+/// Writes the events one by one, in the same form.
+fn stream(
+    ctx: &RunContext,
+    common: Common,
+    is_wanted: &dyn Fn(&Line) -> bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut list = json::Items::new("events");
+    let mut is_empty = true;
+    let broken = |error: io::Error| Error::caused("could not write the answer", error);
+    each_since(ctx, Moment(0), &mut |line| {
+        if !is_wanted(line) {
+            return Ok(());
+        }
+        is_empty = false;
+        let text = if common.json {
+            list.item(&line.value)?
+        } else {
+            row(line)
         };
-        out.write_all(end.as_bytes()).map_err(broken)
-    }
+        out.write_all(text.as_bytes()).map_err(broken)
+    })?;
+    let end = match (common.json, is_empty) {
+        (true, _) => list.end(),
+        (false, true) => NOTHING.to_owned(),
+        (false, false) => String::new(),
+    };
+    out.write_all(end.as_bytes()).map_err(broken)
 }
 
 /// The time that a person wrote; the beginning of all if there is none.

@@ -9,6 +9,7 @@ use crate::activation::Enforcement;
 use crate::catalog::usable;
 use crate::cli::market::note;
 use crate::cli::named::installed;
+use crate::cli::options::Common;
 use crate::cli::report::session_with;
 use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
@@ -33,14 +34,11 @@ pub struct Check {
     /// One of its arguments; repeatable
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
         let catalog = ctx.catalog_naming(&self.skill);
         // For an unknown name, this error is worded for a person.
         installed(ctx, &catalog, &self.skill)?;
@@ -65,7 +63,7 @@ impl Check {
         let call = under_denied_name(&scope, call, &used);
         let decision = decide(&scope, &call, &OnDisk);
         let explained = Explained::new(call.tool, &decision);
-        let text = if self.json {
+        let text = if common.json {
             json::one(&explained)?
         } else {
             explained.render()

@@ -7,17 +7,20 @@ use serde::Serialize;
 
 use super::audit::{each_since, row};
 use super::info::Info;
+use crate::catalog::Layer;
 use crate::cli::describe::short;
-use crate::cli::json;
+use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::named::installed;
-use crate::cli::options::Scope;
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::look_at;
+use crate::cli::{Caller, Failure};
 use crate::error::Result;
 use crate::marketplace::{self, State, Tag};
 use crate::policy::Line;
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
-use crate::sys::{Base, Moment};
+use crate::sys::Moment;
 
 /// Maximum number of events and tags shown.
 const SHOWN: usize = 20;
@@ -25,63 +28,79 @@ const SHOWN: usize = 20;
 /// Show the installed version of a skill, the available ones, and what changed
 #[derive(Debug, clap::Args)]
 pub struct History {
-    /// The skill's name
-    pub name: String,
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
     /// Do not query the source
     #[arg(long)]
     pub offline: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
     #[command(flatten)]
     pub scope: Scope,
 }
 
 #[derive(Serialize)]
-struct Rendered<'h> {
+struct Told {
     #[serde(flatten)]
-    history: &'h marketplace::History,
+    history: marketplace::History,
     /// The audit log's events about its versions.
-    events: Vec<&'h serde_json::Value>,
+    events: Vec<serde_json::Value>,
+    /// The same.
+    #[serde(skip)]
+    lines: Vec<Line>,
 }
 
 impl History {
-    /// The history of the skill.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let base = self.scope.base(ctx);
-        told_of(ctx, &base, &self.name, self.offline, self.json)
+    /// The history of the skills.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        let look = |name: &str| {
+            let layer = layer_of(ctx, caller, self.scope, "history", name)?;
+            Told::of(ctx, layer, name, self.offline)
+        };
+        look_at(common, caller, &self.names, "skills", look, Told::render)
     }
 
-    /// What `info --history` asks for, of the skill of that name in whichever layer it is.
-    pub fn of(ctx: &RunContext, info: &Info) -> Result<String> {
-        let catalog = ctx.catalog_naming(&info.name);
-        let entry = installed(ctx, &catalog, &info.name)?;
-        let base = ctx.base(&ctx.layer_dir(entry.layer));
-        let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        told_of(ctx, &base, &name, info.offline, info.json)
+    /// What `info --history` asks for, of the skills of these names in whichever layer they are.
+    pub fn of(
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        info: &Info,
+    ) -> Result<String, Failure> {
+        let look = |name: &str| {
+            let catalog = ctx.catalog_naming(name);
+            let entry = installed(ctx, &catalog, name)?;
+            let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+            Told::of(ctx, entry.layer, &name, info.offline)
+        };
+        look_at(common, caller, &info.names, "skills", look, Told::render)
     }
 }
 
-fn told_of(ctx: &RunContext, base: &Base, name: &str, offline: bool, json: bool) -> Result<String> {
-    let history = market(ctx, base, offline).history(name)?;
-    let mut events = Vec::new();
-    let kinds = [
-        "install", "update", "rollback", "restore", "remove", "proposal",
-    ];
-    each_since(ctx, Moment(0), &mut |line| {
-        if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
-            events.push(line.clone());
-        }
-        Ok(())
-    })?;
-    if json {
-        let events = events.iter().map(|line| &line.value).collect();
-        return json::one(&Rendered {
-            history: &history,
+impl Told {
+    fn of(ctx: &RunContext, layer: Layer, name: &str, offline: bool) -> Result<Self> {
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let history = market(ctx, &base, offline).history(name)?;
+        let mut lines = Vec::new();
+        let kinds = [
+            "install", "update", "rollback", "restore", "remove", "proposal",
+        ];
+        each_since(ctx, Moment(0), &mut |line| {
+            if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
+                lines.push(line.clone());
+            }
+            Ok(())
+        })?;
+        let events = lines.iter().map(|line| line.value.clone()).collect();
+        Ok(Self {
+            history,
             events,
-        });
+            lines,
+        })
     }
-    Ok(told(&history, &events))
+
+    fn render(&self) -> String {
+        told(&self.history, &self.lines)
+    }
 }
 
 fn told(history: &marketplace::History, events: &[Line]) -> String {

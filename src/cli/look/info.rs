@@ -9,24 +9,23 @@ use serde_json::{Map, Value};
 use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed};
 use crate::cli::named::installed;
+use crate::cli::options::Common;
+use crate::cli::outcome::look_at;
 use crate::cli::report::{Report, remark};
 use crate::cli::wrap::hanging;
-use crate::cli::{Paint, Screen, json};
+use crate::cli::{Caller, Failure, Paint, Screen};
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::script::program_of;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
 use crate::sys::limits;
 
-/// Show everything about one installed skill
+/// Show everything about installed skills
 #[derive(Debug, clap::Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub struct Info {
-    /// The skill's name
-    pub name: String,
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
     /// Its files instead
     #[arg(long, conflicts_with = "history")]
     pub files: bool,
@@ -36,9 +35,6 @@ pub struct Info {
     /// Do not query its source
     #[arg(long, requires = "history")]
     pub offline: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Longest part of a field's value that is shown.
@@ -81,15 +77,21 @@ struct Script {
 }
 
 impl Info {
-    /// Everything about the skill.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
-        let catalog = ctx.catalog_naming(&self.name);
-        let entry = installed(ctx, &catalog, &self.name)?;
-        let info = Details::new(ctx, &catalog, entry);
-        if self.json {
-            return json::one(&info);
-        }
-        Ok(info.render(screen))
+    /// Everything about the skills.
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String, Failure> {
+        let look = |name: &str| {
+            let catalog = ctx.catalog_naming(name);
+            let entry = installed(ctx, &catalog, name)?;
+            Ok(Details::new(ctx, &catalog, entry))
+        };
+        let shown = |info: &Details| info.render(screen);
+        look_at(common, caller, &self.names, "skills", look, shown)
     }
 }
 

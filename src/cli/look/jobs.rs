@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use crate::cli::options::Common;
 use crate::cli::{Failure, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
@@ -15,17 +16,19 @@ pub struct Jobs {
     /// Follow this job's output
     #[arg(long, value_name = "ID")]
     pub follow: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Jobs {
     /// Lists the jobs, or streams one job's output to `live`.
-    pub fn run(&self, ctx: &RunContext, live: &mut dyn Write) -> Result<String, Failure> {
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        live: &mut dyn Write,
+    ) -> Result<String, Failure> {
         match &self.follow {
             Some(id) => follow(ctx, id, live),
-            None => Ok(list(ctx, self.json)?),
+            None => Ok(list(ctx, common.json)?),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use clap::ValueEnum;
 
 use crate::catalog::Entry;
+use crate::cli::options::Common;
 use crate::cli::report::{Report, remark};
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
@@ -21,9 +22,6 @@ pub struct ListInstalled {
     /// Show descriptions, directories and problems in full
     #[arg(long, short)]
     pub long: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// The order of installed skills; `layer` by default.
@@ -43,13 +41,13 @@ pub enum Order {
 
 impl ListInstalled {
     /// Every skill directory, including those that are not offered.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
         let catalog = ctx.catalog();
         let mut reports: Vec<_> = Report::for_catalog(ctx, &catalog).collect();
         if let Some(order) = self.sort {
             sort(&mut reports, order);
         }
-        if self.json {
+        if common.json {
             // A large catalog and its text do not need to be in memory together.
             drop(catalog);
             return json::list("skills", &reports);
@@ -90,7 +88,7 @@ impl ListInstalled {
             ],
         );
         // A model has no other way to see these lines.
-        let long = self.long || screen.is_host;
+        let long = self.long || common.verbose || screen.is_host;
         for report in &reports {
             let below = if long { below(report) } else { Vec::new() };
             table.row(row(report, screen), below);

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::catalog::plain;
 use crate::cli::json;
+use crate::cli::options::Common;
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;
@@ -26,14 +27,11 @@ pub struct SearchInstalled {
     /// Words to look for
     #[arg(required = true)]
     pub words: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl SearchInstalled {
     /// The offered skills that match the words, best first.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String> {
         let catalog = ctx.catalog();
         let found = catalog.search(&self.words).into_iter();
         let found = found.map(|offered| Found {
@@ -42,7 +40,7 @@ impl SearchInstalled {
             description: plain(&offered.told()),
         });
         let found: Vec<Found> = found.collect();
-        if self.json {
+        if common.json {
             return json::list("skills", &found);
         }
         if found.is_empty() {

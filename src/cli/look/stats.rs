@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::audit::{Audit, each_since, since};
+use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
 use crate::error::Result;
@@ -19,9 +20,6 @@ pub struct Stats {
     /// Start of the period: 2h, 7d, 2026-11-21
     #[arg(long)]
     pub since: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -39,14 +37,11 @@ struct Figures {
 impl Stats {
     /// What `audit --summary` asks for.
     pub fn of(audit: Audit) -> Self {
-        Self {
-            since: audit.since,
-            json: audit.json,
-        }
+        Self { since: audit.since }
     }
 
     /// Every skill used since then.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
         let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
         let mut jobs = BTreeSet::new();
         let mut count = |line: &Line| {
@@ -63,7 +58,7 @@ impl Stats {
         let skills = skills.into_iter();
         let figures = skills.map(|(skill, figures)| Figures { skill, ..figures });
         let figures: Vec<Figures> = figures.collect();
-        if self.json {
+        if common.json {
             return json::list("skills", &figures);
         }
         if figures.is_empty() {

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::info::{Info, shown, size};
 use crate::cli::named::installed;
+use crate::cli::options::Common;
+use crate::cli::outcome::look_at;
 use crate::cli::table::shortened;
-use crate::cli::{Paint, Screen, json};
+use crate::cli::{Caller, Failure, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::count;
@@ -18,11 +20,9 @@ use crate::sys::{Dir, EntryKind, EntryName, limits};
 /// Show the files of one installed skill
 #[derive(Debug, clap::Args)]
 pub struct Tree {
-    /// The skill's name
-    pub name: String,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -53,16 +53,27 @@ struct Walked {
 impl Tree {
     /// What `info --files` asks for.
     pub fn of(info: Info) -> Self {
-        Self {
-            name: info.name,
-            json: info.json,
-        }
+        Self { names: info.names }
     }
 
-    /// Every file of the skill with its size.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
-        let catalog = ctx.catalog_naming(&self.name);
-        let entry = installed(ctx, &catalog, &self.name)?;
+    /// Every file of the skills with its size.
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String, Failure> {
+        let look = |name: &str| Walked::of(ctx, name);
+        let shown = |tree: &Walked| tree.render(screen);
+        look_at(common, caller, &self.names, "skills", look, shown)
+    }
+}
+
+impl Walked {
+    fn of(ctx: &RunContext, written: &str) -> Result<Self> {
+        let catalog = ctx.catalog_naming(written);
+        let entry = installed(ctx, &catalog, written)?;
         // The directory itself may be a link to a working copy.
         let root = entry.dir.canonicalize();
         let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
@@ -70,18 +81,14 @@ impl Tree {
         let dir = Dir::anchor(&root).map_err(|error| Error::io("read", &root, &error))?;
         let cut = !walk(&dir, Path::new(""), 0, &mut nodes)
             .map_err(|error| Error::io("read", &root, &error))?;
-        let tree = Walked {
+        Ok(Self {
             name: entry.name(),
             path: entry.dir.display().to_string(),
             files: nodes.iter().filter(|node| node.kind == "file").count(),
             bytes: nodes.iter().filter_map(|node| node.bytes).sum(),
             cut,
             nodes,
-        };
-        if self.json {
-            return json::one(&tree);
-        }
-        Ok(tree.render(screen))
+        })
     }
 }
 

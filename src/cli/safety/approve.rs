@@ -2,50 +2,63 @@
 
 use crate::catalog::Entry;
 use crate::cli::named::installed;
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::policy::{Event, approval_digest};
 use crate::run_context::RunContext;
 use crate::skill::{Hooks, Skill, SkillPath, visible};
 
-/// Approve a skill as it is now, where the policy requires that
+/// Approve skills as they are now, where the policy requires that
 #[derive(Debug, clap::Args)]
 pub struct Approve {
-    /// The skill's name
-    pub name: String,
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
 }
 
 impl Approve {
-    /// Records the skill's digest.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let catalog = ctx.catalog_naming(&self.name);
-        let entry = installed(ctx, &catalog, &self.name)?;
-        let skill = Skill::load(&entry.dir)
-            .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
-        let digest = approval_digest(&skill);
-        let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
-        let (name, hooks) = (entry.name(), hooks(entry));
-        let approved = ctx.approved();
-        let alone = catalog.rivals(entry).next().is_none();
-        let put = approved.approve(&name, &entry.dir, digest.clone(), alone);
-        put.map_err(|error| {
-            let file = approved.file().display();
-            error.hint(format!("`{file}` has to be writable: run it as its owner"))
-        })?;
-        let event = Event::new("approve")
-            .with("skill", name.as_str())
-            .with("path", entry.dir.display().to_string())
-            .with("digest", digest);
-        ctx.record(event);
-        let unneeded = hooks.is_empty() && ctx.policies()?.needs_approval().is_empty();
-        let unneeded = if unneeded {
-            " (no policy requires it)"
-        } else {
-            ""
-        };
-        Ok(format!(
-            "`{name}` is approved as it is now{unneeded}\n{hooks}"
-        ))
+    /// Records the skills' digests.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        Outcomes::of_each(common, caller, &self.names, |name| {
+            approve(ctx, common, name)
+        })
     }
+}
+
+fn approve(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
+    let catalog = ctx.catalog_naming(written);
+    let entry = installed(ctx, &catalog, written)?;
+    let skill = Skill::load(&entry.dir)
+        .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
+    let digest = approval_digest(&skill);
+    let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
+    let (name, hooks) = (entry.name(), hooks(entry));
+    if common.dry_run {
+        return Ok(format!("would approve `{name}` as it is now\n{hooks}"));
+    }
+    let approved = ctx.approved();
+    let alone = catalog.rivals(entry).next().is_none();
+    let put = approved.approve(&name, &entry.dir, digest.clone(), alone);
+    put.map_err(|error| {
+        let file = approved.file().display();
+        error.hint(format!("`{file}` has to be writable: run it as its owner"))
+    })?;
+    let event = Event::new("approve")
+        .with("skill", name.as_str())
+        .with("path", entry.dir.display().to_string())
+        .with("digest", digest);
+    ctx.record(event);
+    let unneeded = hooks.is_empty() && ctx.policies()?.needs_approval().is_empty();
+    let unneeded = if unneeded {
+        " (no policy requires it)"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "`{name}` is approved as it is now{unneeded}\n{hooks}"
+    ))
 }
 
 /// The hooks that the approval allows to run, or why they cannot.

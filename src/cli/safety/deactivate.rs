@@ -3,6 +3,9 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::{backticked, quoted};
@@ -17,19 +20,27 @@ pub struct Deactivate {
 
 impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let context = self.context.as_deref();
         if let Some(context) = context {
             must_be_known(ctx, context)?;
         }
-        let ended = ctx.store().deactivate(context)?;
+        let ended = ctx.store().deactivate(context, common.dry_run)?;
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
-        ctx.record_ends(ended);
-        run_post_hooks(ctx, false, Instant::now());
-        if names.is_empty() {
+        if !common.dry_run {
+            ctx.record_ends(ended);
+            run_post_hooks(ctx, false, Instant::now());
+        }
+        if names.is_empty() && !common.json {
             return Ok("Nothing was active.\n".to_owned());
         }
-        Ok(format!("No longer active: {}\n", names.join(", ")))
+        Outcomes::of_each(common, caller, &names, |name| {
+            Ok(if common.dry_run {
+                format!("would deactivate `{name}`\n")
+            } else {
+                format!("`{name}` is no longer active\n")
+            })
+        })
     }
 }
 

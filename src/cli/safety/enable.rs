@@ -2,51 +2,73 @@
 
 use crate::catalog::Layer;
 use crate::cli::named::installed;
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
 use crate::cli::set_up::config::set;
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 
-/// Show a skill to the model
+/// Show skills to the model
 #[derive(Debug, clap::Args)]
 pub struct Enable {
-    /// The skill's name
-    pub name: String,
-    /// Show only its name
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Show only the name
     #[arg(long)]
     pub name_only: bool,
 }
 
 impl Enable {
-    /// Shows the skill to the model, or only its name.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    /// Shows the skills to the model, or only their names.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let visibility = if self.name_only { "name-only" } else { "on" };
-        set_visibility(ctx, &self.name, visibility)
+        set_visibility(ctx, common, caller, &self.names, visibility)
     }
 }
 
-/// Hide a skill from the model and from people
+/// Hide skills from the model and from people
 #[derive(Debug, clap::Args)]
 pub struct Disable {
-    /// The skill's name
-    pub name: String,
-    /// Hide it from the model only
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Hide them from the model only
     #[arg(long)]
     pub user: bool,
 }
 
 impl Disable {
-    /// Hides the skill from everybody, or only from the model.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    /// Hides the skills from everybody, or only from the model.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let visibility = if self.user { "user" } else { "off" };
-        set_visibility(ctx, &self.name, visibility)
+        set_visibility(ctx, common, caller, &self.names, visibility)
     }
 }
 
-/// Sets the visibility of the skill `written`.
+fn set_visibility(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    names: &[String],
+    visibility: &str,
+) -> Result<String, Failure> {
+    Outcomes::of_each(common, caller, names, |written| {
+        let name = configurable(ctx, written)?;
+        set(ctx, &["visibility", &name], visibility, common.dry_run)?;
+        let would = if common.dry_run { "would be" } else { "is" };
+        Ok(format!(
+            "`{name}` {would} {visibility} from the next start of chibi on\n"
+        ))
+    })
+}
+
+/// The name of the skill `written`.
 ///
 /// # Errors
 /// When there is none, or it is the administrator's.
-fn set_visibility(ctx: &RunContext, written: &str, visibility: &str) -> Result<String> {
+fn configurable(ctx: &RunContext, written: &str) -> Result<String> {
     let catalog = ctx.catalog_naming(written);
     let entry = installed(ctx, &catalog, written)?;
     let name = entry.name();
@@ -57,8 +79,5 @@ fn set_visibility(ctx: &RunContext, written: &str, visibility: &str) -> Result<S
         );
         return Err(Error::new(text).hint("ask the administrator of this machine"));
     }
-    set(ctx, &["visibility", &name], visibility)?;
-    Ok(format!(
-        "`{name}` is {visibility} from the next start of chibi on\n"
-    ))
+    Ok(name)
 }

@@ -1,31 +1,63 @@
 //! `rollback`.
 
+use crate::cli::layers::layer_of;
 use crate::cli::market::market;
-use crate::cli::options::Scope;
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::Result;
+use crate::marketplace::Market;
 use crate::policy::Event;
 use crate::run_context::RunContext;
 
 /// Restore the state before the last update or approved proposal
 #[derive(Debug, clap::Args)]
 pub struct Rollback {
-    /// The skill's name
-    pub name: String,
+    /// The skills' names
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
     #[command(flatten)]
     pub scope: Scope,
 }
 
 impl Rollback {
-    /// Restores the skill.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let (name, entry) = market(ctx, &self.scope.base(ctx), false).rollback(&self.name)?;
+    /// Restores the skills.
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        Outcomes::of_each(common, caller, &self.names, |name| {
+            self.roll_back(ctx, common, caller, name)
+        })
+    }
+
+    fn roll_back(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        written: &str,
+    ) -> Result<String> {
+        let layer = layer_of(ctx, caller, self.scope, "rollback", written)?;
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market(ctx, &base, false)
+        };
+        let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));
+        let at = at.unwrap_or_default();
+        if common.dry_run {
+            return Ok(format!("would restore `{name}`{at}\n"));
+        }
         let event = Event::new("rollback")
             .with("skill", &*name)
             .with("commit", commit)
-            .with("layer", self.scope.layer().as_str());
+            .with("layer", layer.as_str());
         ctx.record(event);
-        Ok(format!("`{name}` was restored{}\n", at.unwrap_or_default()))
+        Ok(format!("`{name}` was restored{at}\n"))
     }
 }

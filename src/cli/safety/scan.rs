@@ -5,24 +5,24 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::cli::market::{market, note};
-use crate::cli::{Failure, json};
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure, json};
 use crate::error::Result;
 use crate::marketplace::{Finding, RULES, Severity};
 use crate::run_context::RunContext;
+use crate::sys::text::count;
 use crate::sys::visible;
 
 /// Scan a skill for dangerous content
 #[derive(Debug, clap::Args)]
 pub struct Scan {
     /// A directory, a reference, or the name of an installed skill
-    #[arg(required_unless_present = "rules")]
-    pub target: Option<String>,
+    #[arg(required_unless_present = "rules", value_name = "TARGET")]
+    pub targets: Vec<String>,
     /// List what is looked for in texts, with examples
-    #[arg(long, conflicts_with_all = ["target", "fail_on", "offline"])]
+    #[arg(long, conflicts_with_all = ["targets", "fail_on", "offline"])]
     pub rules: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
     /// Fail on findings of this severity or worse
     #[arg(long, value_name = "SEVERITY")]
     pub fail_on: Option<Severity>,
@@ -39,13 +39,53 @@ struct Scanned<'a> {
 
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(&self, ctx: &RunContext) -> std::result::Result<String, Failure> {
-        let Some(target) = &self.target else {
-            return Ok(self.rules()?);
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+    ) -> std::result::Result<String, Failure> {
+        if self.rules {
+            return Ok(rules(common)?);
+        }
+        let mut all = Vec::new();
+        let mut failed = Outcomes::new(common, caller);
+        for target in &self.targets {
+            match self.scan(ctx, target) {
+                Ok(scanned) => all.extend(scanned),
+                Err(error) => failed.push(target, Err(error)),
+            }
+        }
+        if all.is_empty() && !failed.is_empty() {
+            return failed.answer();
+        }
+        let skills = all
+            .iter()
+            .map(|(name, findings)| Scanned { name, findings });
+        let text = if common.json {
+            json::list("skills", &skills.collect::<Vec<_>>())?
+        } else {
+            let mut text = String::new();
+            for Scanned { name, findings } in skills {
+                let _ = writeln!(text, "{name}: {}", count(findings.len(), "finding"));
+                for finding in findings {
+                    let _ = writeln!(text, "  {}", finding.summary());
+                }
+            }
+            text
         };
+        let is_whole = failed.is_empty();
+        let errors = failed.errors();
+        let mut findings = all.iter().flat_map(|(_, findings)| findings);
+        let fails = |level| findings.any(|finding| finding.severity >= level);
+        Failure::unless(is_whole && !self.fail_on.is_some_and(fails), text + &errors)
+    }
+
+    /// The findings about the skills at a target.
+    fn scan(&self, ctx: &RunContext, target: &str) -> Result<Vec<(String, Vec<Finding>)>> {
         let base = ctx.base(&ctx.dirs.plugin);
         let scanned = market(ctx, &base, self.offline).scan(target, &mut note);
-        let scanned = scanned.map_err(|error| {
+        scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
             match ctx.catalog().nearest(target) {
                 Some(name) if !target.contains(['/', '@', ':']) => {
@@ -53,49 +93,32 @@ impl Scan {
                 }
                 _ => error,
             }
-        })?;
-        let skills = scanned
-            .iter()
-            .map(|(name, findings)| Scanned { name, findings });
-        let text = if self.json {
-            json::list("skills", &skills.collect::<Vec<_>>())?
-        } else {
-            let mut text = String::new();
-            for Scanned { name, findings } in skills {
-                let _ = writeln!(text, "{name}: {} findings", findings.len());
-                for finding in findings {
-                    let _ = writeln!(text, "  {}", finding.summary());
-                }
-            }
-            text
-        };
-        let mut findings = scanned.iter().flat_map(|(_, findings)| findings);
-        let fails = |level| findings.any(|finding| finding.severity >= level);
-        Failure::unless(!self.fail_on.is_some_and(fails), text)
+        })
     }
+}
 
-    fn rules(&self) -> Result<String> {
-        if self.json {
-            return json::list("rules", &*RULES);
-        }
-        let mut text = String::new();
-        for rule in RULES.iter() {
-            let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
-            let severity = if in_texts == in_scripts {
-                in_texts.to_owned()
-            } else {
-                format!("{in_texts}, in scripts {in_scripts}")
-            };
-            let _ = writeln!(
-                text,
-                "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}",
-                rule.code,
-                rule.message,
-                visible(rule.example),
-                rule.counter_example,
-                rule.source
-            );
-        }
-        Ok(text)
+/// What is looked for in texts.
+fn rules(common: Common) -> Result<String> {
+    if common.json {
+        return json::list("rules", &*RULES);
     }
+    let mut text = String::new();
+    for rule in RULES.iter() {
+        let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
+        let severity = if in_texts == in_scripts {
+            in_texts.to_owned()
+        } else {
+            format!("{in_texts}, in scripts {in_scripts}")
+        };
+        let _ = writeln!(
+            text,
+            "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}",
+            rule.code,
+            rule.message,
+            visible(rule.example),
+            rule.counter_example,
+            rule.source
+        );
+    }
+    Ok(text)
 }

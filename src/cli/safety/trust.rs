@@ -4,6 +4,11 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure, json};
 use crate::error::{Error, Result};
 use crate::policy::{Event, Trust as State, Trusts};
 use crate::run_context::RunContext;
@@ -37,81 +42,115 @@ pub struct Trust {
 
 impl Trust {
     /// Trusts the parts, or lists what is trusted.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         if self.list {
-            list(ctx)
+            Ok(list(ctx, common)?)
         } else if self.revoke {
-            self.parts.revoke(ctx)
+            self.parts.revoke(ctx, common, caller)
         } else {
-            trust(ctx, self)
+            self.trust(ctx, common, caller)
         }
     }
-}
 
-/// Trusts every directory from the given one up to the project's root that contributes something,
-/// or only the given skills in them. Reports for each part what has changed since it was trusted.
-fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
-    if let Some(file) = ctx.policies()?.forbids_projects() {
-        let text = format!("the policy {file} forbids skills that come with a project");
-        return Err(Error::new(text).hint("ask the administrator of this machine"));
-    }
-    let mut text = String::new();
-    let mut failed = Vec::new();
-    for (holder, parts) in of.parts.here(ctx)? {
-        let shown = one_line(&holder.display().to_string());
-        if of.always {
-            ctx.trust_always(&holder)?;
-            let _ = writeln!(text, "`{shown}` is trusted, whatever becomes of it");
-        } else {
-            let before = Trusts::default();
-            let told = |part: &PathBuf| told(ctx, &before, &holder, part, "as before");
-            let changes: Vec<String> = parts.iter().map(told).collect();
-            let unread = match ctx.trust(&holder, &parts, !of.parts.skill.is_empty()) {
-                Ok(unread) => unread,
-                Err(error) => {
-                    failed.push(error);
-                    continue;
+    /// Trusts every directory from the given one up to the project's root that contributes
+    /// something, or only the given skills in them. Reports for each part what has changed since it
+    /// was trusted.
+    fn trust(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        if let Some(file) = ctx.policies()?.forbids_projects() {
+            let text = format!("the policy {file} forbids skills that come with a project");
+            return Err(Error::new(text)
+                .hint("ask the administrator of this machine")
+                .into());
+        }
+        let mut outcomes = Outcomes::new(common, caller);
+        for (holder, parts) in self.parts.here(ctx)? {
+            let name = holder.display().to_string();
+            match self.trust_parts(ctx, common, &holder, &parts) {
+                Ok((text, unread)) => {
+                    outcomes.push(&name, Ok(text));
+                    for (part, error) in unread {
+                        let error = error.context("not trusted");
+                        outcomes.push(&part.display().to_string(), Err(error));
+                    }
                 }
-            };
+                Err(error) => outcomes.push(&name, Err(error)),
+            }
+        }
+        outcomes.answer()
+    }
+
+    /// Returns what to say, and the parts that cannot be read and are not trusted.
+    fn trust_parts(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        holder: &Path,
+        parts: &[PathBuf],
+    ) -> Result<(String, Vec<(PathBuf, Error)>)> {
+        let shown = one_line(&holder.display().to_string());
+        let before = Trusts::default();
+        let told = |part: &PathBuf| told(ctx, &before, holder, part, "as before");
+        let changes: Vec<String> = parts.iter().map(told).collect();
+        if common.dry_run {
+            let changes = changes.concat();
+            let text = format!("would trust `{shown}`, as it is now:\n{changes}");
+            return Ok((text, Vec::new()));
+        }
+        let (text, unread) = if self.always {
+            ctx.trust_always(holder)?;
+            let text = format!("`{shown}` is trusted, whatever becomes of it\n");
+            (text, Vec::new())
+        } else {
+            let unread = ctx.trust(holder, parts, !self.parts.skill.is_empty())?;
             let is_read = |part| unread.iter().all(|(path, _)| path != part);
             let changes = parts.iter().zip(changes).filter(|(part, _)| is_read(*part));
             let changes: String = changes.map(|(_, change)| change).collect();
-            let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
-            for (_, error) in unread {
-                let _ = writeln!(text, "  not trusted: {}", one_line(&error.to_string()));
-            }
-        }
+            let text = format!("`{shown}` is trusted, as it is now:\n{changes}");
+            (text, unread)
+        };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
-            .with("always", of.always);
-        ctx.record(event.with("skill", of.parts.names()));
+            .with("always", self.always);
+        ctx.record(event.with("skill", self.parts.names()));
+        Ok((text, unread))
     }
-    if text.is_empty()
-        && let Some(error) = failed.pop()
-    {
-        return Err(error);
-    }
-    for error in failed {
-        let _ = writeln!(text, "not trusted: {}", one_line(&error.to_string()));
-    }
-    Ok(text)
+}
+
+/// A trusted directory, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Listed<'l> {
+    path: &'l str,
+    /// Whether it stays trusted whatever changes.
+    always: bool,
+    /// What is not trusted as it is now, a line each.
+    differs: Vec<String>,
 }
 
 /// Every trusted directory with its current state.
-fn list(ctx: &RunContext) -> Result<String> {
+fn list(ctx: &RunContext, common: Common) -> Result<String> {
     let entries = ctx.trusted().entries()?;
-    if entries.is_empty() {
+    let listed = entries.iter().map(|(path, recorded)| {
+        let (holder, trusts) = (Path::new(path), Trusts::default());
+        let parts = RunContext::parts_of(holder).into_iter();
+        let differs = parts.map(|part| told(ctx, &trusts, holder, &part, ""));
+        Listed {
+            path,
+            always: recorded.is_always(),
+            differs: differs.filter(|line| !line.is_empty()).collect(),
+        }
+    });
+    let listed: Vec<Listed> = listed.collect();
+    if common.json {
+        return json::list("projects", &listed);
+    }
+    if listed.is_empty() {
         return Ok("No project is trusted.\n".to_owned());
     }
     let mut text = String::new();
-    for (path, recorded) in &entries {
-        let holder = Path::new(path);
-        let always = if recorded.is_always() { "  always" } else { "" };
-        let _ = writeln!(text, "{}{always}", one_line(path));
-        let trusts = Trusts::default();
-        for part in RunContext::parts_of(holder) {
-            text += &told(ctx, &trusts, holder, &part, "");
-        }
+    for one in listed {
+        let always = if one.always { "  always" } else { "" };
+        let _ = writeln!(text, "{}{always}", one_line(one.path));
+        text.extend(one.differs);
     }
     Ok(text)
 }
@@ -148,35 +187,45 @@ pub struct Untrust {
 
 impl Untrust {
     /// Revokes trust.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        self.parts.revoke(ctx)
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        self.parts.revoke(ctx, common, caller)
     }
 }
 
 impl Parts {
     /// Ends trust in them.
-    fn revoke(&self, ctx: &RunContext) -> Result<String> {
+    fn revoke(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let (from, names) = (self.dir(ctx), self.names());
-        let mut text = String::new();
+        let mut outcomes = Outcomes::new(common, caller);
         for holder in ctx.project_holders(&from) {
             let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
             parts.retain(|part| !RunContext::is_place(part));
             let only = names.is_some().then_some(&*parts);
-            if ctx.distrust(&holder, only)? {
-                let path = holder.display().to_string();
-                let part = names.as_ref().map(|names| one_line(names) + " in ");
-                let part = part.unwrap_or_default();
-                let _ = writeln!(text, "{part}`{}` is no longer trusted", one_line(&path));
+            let path = holder.display().to_string();
+            let part = names.as_ref().map(|names| one_line(names) + " in ");
+            let part = part.unwrap_or_default();
+            if !ctx.distrust(&holder, only, common.dry_run)? {
+                continue;
+            }
+            let shown = one_line(&path);
+            if common.dry_run {
+                let text = format!("would no longer trust {part}`{shown}`\n");
+                outcomes.push(&path, Ok(text));
+            } else {
+                let text = format!("{part}`{shown}` is no longer trusted\n");
+                outcomes.push(&path, Ok(text));
                 let event = Event::new("untrust").with("path", path);
                 ctx.record(event.with("skill", names.clone()));
             }
         }
-        if text.is_empty() {
+        if outcomes.is_empty() {
             let text = format!("`{}` was not trusted", from.display());
-            return Err(Error::new(text).hint("`agent-skills trust --list` shows what is"));
+            return Err(Error::new(text)
+                .hint("`agent-skills trust --list` shows what is")
+                .into());
         }
-        Ok(text)
+        outcomes.answer()
     }
 
     /// The named skills, for a message or the log; `None` for all.

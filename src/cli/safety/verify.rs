@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use crate::catalog::Layer;
 use crate::cli::caller::pasted;
+use crate::cli::layers::layers_of;
 use crate::cli::market::{market, market_for, note};
-use crate::cli::options::Scope;
-use crate::cli::{Failure, json};
-use crate::marketplace::{Repaired, State, Verified};
+use crate::cli::options::{Common, Scope};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure, json};
+use crate::marketplace::{Market, Repaired, State, Verified};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -20,31 +22,23 @@ pub struct Verify {
     #[command(flatten)]
     pub scope: Scope,
     /// Restore what differs; changed files are kept in stash/
-    #[arg(long, conflicts_with = "json")]
-    pub fix: bool,
-    /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub fix: bool,
 }
 
 impl Verify {
     /// Compares the skills; a failure if one differs.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
-        let (base, layer) = (self.scope.base(ctx), self.scope.layer());
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        let by_layer = layers_of(ctx, caller, self.scope, "verify", &self.names)?;
         if self.fix {
-            let market = market_for(ctx, &base, false, layer)?;
-            let repaired = market.repair(&self.names, &mut note)?;
-            return Ok(if repaired.is_empty() {
-                "Every skill is as it was installed.\n".to_owned()
-            } else {
-                repaired
-                    .iter()
-                    .map(|one| restored(ctx, one, layer))
-                    .collect()
-            });
+            return fix(ctx, common, caller, &by_layer);
         }
-        let verified = market(ctx, &base, false).verify(&self.names)?;
-        let text = if self.json {
+        let mut verified = Vec::new();
+        for (layer, names) in &by_layer {
+            let base = ctx.base(&ctx.layer_dir(*layer));
+            verified.extend(market(ctx, &base, false).verify(names)?);
+        }
+        let text = if common.json {
             json::list("skills", &verified)?
         } else if verified.is_empty() {
             "The lockfile has no skill.\n".to_owned()
@@ -54,7 +48,7 @@ impl Verify {
             let mut words = vec!["verify", "--fix"];
             words.extend(damaged.map(|one| one.name.as_str()));
             if words.len() > 2 {
-                let scope = format!("--layer={}", layer.as_str());
+                let scope = format!("--layer={}", self.scope.layer().as_str());
                 words.extend((!self.scope.is_default()).then_some(scope.as_str()));
                 let command = pasted(&words);
                 let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
@@ -65,9 +59,35 @@ impl Verify {
     }
 }
 
+fn fix(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    by_layer: &[(Layer, Vec<String>)],
+) -> Result<String, Failure> {
+    let mut outcomes = Outcomes::new(common, caller);
+    for (layer, names) in by_layer {
+        let base = ctx.base(&ctx.layer_dir(*layer));
+        let market = Market {
+            dry_run: common.dry_run,
+            ..market_for(ctx, &base, false, *layer)?
+        };
+        for one in market.repair(names, &mut note)? {
+            outcomes.push(&one.name, Ok(restored(ctx, common, &one, *layer)));
+        }
+    }
+    if outcomes.is_empty() && !common.json {
+        return Ok("Every skill is as it was installed.\n".to_owned());
+    }
+    outcomes.answer()
+}
+
 /// Records that a skill was restored, and says so.
-pub fn restored(ctx: &RunContext, skill: &Repaired, layer: Layer) -> String {
+pub fn restored(ctx: &RunContext, common: Common, skill: &Repaired, layer: Layer) -> String {
     let name = skill.name.as_str();
+    if common.dry_run {
+        return format!("would restore `{name}`\n");
+    }
     let event = Event::new("restore")
         .with("skill", name)
         .with("commit", skill.commit.clone());

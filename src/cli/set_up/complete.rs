@@ -14,18 +14,20 @@ use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
-const SKILLS: [(&str, &str); 13] = [
-    ("approve", "name"),
+const SKILLS: [(&str, &str); 15] = [
+    ("approve", "names"),
     ("audit", "skill"),
     ("check", "skill"),
-    ("disable", "name"),
-    ("enable", "name"),
-    ("info", "name"),
+    ("disable", "names"),
+    ("enable", "names"),
+    ("history", "names"),
+    ("info", "names"),
     ("outdated", "names"),
-    ("remove", "name"),
-    ("rollback", "name"),
-    ("scan", "target"),
-    ("tree", "name"),
+    ("package", "skills"),
+    ("remove", "names"),
+    ("rollback", "names"),
+    ("scan", "targets"),
+    ("tree", "names"),
     ("update", "names"),
     ("verify", "names"),
 ];
@@ -48,6 +50,11 @@ impl Complete {
         let words = self.words.iter().map(String::as_str);
         let words: Vec<&str> = words.filter(|word| *word != "=").collect();
         let current = words.last().copied().unwrap_or_default();
+        // Only the help leaves out the options of every command.
+        let root = root.mut_args(|arg| {
+            let is_hidden = arg.is_hide_set() && !arg.is_global_set();
+            arg.hide(is_hidden)
+        });
         let mut root = without_paths(root);
         let verb = words.first().copied().unwrap_or_default();
         if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
@@ -151,13 +158,15 @@ mod tests {
             (&["sources", "a"], &["add"]),
             (&["info", ""], &["pdf", "pptx"]),
             (&["info", "--json", "pd"], &["pdf"]),
-            (&["info", "pdf", ""], &[]),
+            (&["info", "pdf", "pp"], &["pptx"]),
             (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
             (&["list-installed", "--so"], &["--sort"]),
             (&["list-installed", "--sort", "to"], &["tokens"]),
             (&["list-installed", "--sort", "=", "to"], &["tokens"]),
             (&["check", "pdf", "--tool", "x", "--js"], &["--json"]),
             (&["completions", ""], &["bash", "zsh", "fish"]),
+            (&["rollback", "pdf", "--qu"], &["--quiet"]),
+            (&["rollback", "--dr"], &["--dry-run"]),
             (&["config", "get", "audit.o"], &["audit.output_bytes"]),
             (&["remove", "--", "-"], &[]),
             // The shell knows how to quote a path.

@@ -1,15 +1,20 @@
 //! `config`: shows the configuration and where it comes from, and changes it.
 
+use std::cell::Cell;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
+use serde_json::json;
 
 use super::config_edit::edit;
 use super::config_keys::{KEYS, Key};
-use crate::cli::json;
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
 use crate::cli::wrap::hanging;
+use crate::cli::{Caller, Failure, json};
 use crate::error::{Error, Result};
 use crate::policy::{self, Setting, folded_key, parse_toml, set_key, unset_key};
 use crate::run_context::RunContext;
@@ -38,40 +43,72 @@ pub enum Config {
     /// Edit config.toml in $VISUAL or $EDITOR; saved if it has no mistake
     Edit,
     /// Show every key with its value, what it is for and what it takes
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// Show where the files are
     Path,
 }
 
 impl Config {
     /// Shows or changes values.
-    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String, Failure> {
         match self {
-            Self::Get { key } => get(ctx, &folded_key(key)),
+            Self::Get { key } => Ok(get(ctx, common, &folded_key(key))?),
             Self::Set { words } => {
-                let changes = changes(words);
-                for (key, values) in &changes {
-                    let path: Vec<&str> = key.split('.').collect();
-                    set(ctx, &path, &value(&path, values)?)?;
+                let mut outcomes = Outcomes::new(common, caller);
+                for (key, values) in &changes(words) {
+                    outcomes.push(key, set_one(ctx, common, key, values));
                 }
-                changes.iter().map(|(key, _)| get(ctx, key)).collect()
+                outcomes.answer()
             }
             Self::Unset { key } => {
                 let key = folded_key(key);
-                let path: Vec<&str> = key.split('.').collect();
-                let unset = unset_key(&ctx.config_path(), &path, &check(ctx, &path));
-                unset.map_err(|error| unchanged(&key, error))?;
-                Ok(get(ctx, &key).unwrap_or_else(|_| format!("`{key}` is no longer set\n")))
+                Outcomes::of_one(common, caller, &key, unset(ctx, common, &key))
             }
-            Self::Edit => edit(ctx),
-            Self::List { json } => list(ctx, *json, screen),
-            Self::Path => Ok(paths(ctx)),
+            Self::Edit => {
+                let file = ctx.config_path().display().to_string();
+                let edited = if common.dry_run {
+                    Ok(format!("would open {} in an editor\n", one_line(&file)))
+                } else {
+                    edit(ctx)
+                };
+                Outcomes::of_one(common, caller, &file, edited)
+            }
+            Self::List => Ok(list(ctx, common.json, screen)?),
+            Self::Path => Ok(paths(ctx, common.json)?),
         }
     }
+}
+
+fn set_one(ctx: &RunContext, common: Common, key: &str, values: &[&str]) -> Result<String> {
+    let path: Vec<&str> = key.split('.').collect();
+    let value = value(&path, values)?;
+    set(ctx, &path, &value, common.dry_run)?;
+    if common.dry_run {
+        return Ok(format!("would set {key} to {}\n", one_line(&value)));
+    }
+    get(ctx, Common::default(), key)
+}
+
+fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
+    let path: Vec<&str> = key.split('.').collect();
+    let file = ctx.config_path();
+    let unset = change(common.dry_run, &check(ctx, &path), |check| {
+        unset_key(&file, &path, check)
+    });
+    unset.map_err(|error| unchanged(key, error))?;
+    if common.dry_run {
+        return Ok(format!(
+            "would take {key} out of {}\n",
+            one_line(&file.display().to_string())
+        ));
+    }
+    Ok(get(ctx, Common::default(), key).unwrap_or_else(|_| format!("`{key}` is no longer set\n")))
 }
 
 /// What `KEY VALUE…` or `KEY=VALUE…` sets, each key once with all its values.
@@ -131,10 +168,31 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Changes one key of `config.toml`, unless the result would be invalid.
-pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
-    let changed = set_key(&ctx.config_path(), key, value, &check(ctx, key));
+/// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
+pub fn set(ctx: &RunContext, key: &[&str], value: &str, dry_run: bool) -> Result<()> {
+    let file = ctx.config_path();
+    let changed = change(dry_run, &check(ctx, key), |check| {
+        set_key(&file, key, value, check)
+    });
     changed.map_err(|error| unchanged(&key.join("."), error))
+}
+
+/// Makes a change that passes `check`, or in a dry run only finds out whether it would.
+fn change(
+    dry_run: bool,
+    check: &dyn Fn(&str) -> Result<()>,
+    make: impl FnOnce(&dyn Fn(&str) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    if !dry_run {
+        return make(check);
+    }
+    let is_valid = Cell::new(false);
+    let tried = make(&|text| {
+        check(text)?;
+        is_valid.set(true);
+        Err(Error::new("a dry run writes nothing"))
+    });
+    if is_valid.get() { Ok(()) } else { tried }
 }
 
 fn unchanged(key: &str, error: Error) -> Error {
@@ -173,13 +231,16 @@ fn suggestion(key: &[&str]) -> String {
     nearest.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
 }
 
-fn get(ctx: &RunContext, key: &str) -> Result<String> {
+fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
     let settings = ctx.settings()?;
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
-    let found: String = settings.iter().filter(is_meant).map(line).collect();
+    let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
+    if !found.is_empty() && common.json {
+        return json::list("settings", &found);
+    }
     if !found.is_empty() {
-        return Ok(found);
+        return Ok(found.into_iter().map(line).collect());
     }
     let path: Vec<&str> = key.split('.').collect();
     if Key::find(&path).is_some() {
@@ -246,18 +307,22 @@ fn line(setting: &Setting) -> String {
     format!("{} = {value}  # {origin}\n", setting.key)
 }
 
-fn paths(ctx: &RunContext) -> String {
+fn paths(ctx: &RunContext, as_json: bool) -> Result<String> {
     let mut files = vec![
         ("own", ctx.config_path()),
         ("project", ctx.project_config_path()),
     ];
     let policies = ctx.enterprise().policy_files().into_iter();
     files.extend(policies.map(|file| ("policy", file.path)));
+    if as_json {
+        let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
+        return json::list("files", &files.iter().map(file).collect::<Vec<_>>());
+    }
     let mut text = String::new();
     for (what, path) in files {
         let missing = if path.exists() { "" } else { "  (not there)" };
         let shown = one_line(&path.display().to_string());
         let _ = writeln!(text, "{what:8} {shown}{missing}");
     }
-    text
+    Ok(text)
 }

@@ -6,15 +6,28 @@ use std::io::{self, Write};
 use clap::Command;
 use clap_mangen::Man;
 
-const BEFORE: &str = ".SH DESCRIPTION
+const BEFORE: &str = r#".SH DESCRIPTION
 Without a command, at a terminal, it says what is installed and what to do next.
-In chibi: chibi \\-p agent\\-skills \"install owner/skill\"
+In chibi: chibi \-p agent\-skills \"install owner/skill\"
 .SH OPTIONS
+Of every command:
 .TP
-.B \\-\\-verbose
-Of every command: show what caused an error.
+.B \-\-json
+Print JSON.
+.TP
+.B \-\-dry\-run
+Say what would change, and change nothing.
+.TP
+.BR \-y ", " \-\-yes
+Do not ask. It lifts neither a policy nor what the scan forbids.
+.TP
+.BR \-q ", " \-\-quiet
+Print only errors and what was asked for.
+.TP
+.B \-\-verbose
+Print more: reasons, paths, causes of errors.
 .SH COMMANDS
-";
+"#;
 
 /// The sections that clap does not generate.
 const AFTER: &str = r#".SH EXIT STATUS

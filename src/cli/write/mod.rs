@@ -4,6 +4,7 @@ mod findings;
 pub mod new;
 pub mod package;
 pub mod proposals;
+mod proposals_shown;
 pub mod reference_tool;
 pub mod simulate;
 pub mod try_skill;

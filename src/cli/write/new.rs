@@ -8,8 +8,10 @@ use clap::ValueEnum;
 
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
-use crate::cli::Caller;
 use crate::cli::consent::{agrees, asked};
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
@@ -41,7 +43,11 @@ pub struct New {
 
 impl New {
     /// Creates the skill and returns the next steps.
-    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        Outcomes::of_one(common, caller, &self.name, self.make(ctx, common, caller))
+    }
+
+    fn make(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
         let name = name(&self.name)?;
         let (parent, base) = parent(ctx, self);
         let dir = parent.join(name.as_str());
@@ -56,8 +62,17 @@ impl New {
             return Err(taken());
         }
         let installed = InstalledName::try_from(&name)?;
-        let wish = wish(self, name, caller == Caller::Person { terminal: true })?;
+        let asks = caller == Caller::Person { terminal: true } && !common.yes;
+        let wish = wish(self, name, asks)?;
         let files = scaffold(&wish);
+        if common.dry_run {
+            let shown = near(ctx, &dir);
+            return Ok(format!(
+                "would write {}: {}\n",
+                shown.display(),
+                paths(&files)
+            ));
+        }
         let made = make(&parent, base, &installed, &files);
         made.map_err(|error| {
             if dir.exists() {
@@ -178,18 +193,25 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
     Ok(())
 }
 
+/// A path as a person would type it.
+fn near(ctx: &RunContext, dir: &Path) -> PathBuf {
+    dir.strip_prefix(&ctx.env.cwd)
+        .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below))
+}
+
+fn paths(files: &[NewFile]) -> String {
+    let list = files.iter().map(|file| file.path.display().to_string());
+    list.collect::<Vec<_>>().join(", ")
+}
+
 /// What was written and the next steps, with the path as a person would type it.
 fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
-    let near = dir
-        .strip_prefix(&ctx.env.cwd)
-        .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));
+    let near = near(ctx, dir);
     let shown = near.display();
-    let list = files.iter().map(|file| file.path.display().to_string());
-    let list: Vec<String> = list.collect();
     let mut text = format!(
         "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \
          agent-skills simulate {shown}/tests/first.yaml\n",
-        list.join(", ")
+        paths(files)
     );
     if wanted.layer.is_none() {
         let _ = writeln!(

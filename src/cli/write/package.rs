@@ -6,26 +6,36 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use super::try_skill::find;
 use crate::author::{Findings, Format, package, render};
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::text::count;
 use crate::sys::{Durable, eprint, files};
 
-/// Pack a skill into a .zip, byte-identical on every machine
+/// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]
 pub struct Package {
-    /// A skill's directory, or the name of an installed skill
-    pub skill: String,
-    /// The file to write; NAME.zip if omitted
+    /// Directories of skills, or names of installed skills
+    #[arg(required = true, value_name = "SKILL")]
+    pub skills: Vec<String>,
+    /// The file to write, or with several skills the directory; NAME.zip if omitted
     #[arg(long, short)]
     pub output: Option<PathBuf>,
 }
 
 impl Package {
-    /// Writes the package and lists its content.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
-        let mut skill = find(ctx, &self.skill)?;
+    /// Writes the packages and lists their content.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        Outcomes::of_each(common, caller, &self.skills, |skill| {
+            self.pack(ctx, common, skill)
+        })
+    }
+
+    fn pack(&self, ctx: &RunContext, common: Common, written: &str) -> Result<String> {
+        let mut skill = find(ctx, written)?;
         // An installed skill may have another name here than its author's.
         let own = skill.fields.text("name");
         if let Some(own) = own.as_deref().and_then(SkillName::from_written) {
@@ -49,8 +59,12 @@ impl Package {
         }
         let packed = package(&skill.dir, name.as_str())
             .map_err(|error| error.context(format!("`{name}` was not packed")))?;
-        let output = self.output.clone();
-        let output = output.unwrap_or_else(|| PathBuf::from(format!("{name}.zip")));
+        let file = PathBuf::from(format!("{name}.zip"));
+        let output = match &self.output {
+            None => file,
+            Some(dir) if self.skills.len() > 1 => dir.join(file),
+            Some(output) => output.clone(),
+        };
         let (target, shown) = (ctx.env.cwd.join(&output), output.display());
         if target.is_dir() {
             return Err(Error::new(format!("`{shown}` is a directory"))
@@ -60,9 +74,12 @@ impl Package {
             let text = format!("`{shown}` is a file of the skill, or no plain file");
             return Err(Error::new(text).hint("write it elsewhere: --output ../FILE.zip"));
         }
+        let (files, bytes) = (count(packed.files, "file"), packed.bytes.len());
+        if common.dry_run {
+            return Ok(format!("would write {shown}: {files}, {bytes} bytes\n"));
+        }
         files::replace(&target, &packed.bytes, 0o644, Durable::Yes)
             .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
-        let (files, bytes) = (count(packed.files, "file"), packed.bytes.len());
         let mut text = format!("Wrote {shown}: {files}, {bytes} bytes\n");
         if !packed.left_out.is_empty() {
             let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));

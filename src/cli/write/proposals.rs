@@ -1,53 +1,50 @@
 //! `proposals`: a model's proposed changes to skills, for a person to review and decide.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Subcommand;
-use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry, Layer};
-use crate::cli::caller::{Caller, decided_by_a_person};
+use super::proposals_shown::{Shown, Today, diff_of, get, introduction, list, today};
+use crate::catalog::{Entry, Layer};
+use crate::cli::caller::{Caller, Failure, decided_by_a_person};
 use crate::cli::consent::Consenting;
-use crate::cli::describe::{printable, with_hint};
-use crate::cli::json;
-use crate::cli::options::Consent;
+use crate::cli::describe::{describe_difference, printable};
+use crate::cli::options::{Common, Findings};
+use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{permits, permits_change};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
-use crate::proposal::{
-    Change, ChangedFile, Comment, Proposal, ProposalId, apply_diff, proposed_for,
-};
+use crate::proposal::{Change, Comment, Proposal, ProposalId, apply_diff};
 use crate::run_context::RunContext;
-use crate::skill::{brief, one_line};
-use crate::sys::{Dir, Moment, limits, warn};
+use crate::skill::one_line;
+use crate::sys::{Dir, Moment, limits, tell, warn};
 
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]
 pub enum Proposals {
     /// List the proposals that wait for a decision
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show one: why, and the difference to the skill as it is now
+    List,
+    /// Show some: why, and the difference to the skill as it is now
     Show {
-        /// Its id
-        id: String,
+        /// Their ids
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
     },
-    /// Apply one; `rollback` takes it back
+    /// Apply some; `rollback` takes them back
     Approve {
-        /// Its id
-        id: String,
+        /// Their ids
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         #[command(flatten)]
-        consent: Consent,
+        findings: Findings,
     },
-    /// Forget one
+    /// Forget some
     Reject {
-        /// Its id
-        id: String,
+        /// Their ids
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         /// Why, for the audit log
         #[arg(long)]
         reason: Option<String>,
@@ -63,186 +60,48 @@ pub enum Proposals {
 }
 
 impl Proposals {
-    /// Lists the proposals, or does something with one.
-    pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
+    /// Lists the proposals, or does something with some.
+    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         match self {
-            Self::List { json } => list(ctx, json),
-            Self::Show { id } => Ok(show(ctx, &get(ctx, &id)?)),
-            Self::Approve { id, consent } => approve(ctx, &get(ctx, &id)?, consent, caller),
-            Self::Reject { id, reason } => reject(ctx, &get(ctx, &id)?, reason),
+            Self::List => Ok(list(ctx, common)?),
+            Self::Show { ids } => {
+                let look = |id: &str| Shown::of(ctx, id);
+                look_at(common, caller, &ids, "proposals", look, |one| {
+                    one.text.clone()
+                })
+            }
+            Self::Approve { ids, findings } => {
+                let given = (common, findings);
+                Outcomes::of_each(common, caller, &ids, |id| {
+                    approve(ctx, &get(ctx, id)?, given, caller)
+                })
+            }
+            Self::Reject { ids, reason } => Outcomes::of_each(common, caller, &ids, |id| {
+                reject(ctx, common, &get(ctx, id)?, reason.as_deref())
+            }),
             Self::Comment { id, text } => {
-                comment(ctx, &ProposalId::parse(&id)?, &text.join(" "), caller)
+                let text = text.join(" ");
+                let done =
+                    ProposalId::parse(&id).and_then(|id| comment(ctx, common, &id, &text, caller));
+                Outcomes::of_one(common, caller, &id, done)
             }
         }
     }
-}
-
-fn get(ctx: &RunContext, id: &str) -> Result<Proposal> {
-    ctx.proposals().get(&ProposalId::parse(id)?)
-}
-
-/// One proposal, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Row<'p> {
-    id: &'p str,
-    skill: &'p str,
-    /// `update` or `create`.
-    kind: &'static str,
-    files: Vec<String>,
-    written: &'p str,
-    context: Option<&'p str>,
-    justification: &'p str,
-    evidence: Option<&'p str>,
-    comments: &'p [Comment],
-    applies: bool,
-    problem: Option<String>,
-}
-
-impl<'p> Row<'p> {
-    fn new(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
-        let (kind, files) = match &proposal.change {
-            Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
-            Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
-        };
-        let problem = today(ctx, catalog, proposal).err();
-        Self {
-            id: proposal.id.as_str(),
-            skill: &proposal.skill,
-            kind,
-            files,
-            written: &proposal.written,
-            context: proposal.context.as_deref(),
-            justification: &proposal.justification,
-            evidence: proposal.evidence.as_deref(),
-            comments: &proposal.comments,
-            applies: problem.is_none(),
-            problem: problem.map(|error| error.to_string()),
-        }
-    }
-}
-
-fn list(ctx: &RunContext, json: bool) -> Result<String> {
-    let (proposals, broken) = ctx.proposals().list();
-    for error in broken {
-        warn(format_args!("{error}"));
-    }
-    let catalog = ctx.catalog();
-    let row = |proposal| Row::new(ctx, &catalog, proposal);
-    let rows: Vec<Row> = proposals.iter().map(row).collect();
-    if json {
-        return json::bare(&rows);
-    }
-    if rows.is_empty() {
-        return Ok("No proposal waits for a decision.\n".to_owned());
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let what = format!("{} {}: {}", row.kind, row.skill, row.files.join(", "));
-        let (what, why) = (brief(&what, 60), brief(row.justification, 100));
-        let _ = writeln!(text, "{}  {what}  {why}", row.id);
-        if let Some(problem) = &row.problem {
-            let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
-        }
-    }
-    text.push_str(
-        "`agent-skills proposals show ID` shows one; approve ID, reject ID and comment ID TEXT\n",
-    );
-    Ok(text)
-}
-
-fn show(ctx: &RunContext, proposal: &Proposal) -> String {
-    let mut text = introduction(proposal);
-    match today(ctx, &ctx.catalog(), proposal) {
-        Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
-        Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
-        Err(error) => {
-            let why = with_hint(&error, error.next_step());
-            let _ = writeln!(text, "cannot be applied: {why}");
-            if let Change::Update { diff, .. } = &proposal.change {
-                let _ = write!(text, "\nAs it was written:\n{}", printable(diff));
-            }
-        }
-    }
-    text
-}
-
-/// The reason and the comments: a model's words, each on one line.
-fn introduction(proposal: &Proposal) -> String {
-    let what = match proposal.change {
-        Change::Update { .. } => "a change to the skill",
-        Change::Create { .. } => "a new skill",
-    };
-    let context = proposal.context.as_deref();
-    let context = context.map(|name| format!(" in `{}`", one_line(name)));
-    let mut text = format!(
-        "Proposal {}: {what} `{}`, written {}{}\n",
-        proposal.id,
-        one_line(&proposal.skill),
-        one_line(&proposal.written),
-        context.unwrap_or_default()
-    );
-    let mut field = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label}: {}", one_line(value));
-    };
-    field("why", &proposal.justification);
-    if let Some(evidence) = &proposal.evidence {
-        field("evidence", evidence);
-    }
-    for comment in &proposal.comments {
-        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
-        field(&format!("comment by the {by}, {written}"), &comment.text);
-    }
-    text
-}
-
-/// A proposal applied to the current state.
-enum Today<'p> {
-    Changed(&'p Entry, Vec<ChangedFile>),
-    New(&'p str),
-}
-
-fn today<'p>(ctx: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
-    match &proposal.change {
-        Change::Update { diff, files, .. } => {
-            let entry = proposed_for(catalog, proposal)?;
-            let (base, name) = ctx.home_of(entry)?;
-            ctx.market_at(&ctx.base(&base)).check_changeable(&name)?;
-            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
-            // Hints for the author of a diff do not help the person who decides about it.
-            let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
-            Ok(Today::Changed(entry, changed))
-        }
-        Change::Create { text } => {
-            let dir = ctx.dirs.skills().join(&proposal.skill);
-            if dir.symlink_metadata().is_err() {
-                return Ok(Today::New(text));
-            }
-            let text = format!("there is a skill `{}` already", proposal.skill);
-            Err(Error::new(text).hint(forget(&proposal.id)))
-        }
-    }
-}
-
-fn forget(id: &ProposalId) -> String {
-    format!("`agent-skills proposals reject {id}` discards the proposal")
-}
-
-fn diff_of(files: &[ChangedFile]) -> String {
-    let shown = files.iter().map(|file| file.applied.shown.as_str());
-    shown.collect()
 }
 
 fn approve(
     ctx: &RunContext,
     proposal: &Proposal,
-    consent: Consent,
+    (common, findings): (Common, Findings),
     caller: Caller,
 ) -> Result<String> {
-    let consenting = Consenting::new(ctx, consent, caller);
+    let consenting = Consenting::new(ctx, common.consent(findings), caller);
     let policies = ctx.policies()?;
     let catalog = ctx.catalog();
     warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
+    // Whether a dry run has come as far as the question.
+    let is_possible = Cell::new(false);
     let (dir, back) = match today(ctx, &catalog, proposal)? {
         Today::Changed(entry, _) => {
             let (base, name) = ctx.home_of(entry)?;
@@ -257,12 +116,22 @@ fn approve(
             };
             let mut agree = |difference: &Difference| {
                 permits_change(&policies, skill, source.as_deref(), entry.layer, difference)?;
-                consenting.to_improve(&Difference {
+                let difference = Difference {
                     text: Some(shown.take()),
                     ..difference.clone()
-                })
+                };
+                if common.dry_run {
+                    tell(format_args!("{}", describe_difference(&difference)));
+                    is_possible.set(true);
+                    return Ok(false);
+                }
+                consenting.to_improve(&difference)
             };
-            market.improve(&name, &mut edit, &mut agree)?;
+            let improved = market.improve(&name, &mut edit, &mut agree);
+            if is_possible.get() {
+                return Ok(format!("would apply the proposal to `{skill}`\n"));
+            }
+            improved?;
             let layer = match entry.layer {
                 Layer::Plugin => String::new(),
                 layer => format!(" --layer {layer}"),
@@ -274,11 +143,19 @@ fn approve(
             let mut confirm = |plan: &Plan| {
                 permits(&policies, Layer::Plugin, plan)?;
                 warn(format_args!("the skill:\n{}", printable(text).trim_end()));
+                if common.dry_run {
+                    is_possible.set(true);
+                    return Ok(false);
+                }
                 consenting.to_create(plan)
             };
             let base = ctx.base(&ctx.dirs.plugin);
             let market = ctx.market_at(&base);
-            market.create(skill, text, &source, &mut confirm)?;
+            let created = market.create(skill, text, &source, &mut confirm);
+            if is_possible.get() {
+                return Ok(format!("would create the skill `{skill}`\n"));
+            }
+            created?;
             (ctx.dirs.skills().join(skill), format!("remove {skill}"))
         }
     };
@@ -307,10 +184,18 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(ctx: &RunContext, proposal: &Proposal, reason: Option<String>) -> Result<String> {
+fn reject(
+    ctx: &RunContext,
+    common: Common,
+    proposal: &Proposal,
+    reason: Option<&str>,
+) -> Result<String> {
+    if common.dry_run {
+        return Ok(format!("would reject the proposal {}\n", proposal.id));
+    }
     ctx.proposals().remove(&proposal.id)?;
     let event = ctx.proposal_event(proposal, "rejected");
-    ctx.record(event.with("reason", reason));
+    ctx.record(event.with("reason", reason.map(str::to_owned)));
     Ok(format!(
         "the proposal {} is rejected; `{}` is as it was\n",
         proposal.id,
@@ -318,7 +203,13 @@ fn reject(ctx: &RunContext, proposal: &Proposal, reason: Option<String>) -> Resu
     ))
 }
 
-fn comment(ctx: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
+fn comment(
+    ctx: &RunContext,
+    common: Common,
+    id: &ProposalId,
+    text: &str,
+    caller: Caller,
+) -> Result<String> {
     if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
         let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
         return Err(Error::new(text).hint("write what the person who decides should know"));
@@ -327,6 +218,10 @@ fn comment(ctx: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Res
         Ok(()) => "user",
         Err(_) => "model",
     };
+    if common.dry_run {
+        ctx.proposals().get(id)?;
+        return Ok(format!("would keep the comment with the proposal {id}\n"));
+    }
     let comment = Comment {
         written: Moment::now().to_string(),
         by: by.to_owned(),

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
+use crate::cli::options::Common;
 use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
@@ -33,14 +34,11 @@ pub struct Simulate {
     /// Record the answers in the files, for later plays to repeat
     #[arg(long)]
     pub record: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Simulate {
     /// Plays the conversations; a failure if an answer is not as expected.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
         let exe = ctx.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;
@@ -50,16 +48,18 @@ impl Simulate {
             let plays = conversation
                 .play(exe, &ctx.env, !self.record)
                 .map_err(|error| error.context(file.display()))?;
-            if self.record {
+            if self.record && !common.dry_run {
                 record(&conversation, &plays)?;
             }
             let file = file.display().to_string();
             reports.push(Report { file, plays });
         }
-        let text = if self.json {
+        let text = if common.json {
             json::list("conversations", &reports)?
         } else {
-            let shown = reports.iter().map(|report| shown(report, self.record));
+            let shown = reports
+                .iter()
+                .map(|report| shown(report, self.record && !common.dry_run));
             shown.collect()
         };
         let mut plays = reports.iter().flat_map(|report| &report.plays);

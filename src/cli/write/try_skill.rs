@@ -1,13 +1,16 @@
 //! `try`: exactly what the model would receive, without activating anything. Also finds a skill by
 //! name or path.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::activation::fork;
 use crate::activation::{Instructions, hooks_ahead, required_line};
 use crate::author::strict;
 use crate::cli::describe::printable;
+use crate::cli::json;
 use crate::cli::named::similar;
+use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
@@ -32,10 +35,14 @@ pub struct Try {
 
 impl Try {
     /// The text of the activation.
-    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String> {
         let skill = find(ctx, &self.skill)?;
         let host = RunContext::new(ctx.env.clone(), Some(self.host));
         let text = text(ctx, &host, &skill, self.arguments.as_deref())?;
+        if common.json {
+            let name = skill.name.as_str();
+            return json::one(&BTreeMap::from([("name", name), ("text", &text)]));
+        }
         // The model receives the text unchanged; a terminal must not interpret its control characters.
         if terminal::columns().is_some() {
             return Ok(printable(&text));

@@ -10,10 +10,11 @@ use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
+use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, unified_diff};
-use crate::sys::{Durable, Progress, eprint, files, limits};
+use crate::sys::{Durable, Progress, files, limits, tell};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
@@ -34,7 +35,7 @@ pub struct Validate {
 
 impl Validate {
     /// The report; a failure if a skill has an error.
-    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
         let mut report = Findings {
             skills: 0,
             findings: Vec::new(),
@@ -60,7 +61,7 @@ impl Validate {
                     continue;
                 }
                 if self.fix {
-                    fix(&dir)?;
+                    fix(&dir, common)?;
                 }
                 report.skills += 1;
                 report.findings.extend(if self.strict {
@@ -70,7 +71,12 @@ impl Validate {
                 });
             }
         }
-        let text = author::render(&report, self.format)?;
+        let format = if common.json && self.format == Format::Text {
+            Format::Json
+        } else {
+            self.format
+        };
+        let text = author::render(&report, format)?;
         Failure::unless(report.count(Level::Error) == 0, text)
     }
 }
@@ -99,7 +105,7 @@ fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
 }
 
 /// Applies the safe fixes to a skill's file and shows the difference.
-fn fix(dir: &Path) -> Result<()> {
+fn fix(dir: &Path, common: Common) -> Result<()> {
     let Some(file) = strict::find_skill_md(dir) else {
         return Ok(());
     };
@@ -115,12 +121,14 @@ fn fix(dir: &Path) -> Result<()> {
     };
     if let Some(fixed) = author::fix(&real(dir), &text) {
         let mode = metadata.permissions().mode() & 0o777;
-        files::replace(&file, fixed.as_bytes(), mode, Durable::Yes).map_err(|error| {
-            error.hint("nothing was changed; check the directory's permissions")
-        })?;
+        if !common.dry_run {
+            files::replace(&file, fixed.as_bytes(), mode, Durable::Yes).map_err(|error| {
+                error.hint("nothing was changed; check the directory's permissions")
+            })?;
+        }
         let name = file.display().to_string();
         let diff = unified_diff((&name, &name), &text, &fixed);
-        eprint(format_args!("{}", printable(&diff)));
+        tell(format_args!("{}", printable(&diff)));
     }
     Ok(())
 }

@@ -271,7 +271,7 @@ impl Market<'_> {
         }
     }
 
-    fn result(&self, staged: Staged, status: Status) -> Installed {
+    pub(crate) fn result(&self, staged: Staged, status: Status) -> Installed {
         let planned = Rc::unwrap_or_clone(staged.planned);
         Installed {
             dir: self.dir(&planned.name),

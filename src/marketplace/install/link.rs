@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::real;
 use crate::marketplace::install::add::{Installed, Status, chosen};
+use crate::marketplace::lock::Lockfile;
 use crate::marketplace::reference::Kind;
 use crate::marketplace::source::Origin;
 use crate::skill::Skill;
@@ -36,6 +37,12 @@ impl Market<'_> {
         let staged = staging.place_for(&directory)?;
         let made = staged.within.link_to(&dir, directory.entry());
         made.map_err(|error| staged.within.error("make link", directory.entry(), &error))?;
+        if self.dry_run {
+            let lockfile = Lockfile::read(self.plugin_dir)?;
+            let mut imagined = self.already(&directory, &lockfile);
+            imagined.source = Some(origin.source);
+            return Ok(imagined);
+        }
         let mut changes = self.changes(&staging)?;
         let target = self.dir(&directory);
         let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);

@@ -77,6 +77,15 @@ impl Market<'_> {
         directories.iter().filter(named).collect()
     }
 
+    /// Whether `written` means a skill here, or one that the lockfile has and that is missing.
+    pub fn has(&self, written: &str) -> bool {
+        let is_missing = || {
+            let lockfile = Lockfile::read(self.plugin_dir);
+            lockfile.is_ok_and(|lockfile| lockfile.get(written).is_some())
+        };
+        self.installed(written).is_ok() || is_missing()
+    }
+
     fn not_installed(&self, written: &str) -> Error {
         let directories = self.directories();
         let alike = self.alike(written, &directories);

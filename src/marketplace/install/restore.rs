@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::{Installed, Plan, Staged, Staging, plan};
+use crate::marketplace::install::{Installed, Plan, Staged, Staging, Status, plan};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::choose;
@@ -90,7 +90,13 @@ impl Market<'_> {
             }
         }
         if let Some(first) = staged.first() {
-            if !confirm(&Plan::new("the lockfile", None, &staged))? {
+            let is_agreed = confirm(&Plan::new("the lockfile", None, &staged))?;
+            if !is_agreed && self.dry_run {
+                let declined = staged.into_iter();
+                results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
+                return Ok(results);
+            }
+            if !is_agreed {
                 let name = &first.planned.name;
                 let text = format!("`{name}` and others were not restored: you said no");
                 return Err(Error::new(text));

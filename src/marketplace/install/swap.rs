@@ -9,19 +9,18 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_tree;
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
-use crate::marketplace::install::staging::{JOURNAL, Prepared};
+use crate::marketplace::install::staging::Prepared;
 use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::Kind;
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock};
+use crate::sys::{Base, Dir, EntryName, FileLock};
 
+mod journal;
 mod recover;
 
+use journal::{ASIDE, Journal, New, begin_journal, remove_journal};
 pub use recover::recover;
 
 /// The directory of installed skills.
@@ -32,51 +31,15 @@ const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 static OLD: EntryName = EntryName::from_static("old");
 const GONE: EntryName = EntryName::from_static("gone");
 const STASH: EntryName = EntryName::from_static("stash");
-/// In the staging directory, a directory for each changed skill with what was moved away.
-const ASIDE: EntryName = EntryName::from_static("aside");
-
-#[derive(Serialize, Deserialize)]
-struct Journal {
-    /// The directory in `skills/`.
-    name: InstalledName,
-    /// Its future entry; `None` for a removal, and for a skill that came from no source.
-    entry: Option<LockEntry>,
-    /// The digest of the future directory, which after a rollback may differ from the entry's;
-    /// `None` for a removal and for a link.
-    placed: Option<String>,
-}
-
-/// A prepared skill for an unused name, and its entry; `None` if it came from no source.
-type New<'a> = (&'a Prepared, Option<&'a LockEntry>);
-
-/// The plugin directory, with the install lock held.
+/// The plugin directory, with the install lock held; without it, nothing is changed.
 pub struct Changes<'s> {
     dir: Dir,
     /// The command's staging directory.
     scratch: &'s Dir,
     lockfile: Lockfile,
-    _lock: FileLock,
-}
-
-impl Journal {
-    fn new(name: &InstalledName, entry: Option<&LockEntry>, placed: Option<String>) -> Self {
-        let (name, entry) = (name.clone(), entry.cloned());
-        Self {
-            name,
-            entry,
-            placed,
-        }
-    }
-
-    fn of_new((place, entry): &New) -> Result<Self> {
-        let placed = match entry {
-            Some(entry) if entry.kind == Kind::Link => None,
-            // It was computed from the files as they are now.
-            Some(entry) => Some(entry.sha256.clone()),
-            None => Some(Digest::read(&place.path())?.sha256),
-        };
-        Ok(Self::new(&place.name, *entry, placed))
-    }
+    /// `None` for a dry run: each method then checks what it can, and answers as if it had done its
+    /// work.
+    lock: Option<FileLock>,
 }
 
 impl<'s> Changes<'s> {
@@ -94,8 +57,29 @@ impl<'s> Changes<'s> {
             dir,
             scratch,
             lockfile,
-            _lock: lock,
+            lock: Some(lock),
         })
+    }
+
+    /// For a dry run.
+    ///
+    /// # Errors
+    /// As [`Changes::begin`].
+    pub fn imagined(base: &Base, scratch: &'s Dir) -> Result<Self> {
+        let lockfile = Lockfile::read(base)?;
+        lockfile.check_writable()?;
+        Ok(Self {
+            dir: base
+                .open()?
+                .ok_or_else(|| Error::new("no skill is installed here"))?,
+            scratch,
+            lockfile,
+            lock: None,
+        })
+    }
+
+    fn is_dry(&self) -> bool {
+        self.lock.is_none()
     }
 
     /// The current lockfile.
@@ -104,7 +88,11 @@ impl<'s> Changes<'s> {
     }
 
     fn skills(&self) -> Result<Dir> {
-        let made = self.dir.make_dir(&SKILLS);
+        let made = if self.is_dry() {
+            self.dir.open_dir(&SKILLS)
+        } else {
+            self.dir.make_dir(&SKILLS)
+        };
         made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
     }
 
@@ -115,6 +103,14 @@ impl<'s> Changes<'s> {
     /// When there is no such skill, or it cannot be copied.
     pub fn stash(&self, name: &InstalledName, copy: &Prepared) -> Result<String> {
         let (skills, kept) = (self.skills()?, copy.name.entry());
+        if self.is_dry() {
+            return Ok(self
+                .dir
+                .path_of(&STASH)
+                .join(kept.as_os_str())
+                .display()
+                .to_string());
+        }
         let home = self.dir.make_dir(&STASH);
         let home = home.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
         if !home.has(kept) {
@@ -157,6 +153,9 @@ impl<'s> Changes<'s> {
             Ok(())
         };
         let checked: Vec<Result<()>> = new.iter().map(&mut begin).collect();
+        if self.is_dry() {
+            return Ok(checked);
+        }
         begin_journal(self.scratch, &journals)?;
         let bring = |(new, checked): (&New, Result<()>)| checked.and_then(|()| self.bring(new.0));
         let brought: Vec<Result<Dir>> = new.iter().zip(checked).map(bring).collect();
@@ -236,6 +235,9 @@ impl<'s> Changes<'s> {
         let is_free = |(place, _): &&New| !skills.has(place.name.entry());
         let free: Vec<&New> = new.iter().filter(is_free).collect();
         let journals: Result<Vec<_>> = free.iter().map(|new| Journal::of_new(new)).collect();
+        if self.is_dry() {
+            return Ok(new.iter().map(|new| is_free(&new)).collect());
+        }
         begin_journal(scratch, &journals?)?;
         let (mut moved, mut failed) = (Vec::new(), None);
         for (Prepared { within, name }, entry) in free {
@@ -285,7 +287,7 @@ impl<'s> Changes<'s> {
     pub fn note(&mut self, entries: &[&LockEntry]) -> Result<()> {
         let there = entries
             .iter()
-            .filter(|entry| self.lockfile.get(&entry.name).is_some());
+            .filter(|entry| !self.is_dry() && self.lockfile.get(&entry.name).is_some());
         let new: Vec<_> = there.map(|entry| (&entry.name, Some(*entry))).collect();
         self.lockfile.set(&new, self.scratch)
     }
@@ -295,6 +297,9 @@ impl<'s> Changes<'s> {
     /// # Errors
     /// When anything cannot be written; the old state then stays or is restored.
     pub fn take_away(&mut self, name: &InstalledName) -> Result<()> {
+        if self.is_dry() {
+            return Ok(());
+        }
         begin_journal(self.scratch, &[Journal::new(name, None, None)])?;
         let aside = self.aside(name)?;
         let gone = self.carry_off(name, &aside);
@@ -352,26 +357,6 @@ fn exchange(within: &Dir, skills: &Dir, target: &EntryName, aside: &Dir) -> io::
 fn not_moved(skills: &Dir, target: &EntryName, error: &io::Error) -> Error {
     let error = skills.error("move the skill to", target, error);
     error.hint("check the permissions of the skills directory")
-}
-
-/// Writes the journal. From then on, [`recover`] completes or undoes the change after a kill.
-fn begin_journal(staging: &Dir, journals: &[Journal]) -> Result<()> {
-    // It is left from the change of other skills.
-    let removed = staging.remove_ours(&ASIDE);
-    removed.map_err(|error| staging.error("remove", &ASIDE, &error))?;
-    write_journal(staging, journals)
-}
-
-fn write_journal(staging: &Dir, journals: &[Journal]) -> Result<()> {
-    let bytes = serde_json::to_vec(journals)
-        .map_err(|error| Error::caused("could not write the journal", error))?;
-    let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);
-    written.map_err(|error| staging.error("write", &JOURNAL, &error))
-}
-
-fn remove_journal(staging: &Dir) -> Result<()> {
-    let removed = staging.remove_file(&JOURNAL);
-    removed.map_err(|error| staging.error("remove", &JOURNAL, &error))
 }
 
 #[cfg(test)]

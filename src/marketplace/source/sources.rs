@@ -158,6 +158,9 @@ impl Market<'_> {
     }
 
     fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
+        if self.dry_run {
+            return change(&mut read(self.home)?);
+        }
         let base = Base::own(self.home.to_owned());
         let _turn = base.make()?.lock(&LOCK, patience(self.deadline))?;
         let mut sources = read(self.home)?;

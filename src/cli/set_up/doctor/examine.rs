@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
+use crate::cli::options::Common;
 use crate::cli::wrap::hanging;
 use crate::cli::{Failure, Paint, Screen, json};
 use crate::run_context::RunContext;
@@ -41,15 +42,12 @@ pub struct Doctor {
     /// Repair what needs no decision of yours
     #[arg(long)]
     pub fix: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, ctx: &RunContext, screen: Screen) -> Result<String, Failure> {
-        let (fixed, not_fixed) = if self.fix {
+    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
+        let (fixed, not_fixed) = if self.fix && !common.dry_run {
             repair(ctx)
         } else {
             Default::default()
@@ -61,7 +59,7 @@ impl Doctor {
             not_fixed,
             checks,
         };
-        let text = if self.json {
+        let text = if common.json {
             json::one(&answer)?
         } else {
             answer.render(screen)

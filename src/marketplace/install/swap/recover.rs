@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{ASIDE, Changes, GONE, JOURNAL, Journal, OLD, remove_journal, replaced};
+use super::journal::{ASIDE, Journal, remove_journal};
+use super::{Changes, GONE, OLD, replaced};
 use crate::error::{Error, Result};
-use crate::marketplace::install::staging::NEW;
+use crate::marketplace::install::staging::{JOURNAL, NEW};
 use crate::marketplace::lock::{Digest, previous};
 use crate::sys::{Base, Dir, limits};
 

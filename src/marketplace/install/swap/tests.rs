@@ -5,9 +5,12 @@ mod kept;
 use std::fs;
 use std::path::Path;
 
+use super::journal::write_journal;
 use super::*;
 use crate::marketplace::install::Staging;
+use crate::marketplace::install::staging::JOURNAL;
 use crate::marketplace::lock::LockPath;
+use crate::marketplace::reference::Kind;
 
 /// A plugin directory, and a staging directory whose command was killed.
 struct Killed {

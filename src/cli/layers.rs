@@ -1,0 +1,77 @@
+//! In which layer a named skill is, if no option says so.
+
+use super::caller::{Caller, is_below_a_host, is_by_host, pasted};
+use super::options::Scope;
+use crate::catalog::Layer;
+use crate::error::{Error, Result};
+use crate::run_context::RunContext;
+
+/// The layer of the installed skill `written`, which `verb` is to change: the one that the options
+/// select, or else the only one that has it. What a model may request stays in the plugin's layer,
+/// since its policies know no other (`Decision::for_models`).
+///
+/// # Errors
+/// When several layers have it.
+pub fn layer_of(
+    ctx: &RunContext,
+    caller: Caller,
+    scope: Scope,
+    verb: &str,
+    written: &str,
+) -> Result<Layer> {
+    if !scope.is_default() || is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
+        return Ok(scope.layer());
+    }
+    let mut layers: Vec<Layer> = Vec::new();
+    for layer in Layer::ALL {
+        let dir = ctx.layer_dir(layer);
+        let is_new = layers.iter().all(|other| ctx.layer_dir(*other) != dir);
+        if is_new && ctx.market_at(&ctx.base(&dir)).has(written) {
+            layers.push(layer);
+        }
+    }
+    match layers[..] {
+        [] => Ok(scope.layer()),
+        [only] => Ok(only),
+        _ => {
+            let names: Vec<&str> = layers.iter().map(|layer| layer.as_str()).collect();
+            let text = format!(
+                "the skill `{}` is in several layers: {}",
+                written.escape_debug(),
+                names.join(", ")
+            );
+            let command = |layer: &str| {
+                let words = pasted(&[verb, written, "--layer", layer]);
+                format!("`agent-skills {words}`")
+            };
+            let commands: Vec<String> = names.into_iter().map(command).collect();
+            Err(Error::new(text).hint(commands.join(" or ")))
+        }
+    }
+}
+
+/// The named skills by their layers, as [`layer_of`] finds each; without names, the layer that the
+/// options select.
+///
+/// # Errors
+/// As [`layer_of`].
+pub fn layers_of(
+    ctx: &RunContext,
+    caller: Caller,
+    scope: Scope,
+    verb: &str,
+    names: &[String],
+) -> Result<Vec<(Layer, Vec<String>)>> {
+    if names.is_empty() {
+        return Ok(vec![(scope.layer(), Vec::new())]);
+    }
+    let mut all: Vec<(Layer, Vec<String>)> = Vec::new();
+    for name in names {
+        let layer = layer_of(ctx, caller, scope, verb, name)?;
+        match all.iter_mut().find(|(other, _)| *other == layer) {
+            Some((_, names)) => names.push(name.clone()),
+            None => all.push((layer, vec![name.clone()])),
+        }
+    }
+    Ok(all)
+}

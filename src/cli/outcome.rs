@@ -1,0 +1,206 @@
+//! What became of each of several things, as text or JSON. The failure of one does not hide the
+//! others.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::caller::{Caller, Failure};
+use super::json;
+use super::options::Common;
+use crate::error::{Error, Result};
+use crate::skill::one_line;
+use crate::sys::{eprint, warn};
+
+/// What became of each thing that a command changes.
+#[derive(Debug)]
+pub struct Outcomes {
+    common: Common,
+    caller: Caller,
+    results: Vec<(String, Result<String>)>,
+}
+
+/// What became of one, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Outcome<'o> {
+    name: &'o str,
+    /// What was done, or would be.
+    message: Option<&'o str>,
+    error: Option<String>,
+    /// The next step after an error.
+    hint: Option<&'o str>,
+}
+
+#[derive(Serialize)]
+struct Answer<'o> {
+    dry_run: bool,
+    results: Vec<Outcome<'o>>,
+}
+
+impl Outcomes {
+    /// Nothing has been done yet.
+    pub fn new(common: Common, caller: Caller) -> Self {
+        let results = Vec::new();
+        Self {
+            common,
+            caller,
+            results,
+        }
+    }
+
+    /// The answer of a command that changes one thing, which it calls `name`.
+    ///
+    /// # Errors
+    /// As [`Outcomes::answer`].
+    pub fn of_one(
+        common: Common,
+        caller: Caller,
+        name: &str,
+        changed: Result<String>,
+    ) -> Result<String, Failure> {
+        let mut one = Self::new(common, caller);
+        one.push(name, changed);
+        one.answer()
+    }
+
+    /// The answer of a command that does the same to each of these.
+    ///
+    /// # Errors
+    /// As [`Outcomes::answer`].
+    pub fn of_each<N: AsRef<str>>(
+        common: Common,
+        caller: Caller,
+        names: &[N],
+        mut change: impl FnMut(&str) -> Result<String>,
+    ) -> Result<String, Failure> {
+        let mut all = Self::new(common, caller);
+        for name in names {
+            all.push(name.as_ref(), change(name.as_ref()));
+        }
+        all.answer()
+    }
+
+    /// Whether there is nothing to report.
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// Adds what became of `name`: the text that says so, with its line ends.
+    pub fn push(&mut self, name: &str, outcome: Result<String>) {
+        self.results.push((name.to_owned(), outcome));
+    }
+
+    /// Reports the errors, and returns what of that belongs to the answer.
+    pub fn errors(self) -> String {
+        let mut text = String::new();
+        for (name, outcome) in self.results {
+            if let Err(error) = outcome {
+                told(self.common, self.caller, &name, error, &mut text);
+            }
+        }
+        text
+    }
+
+    /// The whole answer.
+    ///
+    /// # Errors
+    /// When one has failed; all errors are then reported.
+    pub fn answer(mut self) -> Result<String, Failure> {
+        let is_good = self.results.iter().all(|(_, outcome)| outcome.is_ok());
+        if self.common.json {
+            return Failure::unless(is_good, self.as_json()?);
+        }
+        if !is_good && self.results.len() == 1 {
+            let (_, outcome) = self.results.remove(0);
+            return outcome.map_err(Failure::Failed);
+        }
+        let mut text = String::new();
+        for (name, outcome) in self.results {
+            match outcome {
+                // A dry run is done for what it says.
+                Ok(_) if self.common.quiet && !self.common.dry_run => {}
+                Ok(message) => text += &message,
+                Err(error) => told(self.common, self.caller, &name, error, &mut text),
+            }
+        }
+        Failure::unless(is_good, text)
+    }
+
+    fn as_json(&self) -> Result<String> {
+        let results = self.results.iter().map(|(name, outcome)| Outcome {
+            name,
+            message: outcome.as_deref().ok().map(str::trim_end),
+            error: outcome.as_ref().err().map(ToString::to_string),
+            hint: outcome.as_ref().err().and_then(Error::next_step),
+        });
+        json::one(&Answer {
+            dry_run: self.common.dry_run,
+            results: results.collect(),
+        })
+    }
+}
+
+/// The answer of a command that only looks at each of these: with `--json` one object for one name, a
+/// list under `key` for several; otherwise their texts, with an empty line between.
+///
+/// # Errors
+/// When one has failed; all errors are then reported.
+pub fn look_at<T: Serialize>(
+    common: Common,
+    caller: Caller,
+    names: &[String],
+    key: &str,
+    look: impl Fn(&str) -> Result<T>,
+    shown: impl Fn(&T) -> String,
+) -> Result<String, Failure> {
+    if let [name] = names {
+        let found = look(name)?;
+        return Ok(if common.json {
+            json::one(&found)?
+        } else {
+            shown(&found)
+        });
+    }
+    let (mut found, mut errors, mut is_good) = (Vec::new(), String::new(), true);
+    for name in names {
+        match look(name) {
+            Ok(one) => found.push(one),
+            Err(error) => {
+                is_good = false;
+                told(common, caller, name, error, &mut errors);
+            }
+        }
+    }
+    let text = if common.json {
+        json::list(key, &found)?
+    } else {
+        let texts: Vec<String> = found.iter().map(shown).collect();
+        texts.join("\n") + &errors
+    };
+    Failure::unless(is_good, text)
+}
+
+/// Reports one of several errors: on standard error, which a model does not see, or in the answer.
+fn told(common: Common, caller: Caller, name: &str, error: Error, answer: &mut String) {
+    let error = if common.verbose {
+        error.with_causes()
+    } else {
+        error
+    };
+    let name = one_line(name);
+    let text = error.to_string();
+    // Most messages name it.
+    let text = if text.contains(&*name) {
+        text
+    } else {
+        format!("`{name}`: {text}")
+    };
+    let hint = error.next_step();
+    if caller == Caller::Host {
+        let _ = writeln!(answer, "Error: {}", one_line(&text));
+        let _ = hint.map(|hint| writeln!(answer, "{}", one_line(hint)));
+    } else {
+        warn(format_args!("{text}"));
+        let _ = hint.map(|hint| eprint(format_args!("hint: {hint}\n")));
+    }
+}

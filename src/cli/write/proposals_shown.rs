@@ -1,0 +1,205 @@
+//! What a person sees of a proposal before they decide.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Entry};
+use crate::cli::describe::{printable, with_hint};
+use crate::cli::json;
+use crate::cli::options::Common;
+use crate::error::{Error, Result};
+use crate::proposal::{
+    Change, ChangedFile, Comment, Proposal, ProposalId, apply_diff, proposed_for,
+};
+use crate::run_context::RunContext;
+use crate::skill::{brief, one_line};
+use crate::sys::warn;
+
+/// The proposal with this id.
+pub fn get(ctx: &RunContext, id: &str) -> Result<Proposal> {
+    ctx.proposals().get(&ProposalId::parse(id)?)
+}
+
+/// One proposal, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Row<'p> {
+    id: &'p str,
+    skill: &'p str,
+    /// `update` or `create`.
+    kind: &'static str,
+    files: Vec<String>,
+    written: &'p str,
+    context: Option<&'p str>,
+    justification: &'p str,
+    evidence: Option<&'p str>,
+    comments: &'p [Comment],
+    applies: bool,
+    problem: Option<String>,
+}
+
+impl<'p> Row<'p> {
+    fn new(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+        let (kind, files) = match &proposal.change {
+            Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
+            Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
+        };
+        let problem = today(ctx, catalog, proposal).err();
+        Self {
+            id: proposal.id.as_str(),
+            skill: &proposal.skill,
+            kind,
+            files,
+            written: &proposal.written,
+            context: proposal.context.as_deref(),
+            justification: &proposal.justification,
+            evidence: proposal.evidence.as_deref(),
+            comments: &proposal.comments,
+            applies: problem.is_none(),
+            problem: problem.map(|error| error.to_string()),
+        }
+    }
+}
+
+/// One proposal, and what applying it would change.
+#[derive(Serialize)]
+pub struct Shown {
+    #[serde(flatten)]
+    proposal: serde_json::Value,
+    /// As a person reads it.
+    pub text: String,
+}
+
+impl Shown {
+    /// The proposal with this id.
+    pub fn of(ctx: &RunContext, id: &str) -> Result<Self> {
+        let proposal = get(ctx, id)?;
+        let row = serde_json::to_value(Row::new(ctx, &ctx.catalog(), &proposal));
+        let row =
+            row.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
+        Ok(Self {
+            proposal: row,
+            text: show(ctx, &proposal),
+        })
+    }
+}
+
+/// All that wait.
+pub fn list(ctx: &RunContext, common: Common) -> Result<String> {
+    let (proposals, broken) = ctx.proposals().list();
+    for error in broken {
+        warn(format_args!("{error}"));
+    }
+    let catalog = ctx.catalog();
+    let row = |proposal| Row::new(ctx, &catalog, proposal);
+    let rows: Vec<Row> = proposals.iter().map(row).collect();
+    if common.json {
+        return json::bare(&rows);
+    }
+    if rows.is_empty() {
+        return Ok("No proposal waits for a decision.\n".to_owned());
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let what = format!("{} {}: {}", row.kind, row.skill, row.files.join(", "));
+        let (what, why) = (brief(&what, 60), brief(row.justification, 100));
+        let _ = writeln!(text, "{}  {what}  {why}", row.id);
+        if let Some(problem) = &row.problem {
+            let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
+        }
+    }
+    text.push_str(
+        "`agent-skills proposals show ID` shows one; approve ID, reject ID and comment ID TEXT\n",
+    );
+    Ok(text)
+}
+
+fn show(ctx: &RunContext, proposal: &Proposal) -> String {
+    let mut text = introduction(proposal);
+    match today(ctx, &ctx.catalog(), proposal) {
+        Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
+        Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
+        Err(error) => {
+            let why = with_hint(&error, error.next_step());
+            let _ = writeln!(text, "cannot be applied: {why}");
+            if let Change::Update { diff, .. } = &proposal.change {
+                let _ = write!(text, "\nAs it was written:\n{}", printable(diff));
+            }
+        }
+    }
+    text
+}
+
+/// The reason and the comments: a model's words, each on one line.
+pub fn introduction(proposal: &Proposal) -> String {
+    let what = match proposal.change {
+        Change::Update { .. } => "a change to the skill",
+        Change::Create { .. } => "a new skill",
+    };
+    let context = proposal.context.as_deref();
+    let context = context.map(|name| format!(" in `{}`", one_line(name)));
+    let mut text = format!(
+        "Proposal {}: {what} `{}`, written {}{}\n",
+        proposal.id,
+        one_line(&proposal.skill),
+        one_line(&proposal.written),
+        context.unwrap_or_default()
+    );
+    let mut field = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label}: {}", one_line(value));
+    };
+    field("why", &proposal.justification);
+    if let Some(evidence) = &proposal.evidence {
+        field("evidence", evidence);
+    }
+    for comment in &proposal.comments {
+        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
+        field(&format!("comment by the {by}, {written}"), &comment.text);
+    }
+    text
+}
+
+/// A proposal applied to the current state.
+pub enum Today<'p> {
+    /// This skill with these files changed.
+    Changed(&'p Entry, Vec<ChangedFile>),
+    /// A new skill with this text.
+    New(&'p str),
+}
+
+/// What applying it now would give.
+pub fn today<'p>(
+    ctx: &RunContext,
+    catalog: &'p Catalog,
+    proposal: &'p Proposal,
+) -> Result<Today<'p>> {
+    match &proposal.change {
+        Change::Update { diff, files, .. } => {
+            let entry = proposed_for(catalog, proposal)?;
+            let (base, name) = ctx.home_of(entry)?;
+            ctx.market_at(&ctx.base(&base)).check_changeable(&name)?;
+            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
+            // Hints for the author of a diff do not help the person who decides about it.
+            let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
+            Ok(Today::Changed(entry, changed))
+        }
+        Change::Create { text } => {
+            let dir = ctx.dirs.skills().join(&proposal.skill);
+            if dir.symlink_metadata().is_err() {
+                return Ok(Today::New(text));
+            }
+            let text = format!("there is a skill `{}` already", proposal.skill);
+            Err(Error::new(text).hint(forget(&proposal.id)))
+        }
+    }
+}
+
+fn forget(id: &ProposalId) -> String {
+    format!("`agent-skills proposals reject {id}` discards the proposal")
+}
+
+/// The whole difference.
+pub fn diff_of(files: &[ChangedFile]) -> String {
+    let shown = files.iter().map(|file| file.applied.shown.as_str());
+    shown.collect()
+}

@@ -1,0 +1,206 @@
+//! The options of every command mean the same everywhere.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::market::{acme, skill};
+use crate::proposals::{diff, propose};
+use crate::repository::{Hub, commit, files};
+
+/// The commands that change something, each so that it would here.
+const CHANGES: &[&str] = &[
+    "install acme/skills@csv",
+    "install acme/skills@csv --layer personal",
+    "install acme/skills@csv --project",
+    "install",
+    "update",
+    "update --force",
+    "update old --stash --diff",
+    "remove pdf",
+    "remove hand pdf",
+    "source add ./more",
+    "source remove anthropics-skills",
+    "source update",
+    "new made --description Makes",
+    "new made --description Makes --layer project",
+    "validate --fix bad",
+    "simulate --record talk.yaml",
+    "package pdf",
+    "proposals approve ID",
+    "proposals reject ID",
+    "proposals comment ID words",
+    "trust",
+    "trust --always",
+    "trust --revoke",
+    "untrust",
+    "approve hand",
+    "enable hand",
+    "disable hand",
+    "verify --fix",
+    "rollback old",
+    "deactivate",
+    "doctor --fix",
+    "config set enforce warn",
+    "config unset visibility.hand",
+    "config edit",
+    "link made-before",
+    "link made-before --layer project",
+    "import-lock lock",
+];
+
+/// The commands that change nothing anyway.
+const LOOKS: &[&str] = &[
+    "search",
+    "show",
+    "list",
+    "info",
+    "check",
+    "audit",
+    "jobs",
+    "try",
+    "scan",
+    "completions",
+];
+
+fn world() -> (Host, Hub, String) {
+    let (host, hub) = acme(Host::stdin().skill("hand", "", "Mine."));
+    hub.repository("old/skills", &[("skills/old/SKILL.md", &skill("old"))]);
+    host.succeeds(&["install", "acme/skills@pdf", "old/skills@old", "--yes"]);
+    let source = hub.dir().join("old/skills");
+    for change in ["one", "two"] {
+        if change == "two" {
+            host.succeeds(&["update", "old", "--yes"]);
+        }
+        let text = skill("old") + change;
+        fs::write(source.join("skills/old/SKILL.md"), text).unwrap();
+        commit(&source);
+    }
+    fs::write(host.skills_dir().join("pdf/extra"), "mine").unwrap();
+    let id = propose(&host, "hand", &diff("Mine.", "Yours."));
+    host.starts().activates("hand");
+    let put = |path: &str, text: &str| {
+        let path = host.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put(".chibi/skills/deploy/SKILL.md", &skill("deploy"));
+    host.succeeds(&["trust", "--yes"]);
+    host.succeeds(&["disable", "hand"]);
+    host.succeeds(&["enable", "hand"]);
+    put(".chibi/skills/deploy/new", "changed");
+    put("more/one/SKILL.md", &skill("one"));
+    put("made-before/SKILL.md", &skill("made-before"));
+    put(
+        "bad/SKILL.md",
+        "---\nname: bad\ndescription: d: e\n---\nB\n",
+    );
+    put(
+        "talk.yaml",
+        "skills: [made-before]\nsteps:\n- prompt: hello\n",
+    );
+    put(
+        "lock/skills-lock.json",
+        r#"{"skills": {"csv": {"source": "acme/skills", "sourceType": "github", "skillPath": "skills/csv/SKILL.md"}}}"#,
+    );
+    // What is asked for only once is there before.
+    host.person(&["list", "--available"]);
+    host.person(&["doctor"]);
+    (host, hub, id)
+}
+
+/// Every file of the user with its content; without what is fetched again whenever it is gone.
+fn state(host: &Host) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = files(host.home());
+    let is_kept = |path: &PathBuf| {
+        let text = path.to_str().unwrap();
+        !["/cache/", "/index", "/digests"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
+    all.retain(|(path, _)| is_kept(path));
+    all
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do_and_changes_nothing() {
+    let (host, _hub, id) = world();
+    for line in CHANGES {
+        let words: Vec<&str> = line.split(' ').collect();
+        let words: Vec<&str> = words
+            .into_iter()
+            .map(|word| if word == "ID" { &*id } else { word })
+            .collect();
+        let before = state(&host);
+        for more in [
+            &["--dry-run"][..],
+            &["--dry-run", "--yes"],
+            &["--dry-run", "--json"],
+        ] {
+            let ran = host.person(&[&words[..], more].concat());
+            let after = state(&host);
+            let changed: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
+            let gone: Vec<_> = before.iter().filter(|file| !after.contains(file)).collect();
+            let names = |files: &[&(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
+                files.iter().map(|(path, _)| path.clone()).collect()
+            };
+            assert!(
+                changed.is_empty() && gone.is_empty(),
+                "{line} {more:?}: {:?} {:?} {ran:?}",
+                names(&changed),
+                names(&gone)
+            );
+            assert!(ran.status < 2 && !ran.stdout.is_empty(), "{line}: {ran:?}");
+            if more.contains(&"--json") {
+                let _: Value = serde_json::from_str(&ran.stdout).expect(line);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_command_that_changes_something_has_its_dry_run() {
+    let help = Host::stdin().succeeds(&["--help"]);
+    let verbs = help.lines().filter_map(|line| line.strip_prefix("  "));
+    for verb in verbs.map(|line| line.split(' ').next().unwrap()) {
+        let changes = CHANGES
+            .iter()
+            .any(|line| line.split(' ').next() == Some(verb));
+        assert!(changes || LOOKS.contains(&verb), "{verb}");
+    }
+}
+
+#[test]
+fn a_model_says_yes_to_nothing() {
+    let host = Host::stdin().skill("pdf", "", "x");
+    host.starts();
+    for words in [
+        &["list", "--yes"][..],
+        &["remove", "pdf", "-y"],
+        &["install", "-y", "anthropics/skills@pdf"],
+        &["update", "--yes"],
+        &["info", "--yes", "pdf"],
+    ] {
+        let said = host.blocks("skill_marketplace", &json!({"args": words}));
+        assert!(said.contains("agent-skills"), "{said}");
+    }
+}
+
+#[test]
+fn a_models_name_stays_in_the_plugins_layer() {
+    let host = Host::stdin();
+    let personal = host.home().join(".chibi/skills/mine");
+    fs::create_dir_all(&personal).unwrap();
+    fs::write(personal.join("SKILL.md"), skill("mine")).unwrap();
+    host.starts();
+    let answer = host.tool(
+        "skill_marketplace",
+        &json!({"action": "remove", "skill_ref": "mine"}),
+    );
+    assert!(answer.starts_with("Error: "), "{answer}");
+    assert!(personal.exists());
+    host.succeeds(&["remove", "mine", "--yes"]);
+    assert!(!personal.exists());
+}
