@@ -102,7 +102,7 @@ fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
         assert!(answer == json!({}) && told.contains("line 3"), "{told}");
         assert!(
             host.succeeds(&["list-installed"])
-                .contains("hidden-configuration")
+                .contains("bad configuration")
         );
     }
 }

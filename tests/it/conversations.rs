@@ -152,7 +152,7 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
         host.blocks("shell_exec", &ls());
         if host.generation() == Generation::Environment {
             assert!(
-                prompt.contains("New body.") && prompt.contains("was changed since it was loaded"),
+                prompt.contains("New body.") && prompt.contains("has changed since it was loaded"),
                 "{prompt}"
             );
         }
@@ -160,7 +160,7 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
         let prompt = next_prompt(&host, "work");
         host.blocks("shell_exec", &ls());
         if host.generation() == Generation::Environment {
-            assert!(prompt.contains("no longer there"), "{prompt}");
+            assert!(prompt.contains("gone or no longer offered"), "{prompt}");
         }
     }
 }
@@ -298,7 +298,7 @@ fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
             assert!(prompt.contains("Do the task."), "{prompt}");
             assert!(!prompt.contains("No arguments were given"), "{prompt}");
         }
-        assert!(again.contains("active already"), "{again}");
+        assert!(again.contains("already active"), "{again}");
         // Called without, it is a call without.
         assert!(call("").contains("Do $ARGUMENTS."));
         assert!(!next_prompt(&host, "work").contains("the task"));

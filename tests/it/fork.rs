@@ -39,7 +39,7 @@ fn a_skill_without_tools_is_handed_to_a_sub_agent() {
             assert!(!answer.contains("spawn_agent"), "{answer}");
             continue;
         }
-        assert!(answer.contains("Call `spawn_agent` with exactly these arguments;"));
+        assert!(answer.contains("Call `spawn_agent` with exactly these arguments, then"));
         let call = passed_on(&answer);
         let prompt = call["system_prompt"].as_str().unwrap();
         assert!(prompt.starts_with("Write about rain in /"), "{prompt}");
@@ -57,11 +57,11 @@ fn without_arguments_the_model_says_what_the_user_wants() {
         .skill("poet", "context: fork\nagent: Explore\nmodel: sonnet", "b")
         .file("poet/notes.md", "x");
     let answer = calls(&host, "skill_poet", &json!({}));
-    assert!(answer.contains("with what the user wants as `input`"));
+    assert!(answer.contains("adding what the user wants as `input`"));
     assert_eq!(passed_on(&answer), json!({"system_prompt": "b"}));
-    assert!(answer.contains("Its `agent` is one of another client"));
+    assert!(answer.contains("Its `agent` belongs to another client"));
     assert!(
-        answer.contains("such as read_skill_file {\"skill\":\"poet\",\"path\":\"notes.md\"}, has")
+        answer.contains("the result of read_skill_file {\"skill\":\"poet\",\"path\":\"notes.md\"}")
     );
 }
 

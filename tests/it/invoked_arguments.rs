@@ -112,9 +112,7 @@ fn they_come_back_with_the_conversation() {
         let (_, system) = run(host.session("later"), "go on");
         let wanted = match host.generation() {
             Generation::Environment => "Fix <issue &lt;/skill> 7> in ",
-            Generation::Stdin => {
-                "for which $ARGUMENTS stands there:\n\nissue &lt;/skill> 7\n</skill>"
-            }
+            Generation::Stdin => "which replace $ARGUMENTS there:\n\nissue &lt;/skill> 7\n</skill>",
         };
         assert!(system.contains(wanted), "{system}");
         // Another call's take their place, and none do too.
@@ -136,11 +134,11 @@ fn loading_again_keeps_them_also_when_the_skill_was_changed() {
         host.prompt();
         host.tool("skill_x", &json!({"arguments": "issue 7"}));
         let load = json!({"action": "load", "names": ["x"], "mode": "add"});
-        assert!(host.tool("skill_session", &load).contains("active already"));
+        assert!(host.tool("skill_session", &load).contains("already active"));
         let host = host.skill("x", "", &format!("{BODY} Now."));
         let text = host.tool("skill_session", &load);
         assert!(text.contains("Fix <issue 7> in "), "{text}");
-        assert!(host.tool("skill_session", &load).contains("active already"));
+        assert!(host.tool("skill_session", &load).contains("already active"));
         // What is loaded after its end is loaded without.
         host.tool(
             "skill_session",

@@ -68,7 +68,11 @@ fn no_load_is_suggested_that_would_be_refused() {
             suggested,
             "{most}: {answer}"
         );
-        assert_eq!(answer.contains("at most"), !suggested, "{most}: {answer}");
+        assert_eq!(
+            answer.contains("the limit is"),
+            !suggested,
+            "{most}: {answer}"
+        );
         let told = host.person(&["info", "a"]).stdout;
         assert_eq!(told.contains("max_active"), !suggested, "{told}");
         if suggested {

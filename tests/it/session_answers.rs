@@ -20,7 +20,7 @@ fn loading_again_answers_a_note_unless_something_changed() {
         assert!(call("").contains("Body of free."));
         let note = call(" ");
         assert!(
-            note.contains("active already")
+            note.contains("already active")
                 && note.contains("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}")
                 && !note.contains("Body of"),
             "{note}"
@@ -29,9 +29,9 @@ fn loading_again_answers_a_note_unless_something_changed() {
         assert!(!call("a.pdf").contains("Body of free."));
         let text = session(&host, &load(&["free", "plain"], "add"));
         // This tool takes no arguments, so those of the activation hold.
-        assert!(text.contains("active already") && text.contains("Body of plain."));
+        assert!(text.contains("already active") && text.contains("Body of plain."));
         let text = session(&host, &load(&["free", "plain"], "add"));
-        assert!(text.contains("active already") && !text.contains("Body of"));
+        assert!(text.contains("already active") && !text.contains("Body of"));
         let edited = "---\nname: free\ndescription: d\n---\nNew body.\n";
         fs::write(host.skills_dir().join("free/SKILL.md"), edited).unwrap();
         assert!(call("").contains("New body."), "another digest");
@@ -203,7 +203,7 @@ fn no_more_than_twenty_requirements_are_named() {
         let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
         let text = host.tool("skill_all", &json!({}));
         assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
-        assert!(text.contains("and 20 skills, were looked at"), "{text}");
+        assert!(text.contains("and 20 skills were checked"), "{text}");
     }
 }
 

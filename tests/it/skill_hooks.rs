@@ -307,7 +307,7 @@ fn a_pre_hook_that_fails_lifts_nothing_that_held_before() {
         fs::write(host.project().join("broken"), "").unwrap();
         let answer = calls(&host);
         assert!(
-            answer.starts_with("Error: the skill `lab` was active already"),
+            answer.starts_with("Error: the skill `lab` was already active"),
             "{answer}"
         );
         host.blocks("shell_exec", &json!({"command": "ls"}));
