@@ -175,7 +175,7 @@ fn the_user_ends_what_a_conversation_keeps() {
         }
         host.starts();
         let told = host.succeeds(&["deactivate", "--context", "two"]);
-        assert_eq!(told, "No longer active: reads\n");
+        assert_eq!(told, "`reads` is no longer active\n");
         next_prompt(&host, "two");
         host.allows("shell_exec", &ls());
         next_prompt(&host, "one");

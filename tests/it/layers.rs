@@ -153,7 +153,7 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
                     format!("{high} skills come before {low} ones")
                 };
                 assert!(
-                    info.contains(&format!("layer        {high}")) && info.contains(&why),
+                    info.contains(&format!("layer         {high}")) && info.contains(&why),
                     "{info}"
                 );
             }

@@ -137,7 +137,7 @@ fn lock_files_of_other_programs_are_imported() {
     let ran = host.person(&["import-lock"]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
     assert!(
-        ran.stdout.contains("installed `pdf`") && ran.stdout.contains("`bad` was left out"),
+        ran.stdout.contains("installed `pdf`") && ran.stderr.contains("`bad` was left out"),
         "{ran:?}"
     );
     let openskills = host.home().join("skills");
@@ -242,7 +242,7 @@ fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
     let foreign = json!({"skills": {"pdf": {"source": own, "sourceType": "local"}}});
     fs::write(host.project().join("skills-lock.json"), foreign.to_string()).unwrap();
     let ran = host.person(&["import-lock", "--yes", "--project"]);
-    assert!(ran.stdout.contains("outside the project"), "{ran:?}");
+    assert!(ran.stderr.contains("outside the project"), "{ran:?}");
     assert!(at("skills/pdf").symlink_metadata().is_err());
 }
 

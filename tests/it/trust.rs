@@ -233,7 +233,9 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
         .arg(place.join("odd/\u{202e}pipe"))
         .status();
     assert!(fifo.unwrap().success());
-    let told = host.succeeds(&["trust"]);
+    let ran = host.person(&["trust"]);
+    assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
+    let told = ran.stdout + &ran.stderr;
     assert!(
         told.contains("skills/good: new") && !told.contains("skills/odd: new"),
         "{told}"
@@ -251,9 +253,10 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
     );
     let nearer = host.project().join("a");
     put(&nearer.join(".claude/skills"), "near", "", "fine");
-    let told = host.succeeds(&["trust", nearer.to_str().unwrap()]);
-    assert!(told.contains("skills/near: new"), "{told}");
-    assert!(told.contains("\nnot trusted: nothing in"), "{told}");
+    let ran = host.person(&["trust", nearer.to_str().unwrap()]);
+    assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
+    assert!(ran.stdout.contains("skills/near: new"), "{ran:?}");
+    assert!(ran.stderr.contains("nothing in"), "{ran:?}");
 }
 
 #[test]

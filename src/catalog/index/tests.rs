@@ -9,9 +9,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::eligibility::Rules;
 use crate::catalog::index_file::{CATALOG_INDEXES, Rendered};
-use crate::catalog::{Catalog, Layer, testing::context};
+use crate::catalog::{Catalog, Layer, eligibility::Rules, testing::context};
 use crate::policy::Asks;
 
 struct World {

@@ -32,7 +32,11 @@ pub enum Config {
     /// Change a value in config.toml
     Set {
         /// KEY VALUE…, or KEY=VALUE…; a list as a,b
-        #[arg(required = true, value_name = "KEY VALUE", allow_hyphen_values = true)]
+        #[arg(
+            required = true,
+            value_name = "KEY VALUE",
+            allow_negative_numbers = true
+        )]
         words: Vec<String>,
     },
     /// Take a value out of config.toml, so that the default holds
