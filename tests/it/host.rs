@@ -167,6 +167,9 @@ impl Host {
             .env("AGENT_SKILLS_HOME", self.plugin_dir())
             .env("AGENT_SKILLS_SESSION", &self.session)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            // A test that starts the user's editor would wait for it forever.
+            .env_remove("VISUAL")
+            .env("EDITOR", "true")
             .env_remove("XDG_STATE_HOME")
             .envs(self.vars.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.cwd)
