@@ -59,7 +59,7 @@ impl ListInstalled {
             0 => String::new(),
             count => format!(
                 "{count} more come with the project, which the user does not trust so far: they can see \
-                 them with `agent-skills list-installed`\n"
+                 them with `agent-skills list`\n"
             ),
         };
         if reports.is_empty() && untold.is_empty() {

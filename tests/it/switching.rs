@@ -1,0 +1,71 @@
+//! Another version of an installed skill: in its place, or beside it.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::market_origins::entry;
+use crate::market_sources::skill;
+use crate::market_updates::{body, installed, write};
+use crate::repository::git;
+
+#[test]
+fn an_install_at_another_ref_switches_to_it_if_agreed() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    let new = skill("pdf").replace("Body", "New body");
+    write(&dir, "skills/pdf/SKILL.md", &new);
+    git(&dir, &["tag", "v2"]);
+    let old = body(&host);
+    let other = "acme/skills@pdf#v2";
+    let told = host.fails(&["install", other]);
+    assert!(told.contains("it is installed at v1, not v2"), "{told}");
+    let way_out = format!("`agent-skills install {other} --yes` switches it");
+    assert!(told.contains(&way_out), "{told}");
+    for same in ["acme/skills@pdf#v1", "acme/skills@pdf"] {
+        host.succeeds(&["install", same]);
+    }
+    assert_eq!(
+        (body(&host), &entry(&host)["ref"]),
+        (old.clone(), &json!("refs/tags/v1"))
+    );
+    host.succeeds(&["install", other, "--yes"]);
+    assert_eq!(body(&host), new);
+    assert_eq!(entry(&host)["ref"], "refs/tags/v2");
+    assert_eq!(entry(&host)["requested"], other);
+    // Back, over a change made by hand, which is kept.
+    let file = host.plugin_dir().join("skills/pdf/SKILL.md");
+    fs::write(&file, new + "Mine.\n").unwrap();
+    let told = host.succeeds(&["install", "acme/skills@pdf#v1", "--yes"]);
+    assert!(told.contains("your changes are kept in"), "{told}");
+    assert_eq!(
+        (body(&host), &entry(&host)["ref"]),
+        (old, &json!("refs/tags/v1"))
+    );
+}
+
+#[test]
+fn a_second_version_stands_beside_the_first_by_another_name() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    let new = skill("pdf").replace("Body", "New body");
+    write(&dir, "skills/pdf/SKILL.md", &new);
+    git(&dir, &["tag", "v2"]);
+    let old = body(&host);
+    let beside = ["install", "acme/skills@pdf#v2", "--name", "pdf2"];
+    host.succeeds(&beside);
+    let second = host.plugin_dir().join("skills/pdf2--/SKILL.md");
+    assert_eq!(fs::read_to_string(&second).unwrap(), new);
+    assert_eq!(body(&host), old);
+    assert!(host.succeeds(&beside).contains("already installed"));
+    // Each follows its own tag, and what is meant by its tag is the one that has it.
+    assert!(
+        host.succeeds(&["install", "acme/skills@pdf#v2"])
+            .contains("`pdf2--` is already")
+    );
+    host.succeeds(&["update"]);
+    fs::remove_dir_all(second.parent().unwrap()).unwrap();
+    host.succeeds(&["install"]);
+    assert_eq!(
+        (fs::read_to_string(&second).unwrap(), body(&host)),
+        (new, old)
+    );
+}
