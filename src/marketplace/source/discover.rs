@@ -1,6 +1,7 @@
 //! Finds the skills in a tree (docs/spec/references.md#finding-skills). It always searches the
 //! whole tree and does not choose among them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -107,14 +108,14 @@ pub fn discover(
         places = candidates(tree);
         texts = read(&places, &[])?;
     }
+    let dirs: HashSet<&str> = places.iter().map(|(dir, _)| dir.as_str()).collect();
     let skill = |((dir, file), text): (&(String, Wanted), Option<Vec<u8>>)| {
         let named = if dir.is_empty() { root_name } else { dir };
         let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
-        let surrounds =
-            |other: &str| !other.is_empty() && other != dir && tree::is_within(dir, other);
+        let mut above = dir.match_indices('/').map(|(at, _)| &dir[..at]);
         Some(Found {
             fingerprint: fingerprint(tree, dir, &skill),
-            nested: places.iter().any(|(other, _)| surrounds(other)),
+            nested: above.any(|other| dirs.contains(other)),
             hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
             rank: rank(dir),
             path: dir.clone(),
