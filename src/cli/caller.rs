@@ -116,8 +116,12 @@ pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
     if caller == Caller::Host && ctx.env.os(ours::BY_HOST).is_none() {
         return ctx.store().is_below_a_host(true).unwrap_or(true);
     }
-    let in_a_call = OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some());
-    in_a_call || ctx.store().is_below_a_host(false).unwrap_or(true)
+    in_a_call(ctx) || ctx.store().is_below_a_host(false).unwrap_or(true)
+}
+
+/// Whether the environment is that of a host's call.
+pub fn in_a_call(ctx: &RunContext) -> bool {
+    OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some())
 }
 
 /// The command of these words, to be copied from a message into a shell. A model may have written

@@ -13,6 +13,7 @@ mod json;
 mod layers;
 mod look;
 mod market;
+mod mending;
 mod model_install;
 mod named;
 mod options;

@@ -3,6 +3,7 @@
 use super::args::Verb;
 use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people, pasted};
 use super::decisions::{Who, decision};
+use super::mending::may_mend;
 use super::model_install::model_may;
 use super::options::Common;
 use crate::catalog::Entry;
@@ -31,6 +32,11 @@ pub fn may(
         {
             let mut names = remove.names.iter();
             names.try_for_each(|name| may_take_away(ctx, caller, name, &command))
+        }
+        (Who::Person, Verb::Deactivate(_) | Verb::Doctor(_))
+            if may_mend(ctx, caller, &command)?.is_some() =>
+        {
+            Ok(())
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &command),
         // `pre_tool` has decided on a model's request; a direct call comes from the user.

@@ -141,7 +141,7 @@ fn run_verb(
         Verb::Info(verb) if verb.history => History::of(ctx, common, caller, &verb)?,
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Doctor(verb) => verb.run(ctx, common, screen)?,
+        Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),
         Verb::Complete(verb) => verb.run(ctx, command()),

@@ -5,6 +5,7 @@ pub mod alias;
 pub mod mentions;
 pub mod ours;
 pub mod paths;
+pub mod program;
 mod protocol;
 pub mod shell;
 pub mod tools;

@@ -4,7 +4,7 @@
 use super::Store;
 use super::active::Session;
 use super::key::{self, SessionKey, has_expired};
-use super::state::Unreadable;
+use super::state::{State, Unreadable};
 use crate::error::Result;
 use crate::sys::process::ProcessId;
 
@@ -85,7 +85,12 @@ impl Store {
     pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
         let state = self.record.read()?.unwrap_or_default();
         let above = ProcessId::ancestors().skip(beyond_parent.into());
-        let above: Vec<ProcessId> = above.collect();
+        Ok(self.has_host_among(&state, &above.collect::<Vec<_>>()))
+    }
+
+    /// Whether one of these processes is a host in a conversation according to `state`, or by its
+    /// own mark.
+    pub(super) fn has_host_among(&self, state: &State, above: &[ProcessId]) -> bool {
         let in_use = |process: &ProcessId| {
             let key = SessionKey::of_process(*process);
             let is_known = state
@@ -94,9 +99,9 @@ impl Store {
             is_known || key.left_mark(self.record.path()).exists()
         };
         let mut sessions = state.sessions.iter();
-        Ok(above.iter().any(in_use)
+        above.iter().any(in_use)
             || sessions
-                .any(|(key, session)| SessionKey::name(key).is_some() && session.is_above(&above)))
+                .any(|(key, session)| SessionKey::name(key).is_some() && session.is_above(above))
     }
 
     /// The named session whose host an earlier version did not record, if there is one.

@@ -147,6 +147,12 @@ impl Record {
         Ok(())
     }
 
+    /// The second copy's place, and what it says on disk; `None` if there is no such place.
+    pub(super) fn second_copy(&self) -> Option<(&Path, Result<Option<Rc<State>>, Unreadable>)> {
+        let second = self.second.as_ref()?;
+        Some((second.path(), second.read_anew()))
+    }
+
     /// The copy that is missing or differs although the state is worth keeping, and why.
     pub(super) fn lacks(&self) -> Option<(PathBuf, String)> {
         let second = self.second.as_ref()?;

@@ -8,6 +8,7 @@ use super::active::Session;
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use crate::error::Error;
+use crate::sys::process::ProcessId;
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,16 @@ pub struct Reset {
     pub realm: String,
     /// Start ticks of the process that discarded it.
     pub ticks: u64,
+}
+
+impl Reset {
+    /// A file is discarded now, by this process.
+    pub(super) fn now() -> Self {
+        Self {
+            realm: key::realm(),
+            ticks: ProcessId::current().start,
+        }
+    }
 }
 
 impl State {

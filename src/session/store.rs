@@ -12,7 +12,6 @@ use super::record::Record;
 use super::state::{Reset, State, Unreadable};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
-use crate::sys::process::ProcessId;
 use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
@@ -112,12 +111,8 @@ impl Store {
         let realm = key::realm();
         self.change(|state, unreadable| {
             if unreadable.is_some() {
-                let ticks = ProcessId::current().start;
                 *state = State {
-                    reset: Some(Reset {
-                        realm: realm.clone(),
-                        ticks,
-                    }),
+                    reset: Some(Reset::now()),
                     contexts: Contexts::lost(),
                     ..State::default()
                 };
@@ -324,7 +319,7 @@ impl Store {
 
     /// Changes the state under the lock. If it cannot be read, `edit` gets the error and an empty
     /// state.
-    fn change<T>(
+    pub(super) fn change<T>(
         &self,
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<T>,
     ) -> Result<T> {
@@ -346,8 +341,10 @@ impl Store {
 }
 
 /// Ends what is active in one conversation, or in all.
-fn forget(state: &mut State, context: Option<&str>) -> Vec<Ended> {
+pub(super) fn forget(state: &mut State, context: Option<&str>) -> Vec<Ended> {
     let mut ended = Vec::new();
+    // The user says that nothing is active, in sessions that a discarded file may have had either.
+    state.reset.take_if(|_| context.is_none());
     for (key, session) in &mut state.sessions {
         if context.is_none() || session.context.as_deref() == context {
             ended.extend(session.ended(key, End::Deactivated));

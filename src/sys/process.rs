@@ -1,8 +1,12 @@
 //! Identifies processes even after their ids are reused.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -54,6 +58,42 @@ impl ProcessId {
         std::iter::successors(Some(Self::parent()), started_by)
     }
 
+    /// All our ancestors up to the first process, nearest first. `None` if the system does not
+    /// report them all, or one ended meanwhile: its id may have been another's when it was read.
+    pub fn whole_ancestry() -> Option<Vec<Self>> {
+        let all: Vec<Self> = Self::ancestors().collect();
+        is_whole(&all).then_some(all)
+    }
+
+    /// The names of its program: as it was started, of its executable, and as it calls itself. Only
+    /// the first is always known, as the others are not told of another user's process. `None` if
+    /// the process is gone.
+    pub fn names(self) -> Option<Vec<OsString>> {
+        let name = |path: PathBuf| Some(path.file_name()?.to_owned());
+        let text = |file| {
+            let mut bytes = Vec::new();
+            let file = files::open_regular(&self.at(file)).ok()?;
+            file.take(PROGRAM_NAME).read_to_end(&mut bytes).ok()?;
+            let end = bytes.iter().position(|byte| [0, b'\n'].contains(byte));
+            bytes.truncate(end.unwrap_or(bytes.len()));
+            Some(OsString::from_vec(bytes))
+        };
+        let executable = fs::read_link(self.at("exe")).ok().and_then(name);
+        let own = text("cmdline").and_then(|path| name(path.into()));
+        let names = [Some(text("comm")?), executable, own];
+        Some(names.into_iter().flatten().collect())
+    }
+
+    /// Whether it runs this executable, under whatever name. No if the system does not say.
+    pub fn runs(self, executable: &Path) -> bool {
+        let file = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
+        file(&self.at("exe")).is_some_and(|own| file(executable) == Some(own))
+    }
+
+    fn at(self, file: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/{file}", self.pid))
+    }
+
     /// Whether this process still runs. Without start times, any process with its id counts.
     pub fn is_alive(self) -> bool {
         if let Some(start) = stat(self.pid, START) {
@@ -76,6 +116,13 @@ impl ProcessId {
     }
 }
 
+/// Whether these are all ancestors of a process. None began after its child.
+fn is_whole(ancestors: &[ProcessId]) -> bool {
+    let is_first = |last: &ProcessId| last.pid == FIRST;
+    ancestors.last().is_some_and(is_first)
+        && ancestors.is_sorted_by(|child, parent| parent.start <= child.start)
+}
+
 /// Boot, machine and process id namespace, within which process ids are unique. Empty if the system
 /// does not report them.
 pub fn pid_realm() -> &'static str {
@@ -86,6 +133,12 @@ pub fn pid_realm() -> &'static str {
         format!("{}{}", boot.trim(), namespace.display())
     })
 }
+
+/// What is read of the name that a process was started by: a path.
+const PROGRAM_NAME: u64 = 4096;
+
+/// The id of the first process, from which all others descend.
+const FIRST: u32 = 1;
 
 /// Indexes of the fields of `/proc/<pid>/stat`, starting at the third.
 const PARENT: usize = 1;
@@ -179,6 +232,31 @@ mod tests {
                 .is_alive()
             );
         }
+    }
+
+    #[test]
+    fn a_chain_that_breaks_off_or_turns_back_is_not_whole() {
+        let chain = |ids: &[(u32, u64)]| {
+            let ids = ids.iter().map(|&(pid, start)| ProcessId { pid, start });
+            is_whole(&ids.collect::<Vec<_>>())
+        };
+        assert!(chain(&[(9, 30), (5, 20), (1, 0)]) && chain(&[(1, 0)]));
+        assert!(!chain(&[]) && !chain(&[(9, 30), (5, 20)]));
+        assert!(!chain(&[(9, 30), (5, 40), (1, 0)]) && !chain(&[(9, 0), (5, 20), (1, 0)]));
+        if cfg!(target_os = "linux") {
+            let above = ProcessId::whole_ancestry().unwrap();
+            assert_eq!(above[0], ProcessId::parent());
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_is_known_by_its_executable() {
+        let me = ProcessId::current();
+        let own = std::env::current_exe().unwrap();
+        let name = own.file_name().unwrap().to_owned();
+        assert!(me.names().unwrap().contains(&name) && me.runs(&own));
+        assert!(!me.runs("/proc".as_ref()) && ProcessId { pid: 0, ..me }.names().is_none());
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod market_lock;
 mod market_origins;
 mod market_sources;
 mod market_updates;
+mod mending;
 mod named_sessions;
 mod options;
 mod parsing;

@@ -10,14 +10,14 @@ use serde_json::json;
 use crate::Host;
 
 /// Both copies, the one beside the program first.
-fn copies(host: &Host) -> [PathBuf; 2] {
+pub fn copies(host: &Host) -> [PathBuf; 2] {
     let entries = fs::read_dir(host.home().join(".local/state/agent-skills")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     let second = paths.find(|path| path.extension().is_some_and(|end| end == "json"));
     [host.plugin_dir().join("state.json"), second.unwrap()]
 }
 
-fn careful(host: Host) -> Host {
+pub fn careful(host: Host) -> Host {
     let host = host
         .skill("careful", "allowed-tools: Read", "")
         .skill("free", "", "");

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
+use crate::cli::mending::mend;
 use crate::cli::options::Common;
 use crate::cli::wrap::hanging;
-use crate::cli::{Failure, Paint, Screen, json};
+use crate::cli::{Caller, Failure, Paint, Screen, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -46,12 +47,22 @@ pub struct Doctor {
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
-        let (fixed, not_fixed) = if self.fix && !common.dry_run {
-            repair(ctx)
-        } else {
-            Default::default()
-        };
+    pub fn run(
+        self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String, Failure> {
+        let (mut fixed, mut not_fixed) = Default::default();
+        if self.fix && !common.dry_run {
+            // First: without the record, nothing says whether the rest may be repaired.
+            let mended = mend(ctx, caller, common, "Repair it?")?;
+            (fixed, not_fixed) = repair(ctx);
+            fixed.extend(
+                mended.map(|it| format!("`{}` was repaired from its copy", it.file.display())),
+            );
+        }
         let checks: Vec<Check> = examine(ctx).collect();
         let answer = Answer {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),

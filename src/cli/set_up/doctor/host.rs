@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ask::ask;
 use super::check::Check;
+use crate::host::program::PROGRAM;
 use crate::run_context::RunContext;
 use crate::script::find_program;
 
@@ -26,7 +27,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 }
 
 fn host(ctx: &RunContext) -> Check {
-    let Some(chibi) = find_program("chibi", &ctx.env) else {
+    let Some(chibi) = find_program(PROGRAM, &ctx.env) else {
         return Check::warn(
             "host-missing",
             "`chibi` was not found on PATH",

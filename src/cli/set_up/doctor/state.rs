@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::check::Check;
+use crate::cli::mending::mending;
 use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
 use crate::sys::{Durable, EntryName, files};
@@ -15,7 +16,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![writing(ctx, &dir)];
     checks.push(match ctx.store().health() {
         Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
-        Err((file, why)) => unreadable(&file, &why.to_string()),
+        Err((file, why)) => unreadable(ctx, &file, &why.to_string()),
     });
     checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
         let (shown, dir) = (copy.display(), copy.parent().unwrap_or(&copy).display());
@@ -53,25 +54,30 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
     }
 }
 
-fn unreadable(file: &Path, why: &str) -> Check {
+fn unreadable(ctx: &RunContext, file: &Path, why: &str) -> Check {
     let shown = file.display();
     let text =
         format!("`{shown}` cannot be read ({why}): only reading is allowed until the next prompt");
-    let remedy = match file.metadata() {
-        Err(_) => format!("rm {shown}"),
-        Ok(found)
-            if found.is_file()
-                && found.uid() == effective_user()
-                && found.permissions().mode() & 0o022 != 0 =>
-        {
-            format!("chmod 600 {shown}")
-        }
-        Ok(found) if [effective_user(), 0].contains(&found.uid()) => {
-            "the next prompt in chibi begins a new one".to_owned()
-        }
-        Ok(_) => {
+    let remedy = match (mending(ctx), file.metadata()) {
+        (_, Ok(found)) if ![effective_user(), 0].contains(&found.uid()) => {
             format!("it is another user's: let its owner remove it, or `sudo rm {shown}`")
         }
+        (Ok(_), _) => {
+            let remedy = "`agent-skills doctor --fix` says what that ends, and repairs it";
+            let fixable = true;
+            return Check {
+                fixable,
+                ..Check::fail("state", text, remedy)
+            };
+        }
+        (Err(_), Err(_)) => format!("rm {shown}"),
+        (Err(_), Ok(found)) if found.is_file() && found.permissions().mode() & 0o022 != 0 => {
+            format!("chmod 600 {shown}")
+        }
+        (Err(refused), Ok(_)) => match refused.next_step() {
+            Some(way_out) => format!("{refused}: {way_out}"),
+            None => refused.to_string(),
+        },
     };
     Check::fail("state", text, remedy)
 }
