@@ -22,10 +22,14 @@ use crate::sys::{eprint, visible};
 /// When it is, and it is not certain that a person asks.
 pub fn may_mend(ctx: &RunContext, caller: Caller, command: &str) -> Result<Option<Mending>> {
     let is_theirs = !is_by_host(ctx, caller) && !in_a_call(ctx);
-    if ctx.store().health().is_err() && !(is_theirs && std::io::stdin().is_terminal()) {
+    let Err((file, _)) = ctx.store().health() else {
+        return Ok(None);
+    };
+    if !is_theirs || !std::io::stdin().is_terminal() {
         return Err(only_for_people(ctx, command));
     }
-    mending(ctx)
+    let file = file.display();
+    mending(ctx).map_err(|error| error.context(format!("`{file}` cannot be repaired here")))
 }
 
 /// As [`may_mend`], wherever the input comes from.
@@ -36,34 +40,36 @@ pub fn mending(ctx: &RunContext) -> Result<Option<Mending>> {
     if ctx.store().health().is_ok() {
         return Ok(None);
     }
-    let refused = |text: String| {
+    let refused = |program: &str| {
+        let text = format!("{program} runs this shell");
         let way_out = "end that host, and do this in a terminal that was not opened below it";
         Err(Error::new(text).hint(way_out))
     };
     let Some(above) = ProcessId::whole_ancestry() else {
-        return refused("whether a host runs this shell cannot be found out".to_owned());
+        return refused("a program that the system does not show");
     };
     let programs = [find_program(PROGRAM, &ctx.env), ctx.env.exe.clone()];
     for process in &above {
-        let Some(names) = process.names() else {
-            return refused("whether a host runs this shell cannot be found out".to_owned());
-        };
+        let names = process.names();
         let is_host = names.iter().any(|name| may_be_host(name))
             || programs.iter().flatten().any(|it| process.runs(it));
-        if is_host {
+        // Every process has a name, if it is not gone.
+        if is_host || names.is_empty() {
             let name = names.first().map(|name| name.to_string_lossy());
             let name = visible(&name.unwrap_or_default());
-            return refused(format!(
-                "`{name}` (process {}) runs this shell",
-                process.pid
-            ));
+            return refused(&format!("`{name}` (process {})", process.pid));
         }
     }
     ctx.store().mending(&above)
 }
 
-/// Says what the repair ends, asks `question`, and repairs; only says it in a dry run. Returns what
-/// was repaired; `None` if nothing is damaged.
+/// What the repair itself ends.
+pub const ENDS: &str = "What became active after that copy was written ends, with what it \
+    restricts. Running conversations that are not in the copy may only read until their next \
+    prompt.";
+
+/// Says what this command ends besides what it names, asks, and repairs; only says it in a dry run.
+/// Returns what was repaired; `None` if nothing is damaged.
 ///
 /// # Errors
 /// When the person does not agree or cannot be asked, and when the repair is refused or fails.
@@ -71,6 +77,7 @@ pub fn mend(
     ctx: &RunContext,
     caller: Caller,
     common: Common,
+    ends: &str,
     question: &str,
 ) -> Result<Option<Mending>> {
     let Some(mending) = mending(ctx)? else {
@@ -82,21 +89,21 @@ pub fn mend(
         1 => format!("{} is", backticked(&known, "")),
         _ => format!("{} are", backticked(&known, ", ")),
     };
-    let (file, copy) = (mending.file.display(), mending.copy.display());
-    let why = &mending.why;
+    let (file, why, copy) = (mending.file.display(), &mending.why, mending.copy.display());
     eprint(format_args!(
-        "`{file}` cannot be read: {why}.\nIts second copy, `{copy}`, takes its place; there {known} \
-         active.\nWhat became active after that copy was written ends, with what it restricts. \
-         Running conversations that are not in the copy may only read until their next prompt.\n"
+        "`{file}` cannot be read: {why}.\nIts second copy, in `{copy}`, takes its place; there {known} \
+         active.\n{ends}\n"
     ));
     if common.dry_run {
         return Ok(Some(mending));
     }
-    if !common.yes && caller != (Caller::Person { terminal: true }) {
-        return Err(Error::new("nobody can be asked").hint("`--yes` agrees"));
-    }
-    if !common.yes && !agrees(question) {
-        return Err(Error::new("nothing was repaired"));
+    if !common.yes {
+        if caller != (Caller::Person { terminal: true }) {
+            return Err(Error::new("nobody can be asked").hint("`--yes` agrees"));
+        }
+        if !agrees(question) {
+            return Err(Error::new("nothing was repaired"));
+        }
     }
     ctx.store().mend(&mending)?;
     Ok(Some(mending))

@@ -12,6 +12,9 @@ use super::store::forget;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
 
+/// The way out without a sound copy.
+const NEXT_PROMPT: &str = "end chibi wherever it runs; its next prompt begins a new record";
+
 /// A damaged record that may be repaired. There is none without the checks in [`Store::mending`].
 #[derive(Debug)]
 pub struct Mending {
@@ -19,7 +22,7 @@ pub struct Mending {
     pub file: PathBuf,
     /// Why it cannot be read.
     pub why: String,
-    /// What takes its place.
+    /// The directory of the copy that takes its place.
     pub copy: PathBuf,
     known: Rc<State>,
 }
@@ -77,23 +80,19 @@ impl Store {
         })
     }
 
+    /// The second copy's directory, and what it says.
     fn sound_copy(&self) -> Result<(&Path, Rc<State>)> {
-        let unknown = |why: String| {
-            let text = format!("what was active is not known from its second copy either: {why}");
-            Error::new(text).hint(
-                "end every running host; the next prompt in chibi begins a new record, and \
-                 `agent-skills deactivate` then ends what is left",
-            )
+        let refused = |why: &str| Err(Error::new(why).hint(NEXT_PROMPT));
+        let Some(copy) = &self.record.second else {
+            return refused("there is no place for a second copy");
         };
-        let Some((copy, known)) = self.record.second_copy() else {
-            return Err(unknown("there is no place for one".to_owned()));
-        };
-        let shown = copy.display();
-        match known {
-            Ok(Some(known)) if !known.holds_nothing() => Ok((copy, known)),
-            Ok(Some(_)) => Err(unknown(format!("`{shown}` says that nothing was"))),
-            Ok(None) => Err(unknown(format!("`{shown}` is missing"))),
-            Err(why) => Err(unknown(format!("`{shown}` cannot be read ({why})"))),
+        let place = copy.path().parent().unwrap_or(copy.path());
+        let refused = |why| refused(&format!("its second copy, in `{}`, {why}", place.display()));
+        match copy.read_anew() {
+            Ok(Some(known)) if !known.holds_nothing() => Ok((place, known)),
+            Ok(Some(_)) => refused("says that nothing was active".to_owned()),
+            Ok(None) => refused("is missing".to_owned()),
+            Err(why) => refused(format!("cannot be read: {why}")),
         }
     }
 }

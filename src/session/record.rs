@@ -16,7 +16,7 @@ use crate::sys::{Directories, Env, hash};
 pub(super) struct Record {
     first: StateFile,
     /// `None` if both would be in the same place.
-    second: Option<StateFile>,
+    pub(super) second: Option<StateFile>,
     /// A copy from when the program's directory was writable and no longer is, or the reverse.
     former: Option<StateFile>,
 }
@@ -145,12 +145,6 @@ impl Record {
             former.remove();
         }
         Ok(())
-    }
-
-    /// The second copy's place, and what it says on disk; `None` if there is no such place.
-    pub(super) fn second_copy(&self) -> Option<(&Path, Result<Option<Rc<State>>, Unreadable>)> {
-        let second = self.second.as_ref()?;
-        Some((second.path(), second.read_anew()))
     }
 
     /// The copy that is missing or differs although the state is worth keeping, and why.

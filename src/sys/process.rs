@@ -66,9 +66,9 @@ impl ProcessId {
     }
 
     /// The names of its program: as it was started, of its executable, and as it calls itself. Only
-    /// the first is always known, as the others are not told of another user's process. `None` if
-    /// the process is gone.
-    pub fn names(self) -> Option<Vec<OsString>> {
+    /// the first is always known, as the others are not told of another user's process. None if the
+    /// process is gone.
+    pub fn names(self) -> Vec<OsString> {
         let name = |path: PathBuf| Some(path.file_name()?.to_owned());
         let text = |file| {
             let mut bytes = Vec::new();
@@ -80,8 +80,11 @@ impl ProcessId {
         };
         let executable = fs::read_link(self.at("exe")).ok().and_then(name);
         let own = text("cmdline").and_then(|path| name(path.into()));
-        let names = [Some(text("comm")?), executable, own];
-        Some(names.into_iter().flatten().collect())
+        let Some(started_as) = text("comm") else {
+            return Vec::new();
+        };
+        let others = [executable, own].into_iter().flatten();
+        std::iter::once(started_as).chain(others).collect()
     }
 
     /// Whether it runs this executable, under whatever name. No if the system does not say.
@@ -255,8 +258,8 @@ mod tests {
         let me = ProcessId::current();
         let own = std::env::current_exe().unwrap();
         let name = own.file_name().unwrap().to_owned();
-        assert!(me.names().unwrap().contains(&name) && me.runs(&own));
-        assert!(!me.runs("/proc".as_ref()) && ProcessId { pid: 0, ..me }.names().is_none());
+        assert!(me.names().contains(&name) && me.runs(&own));
+        assert!(!me.runs("/proc".as_ref()) && ProcessId { pid: 0, ..me }.names().is_empty());
     }
 
     #[test]

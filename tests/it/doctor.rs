@@ -275,20 +275,23 @@ fn repairing_an_untrusted_state_lifts_nothing() {
         host.starts().activates("reads");
         let state = host.plugin_dir().join("state.json");
         fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
+        finds(&host, "state", "fail", &["doctor --fix"]);
+        let fixed = host.succeeds(&["doctor", "--fix", "--yes"]);
+        assert!(fixed.contains("was repaired from its copy"), "{fixed}");
+        assert_eq!(check(&host, "state")["outcome"], "ok");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        // Without the copy, nothing says who asks.
+        host.succeeds(&["deactivate"]);
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
         finds(&host, "state", "fail", &["chmod 600"]);
-        // Who asks is not known without it, and what repairs it is said.
-        let refused = host.fails(&["doctor", "--fix"]);
-        assert!(
-            refused.contains("state.json` cannot be read") && refused.contains("doctor` says"),
-            "{refused}"
-        );
+        let refused = host.fails(&["doctor", "--fix", "--yes"]);
+        assert!(refused.contains("is missing"), "{refused}");
         host.blocks("shell_exec", &json!({"command": "ls"}));
         fs::set_permissions(&state, fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(check(&host, "state")["outcome"], "ok");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
         fs::write(&state, "garbage").unwrap();
         finds(&host, "state", "fail", &["next prompt"]);
-        assert_eq!(host.person(&["doctor", "--fix"]).status, 1);
+        assert_eq!(host.person(&["doctor", "--fix", "--yes"]).status, 1);
         assert_eq!(fs::read_to_string(&state).unwrap(), "garbage");
     }
 }

@@ -74,12 +74,7 @@ fn deactivate_repairs_a_damaged_record_and_ends_all() {
         let (host, _) = damaged(host);
         let (said, status) = converse(host.command().args(WAYS[0]), "n\n");
         assert_eq!(status, 1);
-        refused(
-            &host,
-            &said,
-            "`careful` is active",
-            "Repair it, and deactivate them?",
-        );
+        refused(&host, &said, "`careful` is active", "Deactivate it all?");
         let dry = host.succeeds(&["deactivate", "--dry-run"]);
         refused(&host, &dry, "would deactivate `careful`", "");
         let (said, status) = converse(host.command().args(WAYS[0]), "y\n");
@@ -92,7 +87,7 @@ fn deactivate_repairs_a_damaged_record_and_ends_all() {
 }
 
 #[test]
-fn what_the_copy_does_not_know_stays_closed_until_the_next_prompt() {
+fn what_the_copy_does_not_know_waits_for_the_next_prompt() {
     let (mut host, _) = damaged(Host::stdin());
     host.session("another");
     restricts(&host);
@@ -158,7 +153,7 @@ fn a_copy_that_proves_nothing_repairs_nothing() {
             (Some("garbage"), "cannot be read"),
             (Some(&endless), "cannot be read"),
             (Some(&other_version), "cannot be read"),
-            (Some(nothing), "says that nothing was"),
+            (Some(nothing), "says that nothing was active"),
         ] {
             match text {
                 Some(text) => fs::write(&second, text).unwrap(),
@@ -166,11 +161,16 @@ fn a_copy_that_proves_nothing_repairs_nothing() {
             }
             for way in WAYS {
                 let said = host.fails(&[way, &["--yes"]].concat());
-                refused(&host, &said, why, "end every running host; the next prompt");
+                refused(
+                    &host,
+                    &said,
+                    why,
+                    "end chibi wherever it runs; its next prompt",
+                );
             }
             let doctor = host.person(&["doctor"]).stdout;
             assert!(
-                doctor.contains("the next prompt in chibi begins"),
+                doctor.contains("its next prompt begins a new record"),
                 "{doctor}"
             );
         }

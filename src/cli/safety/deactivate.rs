@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
-use crate::cli::mending::mend;
+use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Caller, Failure};
@@ -23,13 +23,22 @@ impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let context = self.context.as_deref();
-        let mending = mend(ctx, caller, common, "Repair it, and deactivate them?")?;
-        let ended = match mending.filter(|_| common.dry_run) {
-            Some(mending) => mending.known(context),
-            None => {
-                context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
-                ctx.store().deactivate(context, common.dry_run)?
-            }
+        let (ends, question) = match context {
+            None => (
+                "All that is active ends, even if it is not in the copy, with what it restricts.",
+                "Deactivate it all?",
+            ),
+            Some(_) => (
+                ENDS,
+                "Repair it, and deactivate those of that conversation?",
+            ),
+        };
+        let mending = mend(ctx, caller, common, ends, question)?;
+        let ended = if let Some(mending) = mending.filter(|_| common.dry_run) {
+            mending.known(context)
+        } else {
+            context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
+            ctx.store().deactivate(context, common.dry_run)?
         };
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
         if !common.dry_run {

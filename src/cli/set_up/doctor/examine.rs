@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
-use crate::cli::mending::mend;
+use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
 use crate::cli::wrap::hanging;
 use crate::cli::{Caller, Failure, Paint, Screen, json};
@@ -57,7 +57,7 @@ impl Doctor {
         let (mut fixed, mut not_fixed) = Default::default();
         if self.fix && !common.dry_run {
             // First: without the record, nothing says whether the rest may be repaired.
-            let mended = mend(ctx, caller, common, "Repair it?")?;
+            let mended = mend(ctx, caller, common, ENDS, "Repair it?")?;
             (fixed, not_fixed) = repair(ctx);
             fixed.extend(
                 mended.map(|it| format!("`{}` was repaired from its copy", it.file.display())),
