@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::error::{Error, Result};
-use crate::host::ours;
+use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
 use crate::sys::variables::OF_A_CALL;
 use crate::sys::visible;
@@ -122,6 +122,14 @@ pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
 /// Whether the environment is that of a host's call.
 pub fn in_a_call(ctx: &RunContext) -> bool {
     OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some())
+}
+
+/// A command, as [`pasted`] writes it, as it is typed to the host of this call.
+pub fn through_host(ctx: &RunContext, command: &str) -> String {
+    match ctx.protocol {
+        Some(Protocol::Environment) => format!("chibi -p agent-skills {command}"),
+        _ => format!("chibi -p agent-skills \"{command}\""),
+    }
 }
 
 /// The command of these words, to be copied from a message into a shell. A model may have written

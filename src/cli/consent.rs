@@ -6,8 +6,10 @@ use std::fmt::{self, Write as _};
 use std::io::BufRead;
 
 use super::caller::{Caller, is_by_host, pasted};
-use super::describe::{SHOWN, describe, describe_difference, findings, list, origins, short_ref};
+use super::describe::{describe_difference, list, short_ref};
+use super::describe_plan::{describe, findings, origins};
 use super::options::Consent;
+use super::screen::Screen;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Switch, Target};
 use crate::run_context::RunContext;
@@ -18,6 +20,7 @@ use crate::sys::{eprint, tell};
 pub struct Consenting {
     asked: Asked,
     consent: Consent,
+    screen: Screen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +41,11 @@ impl Consenting {
             Caller::Person { terminal: true } => Asked::Person,
             _ => Asked::Nobody,
         };
-        Self { asked, consent }
+        Self {
+            asked,
+            consent,
+            screen: Screen::new(&ctx.env, caller),
+        }
     }
 
     /// The next step: `here`, or through the host the `command` that the user has to run.
@@ -65,12 +72,16 @@ impl Consenting {
         self.asked == Asked::Person && !self.consent.yes
     }
 
-    /// Shows what `command` would install, and decides.
+    /// Shows what `command` would install, and decides; `show` is the command that shows a skill as a
+    /// whole. A host is shown only what it gets: the words of a refused skill are not for a model.
     ///
     /// # Errors
     /// When nobody can be asked and the scan's findings are too severe.
-    pub fn to_install(self, plan: &Plan, command: &str) -> Result<bool> {
-        self.show(format_args!("{}", describe(plan)));
+    pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
+        let told = describe(plan, show, self.screen);
+        if self.asked != Asked::Host {
+            self.show(format_args!("{told}"));
+        }
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -81,6 +92,9 @@ impl Consenting {
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
         self.unless_suspect(findings(plan), "installed", command)?;
+        if self.asked == Asked::Host {
+            self.show(format_args!("{told}"));
+        }
         Ok(true)
     }
 
@@ -93,7 +107,7 @@ impl Consenting {
     pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
-        if self.asks() || needed {
+        if self.asked != Asked::Host && (self.asks() || needed) {
             self.show(format_args!("{}", describe_difference(difference)));
         }
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
@@ -118,6 +132,9 @@ impl Consenting {
         if difference.needs_consent() && !self.consent.yes {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
+        }
+        if self.asked == Asked::Host && needed {
+            self.show(format_args!("{}", describe_difference(difference)));
         }
         Ok(true)
     }
@@ -167,7 +184,7 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        self.show(format_args!("{}", describe(plan)));
+        self.show(format_args!("{}", describe(plan, None, self.screen)));
         self.decides("Install it?", findings(plan), "installed")
     }
 
@@ -200,7 +217,7 @@ impl Consenting {
             return Ok(());
         }
         let mut text = format!("it was not {done}, for the scan found:");
-        for finding in suspects.iter().take(SHOWN) {
+        for finding in suspects {
             let _ = write!(text, "\n  {}", finding.summary());
         }
         let here = "look at it with `agent-skills show`; `--accept-findings` goes on all the same";

@@ -75,7 +75,9 @@ pub fn decision(common: Common, verb: &Verb) -> Decision {
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 fn of_verb(verb: &Verb) -> Decision {
     match verb {
+        Verb::Install(Install { list: true, .. }) => Decision::anyone(),
         Verb::Install(Install {
+            list: false,
             findings,
             reading,
             scope,
@@ -227,6 +229,8 @@ fn of_verb(verb: &Verb) -> Decision {
         })
         | Verb::Show(Show {
             references: _,
+            all: _,
+            skill: _,
             reading: _,
             file: _,
             offline: _,

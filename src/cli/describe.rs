@@ -1,103 +1,18 @@
-//! What an install or an update would do, in enough detail to decide.
+//! What an update would change, in enough detail to decide, and how commits are named.
 
 use std::fmt::{Display, Write as _};
 
-use crate::marketplace::{Difference, Finding, Kind, Origin, Plan, Planned};
+use crate::marketplace::{Difference, Origin};
 use crate::skill::{brief, one_line, visible};
-use crate::sys::text::count;
 
-/// Maximum number of findings shown per skill.
-pub const SHOWN: usize = 20;
 /// The length of a line with scripts or tools, after which the next begins.
 const WIDTH: usize = 100;
-
-/// Describes the plan.
-pub fn describe(plan: &Plan) -> String {
-    let at = at_commit(plan.commit.as_deref());
-    let mut text = format!("From {}{at}:\n", one_line(&plan.source));
-    let mut described: Vec<&Origin> = Vec::new();
-    for from in origins(plan) {
-        if !described.contains(&from) {
-            described.push(from);
-            describe_origin(&mut text, plan, from);
-        }
-    }
-    for skill in &plan.skills {
-        describe_skill(&mut text, skill);
-    }
-    text
-}
-
-/// Where the skills of a plan come from.
-pub fn origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
-    let skills = plan.skills.iter();
-    skills.filter_map(|skill| skill.provenance.as_deref())
-}
-
-/// The scan's findings about the skills of a plan.
-pub fn findings(plan: &Plan) -> impl Iterator<Item = &Finding> {
-    plan.skills.iter().flat_map(|skill| &skill.findings)
-}
-
-fn at_commit(commit: Option<&str>) -> String {
-    commit.map_or_else(String::new, |commit| format!(" at {}", one_line(commit)))
-}
-
-/// Adds what the first line does not say about a skill's origin.
-fn describe_origin(text: &mut String, plan: &Plan, from: &Origin) {
-    let source = one_line(&from.source);
-    if from.source != plan.source {
-        let _ = writeln!(text, "  {source}{}", at_commit(from.commit.as_deref()));
-    }
-    if let Some(address) = &from.address {
-        let address = one_line(address);
-        let _ = match from.kind {
-            Kind::Git => writeln!(text, "  ATTENTION: git went to {address} for {source}"),
-            _ => writeln!(text, "  ATTENTION: {source} led to {address}"),
-        };
-    }
-    if let Some(doubt) = doubt(from) {
-        let _ = writeln!(text, "  ATTENTION: {doubt}");
-    }
-}
 
 /// Why the commit may not belong to its source.
 pub fn doubt(from: &Origin) -> Option<String> {
     let doubt = from.doubt()?;
     let commit = one_line(from.commit.as_deref().unwrap_or("it"));
     Some(format!("{commit} of {} is {doubt}", one_line(&from.source)))
-}
-
-fn describe_skill(text: &mut String, skill: &Planned) {
-    let description = skill.description.as_deref().unwrap_or("no description");
-    let _ = writeln!(text, "  {}: {}", skill.name, brief(description, 200));
-    let (files, paths) = (count(skill.files, "file"), some(&skill.paths));
-    let _ = writeln!(text, "    {files}, {} bytes: {paths}", skill.bytes);
-    if !skill.scripts.is_empty() {
-        let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
-    }
-    let tools = skill.powers.allowed_tools.as_deref().map(list);
-    let tools = tools.unwrap_or_else(|| "every tool, as it has no allowed-tools".to_owned());
-    let _ = writeln!(text, "    may use: {tools}");
-    let remarks = skill.powers.remarks();
-    if !remarks.is_empty() {
-        let _ = writeln!(text, "    says of itself: {}", list(&remarks));
-    }
-    for remark in skill.dropped.iter().chain(&skill.warnings) {
-        let _ = writeln!(text, "    note: {}", one_line(remark));
-    }
-    describe_findings(text, &skill.findings);
-}
-
-fn describe_findings(text: &mut String, findings: &[Finding]) {
-    for finding in findings.iter().take(SHOWN) {
-        let _ = writeln!(text, "    {}", finding.summary());
-    }
-    let more = findings.len().saturating_sub(SHOWN);
-    if more > 0 {
-        let all = "`agent-skills scan` shows all";
-        let _ = writeln!(text, "    and {}: {all}", count(more, "more finding"));
-    }
 }
 
 /// Both commits of a change, abbreviated; `None` if neither is known, as for a local directory.
@@ -149,7 +64,9 @@ pub fn describe_difference(difference: &Difference) -> String {
     if difference.edited {
         text.push_str("    it was changed after it was installed\n");
     }
-    describe_findings(&mut text, &difference.new_findings);
+    for finding in &difference.new_findings {
+        let _ = writeln!(text, "    {}", finding.summary());
+    }
     if let Some(diff) = &difference.text {
         text.push_str(&printable(diff));
     }

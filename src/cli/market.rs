@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::permitted::permitting;
+use super::screen::is_dumb;
 use crate::catalog::Layer;
 use crate::error::Result;
 use crate::host::Protocol;
@@ -29,9 +30,8 @@ pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<
 
 /// What shows progress, if a person watches at a terminal.
 pub fn watched(ctx: &RunContext) -> Option<fn(&str)> {
-    let steers = ctx.env.text("TERM").as_deref() != Some("dumb");
-    let watched =
-        ctx.protocol.is_none() && steers && !is_quiet() && std::io::stderr().is_terminal();
+    let steers = ctx.protocol.is_none() && !is_dumb(&ctx.env);
+    let watched = steers && !is_quiet() && std::io::stderr().is_terminal();
     watched.then_some(progress)
 }
 

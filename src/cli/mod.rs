@@ -5,9 +5,11 @@
 
 mod args;
 mod caller;
+mod choosing;
 mod consent;
 mod decisions;
 mod describe;
+mod describe_plan;
 mod get;
 mod json;
 mod layers;

@@ -18,6 +18,7 @@ pub struct Outcomes {
     common: Common,
     caller: Caller,
     results: Vec<(String, Result<String>)>,
+    next: String,
 }
 
 /// What became of one, in the format that `--json` documents.
@@ -40,11 +41,11 @@ struct Answer<'o> {
 impl Outcomes {
     /// Nothing has been done yet.
     pub fn new(common: Common, caller: Caller) -> Self {
-        let results = Vec::new();
         Self {
             common,
             caller,
-            results,
+            results: Vec::new(),
+            next: String::new(),
         }
     }
 
@@ -90,6 +91,11 @@ impl Outcomes {
         self.results.push((name.to_owned(), outcome));
     }
 
+    /// Adds what to do next, once for all of them.
+    pub fn then(&mut self, next: String) {
+        self.next = next;
+    }
+
     /// Reports the errors, and returns what of that belongs to the answer.
     pub fn errors(self) -> String {
         let mut text = String::new();
@@ -122,6 +128,9 @@ impl Outcomes {
                 Ok(message) => text += &message,
                 Err(error) => told(self.common, self.caller, &name, error, &mut text),
             }
+        }
+        if !self.common.quiet {
+            text += &self.next;
         }
         Failure::unless(is_good, text)
     }

@@ -5,8 +5,10 @@ use std::rc::Rc;
 
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
-use super::describe::{describe, doubt, findings, origins};
+use super::describe::doubt;
+use super::describe_plan::{describe, findings, origins};
 use super::options::{Common, Findings};
+use super::screen::Screen;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Permit, Plan};
@@ -15,7 +17,8 @@ use crate::run_context::RunContext;
 use crate::sys::tell;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may
-/// not belong to its source; then consent. A dry run ends in a no after the policies.
+/// not belong to its source; then consent. A dry run ends in a no after the policies. `show` is the
+/// command that shows one of its skills as a whole.
 ///
 /// # Errors
 /// When a policy cannot be read.
@@ -24,14 +27,15 @@ pub fn deciding<'a>(
     caller: Caller,
     (common, findings): (Common, Findings),
     layer: Layer,
-    command: &'a str,
+    (command, show): (&'a str, Option<&'a str>),
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = ctx.policies()?;
     let consenting = Consenting::new(ctx, common.consent(findings), caller);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
         if common.dry_run {
-            tell(format_args!("{}", describe(plan)));
+            let screen = Screen::new(&ctx.env, caller);
+            tell(format_args!("{}", describe(plan, show, screen)));
             return Ok(false);
         }
         // Hosting sites serve the commits of forks under the address of the original repository.
@@ -39,7 +43,7 @@ pub fn deciding<'a>(
         if let Some(doubt) = origins.find_map(doubt) {
             decided_by_a_person(ctx, caller, command).map_err(|error| error.context(doubt))?;
         }
-        consenting.to_install(plan, command)
+        consenting.to_install(plan, command, show)
     })
 }
 

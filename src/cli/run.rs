@@ -14,7 +14,7 @@ use super::screen::Screen;
 use super::set_up::man;
 use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::{be_quiet, shown, text::nearest};
+use crate::sys::{be_quiet, eprint, keep_told, kept, shown, text::nearest};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -50,6 +50,19 @@ pub fn run(
 /// Verbs whose output other programs read: the model's text, and the reference validator's output.
 const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
 
+/// The answer after what was told on the way, which an error does without.
+fn after_told(answer: Result<String, Failure>) -> Result<String, Failure> {
+    let told = kept();
+    match answer {
+        Ok(answer) => Ok(told + &answer),
+        Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
+        Err(failure) => {
+            eprint(format_args!("{told}"));
+            Err(failure)
+        }
+    }
+}
+
 fn answer(
     ctx: &RunContext,
     words: &[OsString],
@@ -75,13 +88,18 @@ fn answer(
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-    may(ctx, caller, common, &verb, &words.collect::<Vec<_>>())
+    // A host shows standard output only.
+    if screen.is_host && !common.json {
+        keep_told();
+    }
+    let answer = may(ctx, caller, common, &verb, &words.collect::<Vec<_>>())
         .map_err(Failure::from)
         .and_then(|()| run_verb(ctx, verb, common, caller, screen, live))
         .map_err(|failure| match failure {
             Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
-        })
+        });
+    after_told(answer)
 }
 
 /// The error with the nearest verb alone, where clap names all that are near.

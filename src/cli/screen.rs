@@ -91,8 +91,13 @@ impl Screen {
 
 /// Follows <https://no-color.org> and <https://bixense.com/clicolors>.
 fn takes_colour(env: &Env) -> bool {
-    let is = |name: &str, value: &str| env.text(name).as_deref() == Some(value);
-    env.path("NO_COLOR").is_none() && !is("TERM", "dumb") && !is("CLICOLOR", "0")
+    let is_off = env.text("CLICOLOR").as_deref() == Some("0");
+    env.path("NO_COLOR").is_none() && !is_dumb(env) && !is_off
+}
+
+/// Whether the terminal shows text only: what is on it cannot be changed.
+pub fn is_dumb(env: &Env) -> bool {
+    env.text("TERM").as_deref() == Some("dumb")
 }
 
 #[cfg(test)]

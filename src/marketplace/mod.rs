@@ -23,7 +23,7 @@ pub use install::{Repaired, Switch, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{named_by_directory, offered_name};
 pub use market::Market;
-pub use options::{Confirm, InstallOptions, Note};
+pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
 pub use source::{Listed, Origin, Source, within_sources};

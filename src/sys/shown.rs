@@ -2,7 +2,7 @@
 //! characters that control the terminal, are invisible or reorder text are made visible here, even
 //! if an earlier step forgot to.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -179,11 +179,33 @@ pub fn be_quiet(quiet: bool) {
     IS_QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// As [`eprint`], for what is neither an error nor a question: nothing if that is not wanted.
+/// As [`eprint`], for what is neither an error nor a question: nothing if that is not wanted, and
+/// kept for the answer if [`keep_told`] was called.
 pub fn tell(text: Arguments) {
-    if !is_quiet() {
+    if is_quiet() {
+        return;
+    }
+    let is_kept = KEPT.with_borrow_mut(|kept| match kept {
+        Some(kept) => kept.write_fmt(text).is_ok(),
+        None => false,
+    });
+    if !is_kept {
         eprint(text);
     }
+}
+
+thread_local! {
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on what is told is kept: the caller sees standard output only.
+pub fn keep_told() {
+    KEPT.set(Some(String::new()));
+}
+
+/// What was kept, which ends here.
+pub fn kept() -> String {
+    KEPT.take().unwrap_or_default()
 }
 
 /// Whether [`tell`] is silent.

@@ -47,6 +47,14 @@ pub(super) fn set_action(signal: c_int, action: Action) {
     unsafe { libc::sigaction(signal, &raw const new, ptr::null_mut()) };
 }
 
+/// Runs something that reads the interrupt key itself, which then does not end the process.
+pub fn ignoring_interrupts<T>(run: impl FnOnce() -> T) -> T {
+    set_action(libc::SIGINT, Action::Ignore);
+    let ran = run();
+    set_action(libc::SIGINT, Action::Default);
+    ran
+}
+
 /// Sets every signal to its default. The standard library ignores `SIGPIPE`, a host may ignore
 /// more, and programs that we execute would inherit that.
 pub fn reset_actions() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::install::told;
+use super::install::{is_new, told, what_next};
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
@@ -29,27 +29,31 @@ impl ImportLock {
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let layer = self.scope.layer();
         let given = (common, self.findings);
-        let mut confirm = deciding(ctx, caller, given, layer, "import-lock")?;
+        let mut confirm = deciding(ctx, caller, given, layer, ("import-lock", None))?;
         let base = self.scope.base(ctx);
         let market = Market {
             dry_run: common.dry_run,
             ..market_for(ctx, &base, false, layer)?
         };
         let mut outcomes = Outcomes::new(common, caller);
+        let mut new = Vec::new();
         for one in market.import_lock(&self.path, &mut confirm, &mut note)? {
             let told = one
                 .outcome
-                .and_then(|installed| told(ctx, common, &installed, layer));
+                .and_then(|installed| Ok((told(ctx, common, &installed, layer)?, installed)));
             match told {
-                Ok(all) => all
-                    .into_iter()
-                    .for_each(|(name, text)| outcomes.push(&name, Ok(text))),
+                Ok((told, installed)) => {
+                    told.into_iter()
+                        .for_each(|(name, text)| outcomes.push(&name, Ok(text)));
+                    new.extend(installed.into_iter().filter(is_new));
+                }
                 Err(error) => {
                     let left_out = format!("`{}` was left out", one_line(&one.name));
                     outcomes.push(&one.name, Err(error.context(left_out)));
                 }
             }
         }
+        outcomes.then(what_next(&new, layer, caller));
         outcomes.answer()
     }
 }

@@ -9,17 +9,19 @@ use clap::builder::PossibleValue;
 use crate::activation::unmet;
 use crate::catalog::Layer;
 use crate::cli::caller::{decided_by_a_person, pasted};
+use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
 use crate::cli::get::update::{changed, record};
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::outcome::Outcomes;
+use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{deciding, permits_update};
 use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
 use crate::marketplace::{
-    As, Difference, Edited, InstallOptions, Installed, Market, Status, UpdateOptions, Updated,
+    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
+    Updated, offered_name,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -37,6 +39,9 @@ pub struct Install {
     /// Install every skill of the repository
     #[arg(long, conflicts_with = "skill", requires = "references")]
     pub all: bool,
+    /// List the skills of the repository, and install none
+    #[arg(long, requires = "references", conflicts_with_all = ["all", "skill", "name", "accept_findings"])]
+    pub list: bool,
     /// Install these skills of the repository
     #[arg(
         long,
@@ -90,8 +95,21 @@ impl Install {
         pasted(&words)
     }
 
-    /// Installs what each reference names, after showing it to anyone who can be asked. Without a
-    /// reference, installs from the lockfile: the project's, otherwise the user's.
+    /// The command that shows what a reference means.
+    fn show(&self, reference: &str) -> String {
+        let mut words = vec!["show", reference];
+        let reading = self.reading.and_then(|reading| reading.to_possible_value());
+        let reading = reading.as_ref().map(PossibleValue::get_name);
+        words.extend(
+            reading
+                .into_iter()
+                .flat_map(|reading| ["--reading", reading]),
+        );
+        pasted(&words)
+    }
+
+    /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
+    /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
     pub fn run(
         &self,
         ctx: &RunContext,
@@ -110,26 +128,19 @@ impl Install {
             dry_run: common.dry_run,
             ..market_for(ctx, &base, self.offline, layer)?
         };
-        let options = InstallOptions {
-            all: self.all,
-            skills: self.skill.clone(),
-            name: self.name.clone(),
-            reading: self.reading,
-        };
+        if self.list {
+            return self.list(ctx, common, caller, &market);
+        }
         let mut references: Vec<Option<&str>> = vec![None];
         if !self.references.is_empty() {
             references = self.references.iter().map(|one| Some(&**one)).collect();
         }
         let mut outcomes = Outcomes::new(common, caller);
+        let mut new = Vec::new();
         for reference in references {
             let command = self.command(reference);
-            let given = (common, self.findings);
-            let mut confirm = deciding(ctx, caller, given, layer, &command)?;
-            let installed = match reference {
-                Some(one) => market.install(one, &options, &mut confirm, &mut note),
-                None => market.restore(self.frozen, &mut confirm, &mut note),
-            };
-            let done = installed.and_then(|installed| {
+            let done = self.install(ctx, (common, caller), &market, layer, reference);
+            let done = done.and_then(|installed| {
                 let told = told(ctx, common, &installed, layer)?;
                 let switched = self.switch(
                     ctx,
@@ -138,21 +149,79 @@ impl Install {
                     (layer, &command),
                     &installed,
                 )?;
-                Ok((told, switched))
+                Ok((installed, told, switched))
             });
             match done {
-                Ok((told, switched)) => {
+                Ok((installed, told, switched)) => {
                     for (name, text) in told {
                         outcomes.push(&name, Ok(text));
                     }
                     for one in &switched {
                         outcomes.push(&one.name, changed(one));
                     }
+                    new.extend(installed.into_iter().filter(is_new));
                 }
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
+        outcomes.then(what_next(&new, layer, caller));
         outcomes.answer()
+    }
+
+    fn options<'p>(&self, pick: Option<Pick<'p>>) -> InstallOptions<'p> {
+        InstallOptions {
+            all: self.all,
+            skills: self.skill.clone(),
+            name: self.name.clone(),
+            reading: self.reading,
+            pick,
+        }
+    }
+
+    /// Installs what a reference means, or what the lockfile lists.
+    fn install(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        market: &Market,
+        layer: Layer,
+        reference: Option<&str>,
+    ) -> Result<Vec<Installed>> {
+        let command = self.command(reference);
+        let show = reference.map(|reference| self.show(reference));
+        let commands = (&*command, show.as_deref());
+        let given = (common, self.findings);
+        let mut confirm = deciding(ctx, caller, given, layer, commands)?;
+        let Some(reference) = reference else {
+            return market.restore(self.frozen, &mut confirm, &mut note);
+        };
+        let pick = picking(ctx, common, caller, true, &command);
+        let options = self.options(pick.as_ref().map(|pick| pick as Pick));
+        market.install(reference, &options, &mut confirm, &mut note)
+    }
+
+    /// The skills that each reference means. Nothing is installed.
+    fn list(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        market: &Market,
+    ) -> std::result::Result<String, Failure> {
+        let look = |reference: &str| {
+            let (source, skills) = market.offered(reference, &self.options(None), &mut note)?;
+            let reference = reference.to_owned();
+            Ok(Offered {
+                reference,
+                source,
+                skills,
+            })
+        };
+        let shown = |offered: &Offered| {
+            let install = self.command(Some(&offered.reference));
+            offered.shown(ctx, caller, &install)
+        };
+        look_at(common, caller, &self.references, "references", look, shown)
     }
 
     /// Switches the skills of which another version is installed.
@@ -194,7 +263,8 @@ impl Install {
     }
 }
 
-fn is_new(skill: &Installed) -> bool {
+/// Whether it was not there before.
+pub fn is_new(skill: &Installed) -> bool {
     skill.status == Status::New
 }
 
@@ -224,36 +294,69 @@ pub fn told(
             let from = one_line(skill.source.as_deref().unwrap_or_default());
             format!("would install `{}` from {from}\n", skill.name)
         } else {
-            outcome(skill, layer)
+            outcome(skill)
         };
         (skill.name.clone(), text)
     };
     let stay = installed.iter().filter(|skill| skill.switch.is_none());
     let mut all: Vec<(String, String)> = stay.map(told).collect();
     if let Some((_, last)) = all.last_mut() {
-        if layer == Layer::Project && !common.dry_run {
-            last.push_str("  it is used once the project is trusted: agent-skills trust\n");
-        }
         last.push_str(&unmet_of(ctx, installed));
     }
     Ok(all)
 }
 
 /// What has become of a skill in this layer.
-fn outcome(skill: &Installed, layer: Layer) -> String {
+fn outcome(skill: &Installed) -> String {
     let mut text = format!("{}\n", skill.summary());
     for remark in skill.dropped.iter().chain(&skill.warnings) {
         let _ = writeln!(text, "  note: {}", one_line(remark));
     }
-    if is_new(skill) && layer != Layer::Project {
-        let _ = writeln!(
-            text,
-            "  the model can use it now: skill_marketplace {{\"action\": \"use\", \
-             \"skill_ref\": \"{}\"}}",
-            skill.name
-        );
-    }
     text
+}
+
+/// What to do next with skills that were not there before, in the words of the host.
+pub fn what_next(new: &[Installed], layer: Layer, caller: Caller) -> String {
+    if new.is_empty() {
+        return String::new();
+    }
+    if layer == Layer::Project {
+        return "next: they are offered once the project is trusted: agent-skills trust\n"
+            .to_owned();
+    }
+    let skills: Vec<(String, Skill)> = new
+        .iter()
+        .filter_map(|one| {
+            let skill = Skill::load(&one.dir).ok()?;
+            Some((offered_name(&one.dir, &skill).to_string(), skill))
+        })
+        .collect();
+    let asked = skills
+        .iter()
+        .any(|(_, skill)| !skill.fields.disables_model_invocation());
+    let called = skills
+        .iter()
+        .find(|(_, skill)| skill.fields.user_invocable());
+    let (does, one) = match new {
+        [_] => ("it does", "it"),
+        _ => ("they do", "one"),
+    };
+    let mut ways = Vec::new();
+    if asked {
+        ways.push(format!("ask chibi for what {does}"));
+    }
+    if let Some((name, _)) = called {
+        ways.push(format!("call {one} by name: chibi \"/{name}\""));
+    }
+    // Its own tool is not offered before the next start.
+    let now = match caller {
+        Caller::Host if asked => "; a model can `use` it at once",
+        _ => "",
+    };
+    match ways.as_slice() {
+        [] => String::new(),
+        ways => format!("next: {}{now}\n", ways.join(", or ")),
+    }
 }
 
 fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {

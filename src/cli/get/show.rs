@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use super::cat::text;
-use crate::cli::describe::describe;
+use crate::cli::caller::pasted;
+use crate::cli::choosing::picking;
+use crate::cli::describe_plan::describe;
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
-use crate::cli::{Caller, Failure};
-use crate::marketplace::{As, InstallOptions};
+use crate::cli::{Caller, Failure, Screen};
+use crate::marketplace::{As, InstallOptions, Pick, Plan};
 use crate::run_context::RunContext;
 
 /// Show a skill without installing it
@@ -17,6 +19,12 @@ pub struct Show {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory
     #[arg(required = true, value_name = "REFERENCE")]
     pub references: Vec<String>,
+    /// Show every skill of the repository
+    #[arg(long, conflicts_with = "skill")]
+    pub all: bool,
+    /// Show these skills of the repository
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub skill: Vec<String>,
     /// How to interpret the reference
     #[arg(long, value_enum)]
     pub reading: Option<As>,
@@ -32,6 +40,8 @@ impl Show {
     /// Describes what would be installed.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         let options = InstallOptions {
+            all: self.all,
+            skills: self.skill.clone(),
             reading: self.reading,
             ..InstallOptions::default()
         };
@@ -51,8 +61,18 @@ impl Show {
             let shown = |file: &FileOf| file.text.clone();
             return look_at(common, caller, &self.references, "files", read, shown);
         }
-        let plan = |reference: &str| market.show(reference, &options, &mut note);
-        look_at(common, caller, &self.references, "plans", plan, describe)
+        let plan = |reference: &str| {
+            let command = pasted(&["show", reference]);
+            let pick = picking(ctx, common, caller, false, &command);
+            let options = InstallOptions {
+                pick: pick.as_ref().map(|pick| pick as Pick),
+                ..options.clone()
+            };
+            market.show(reference, &options, &mut note)
+        };
+        let screen = Screen::new(&ctx.env, caller);
+        let shown = |plan: &Plan| describe(plan, None, screen);
+        look_at(common, caller, &self.references, "plans", plan, shown)
     }
 }
 

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::marketplace::Candidate;
 use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, download, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
@@ -60,6 +61,19 @@ impl Index {
             }
         }
         Ok(None)
+    }
+
+    /// All its skills, for somebody who chooses among them.
+    pub fn candidates(&self, is_installed: impl Fn(&str) -> bool) -> Vec<Candidate> {
+        let candidate = |offer: &Offer| Candidate {
+            name: offer.name.clone(),
+            path: offer.name.clone(),
+            description: Some(offer.description.clone()).filter(|text| !text.is_empty()),
+            plugin: None,
+            installed: is_installed(&offer.name),
+            select: offer.name.clone(),
+        };
+        self.skills.iter().map(candidate).collect()
     }
 
     /// The skills that `want` means. It never guesses.

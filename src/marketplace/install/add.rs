@@ -109,16 +109,12 @@ impl Market<'_> {
     ) -> Result<Vec<Installed>> {
         self.begin()?;
         let staging = self.staging()?;
-        let (origin, mut results, staged) =
+        let (mut results, staged, plan) =
             self.stage_all(&staging, reference, requested, options, note)?;
         if staged.is_empty() {
             return Ok(results);
         }
-        if !confirm(&Plan::new(
-            &origin.source,
-            origin.commit.as_deref(),
-            &staged,
-        ))? {
+        if !confirm(&plan)? {
             let declined = staged.into_iter();
             results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
             return Ok(results);
@@ -137,7 +133,7 @@ impl Market<'_> {
         requested: &str,
         options: &InstallOptions,
         note: &mut Note,
-    ) -> Result<(Rc<Origin>, Vec<Installed>, Vec<Staged>)> {
+    ) -> Result<(Vec<Installed>, Vec<Staged>, Plan)> {
         let mut fetcher = self.fetcher(staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
@@ -175,7 +171,11 @@ impl Market<'_> {
             }
             staged.push(one);
         }
-        Ok((picked.origin, results, staged))
+        let plan = Plan {
+            chosen: picked.is_choice,
+            ..Plan::new(&origin.source, origin.commit.as_deref(), &staged)
+        };
+        Ok((results, staged, plan))
     }
 
     /// Moves staged skills into place.

@@ -104,6 +104,7 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &SKILL_FILE, &error))?;
         let (.., planned) = plan::look(&staged.path(), name, "", Vec::new())?;
         let plan = Plan {
+            chosen: false,
             source: source.to_owned(),
             commit: None,
             skills: vec![Rc::new(planned)],

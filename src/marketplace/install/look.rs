@@ -1,5 +1,6 @@
 //! Shows and scans skills without installing them.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use crate::marketplace::install::{Plan, Staged, plan};
 use crate::marketplace::lock::InstalledName;
 use crate::marketplace::reference::{As, Reference, SubPath, is_local};
 use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::{InstallOptions, Market, Note};
+use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::sys::{Progress, limits};
 
 impl Market<'_> {
@@ -32,6 +33,37 @@ impl Market<'_> {
         }
         let origin = &picked.origin;
         Ok(Plan::new(&origin.source, origin.commit.as_deref(), &staged))
+    }
+
+    /// The skills that `reference` means, and their source as people write it. Nothing is chosen.
+    ///
+    /// # Errors
+    /// As [`Market::install`], but not when several skills match.
+    pub fn offered(
+        &self,
+        reference: &str,
+        options: &InstallOptions,
+        note: &mut Note,
+    ) -> Result<(String, Vec<Candidate>)> {
+        let understood = Reference::parse(reference, options.reading)?;
+        let staging = self.home_staging()?;
+        let seen = RefCell::new(Vec::new());
+        let look = |candidates: &[Candidate]| {
+            candidates.clone_into(&mut seen.borrow_mut());
+            // Of a site, what is meant is fetched.
+            Ok(vec![0])
+        };
+        let options = InstallOptions {
+            pick: Some(&look),
+            ..options.clone()
+        };
+        let mut fetcher = self.fetcher(&staging);
+        let picked = self.pick(&mut fetcher, &understood, reference, &options, note)?;
+        let mut offered = seen.take();
+        if offered.is_empty() {
+            offered = picked.candidates(&self.installed_ids());
+        }
+        Ok((picked.origin.shown(), offered))
     }
 
     /// The content of a file of the one skill that `reference` means.

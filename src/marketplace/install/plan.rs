@@ -23,6 +23,9 @@ pub struct Plan {
     pub commit: Option<String>,
     /// The skills to be installed, without those already installed.
     pub skills: Vec<Rc<Planned>>,
+    /// Whether they were chosen among others that the reference means as well.
+    #[serde(skip)]
+    pub chosen: bool,
 }
 
 impl Plan {
@@ -32,6 +35,7 @@ impl Plan {
             source: source.to_owned(),
             commit: commit.map(str::to_owned),
             skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
+            chosen: false,
         }
     }
 }

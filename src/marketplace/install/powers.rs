@@ -16,7 +16,7 @@ pub struct Powers {
     pub disallowed_tools: Vec<String>,
     /// Whether the list is under `tools`, which restricts nothing unless an entry is a tool.
     #[serde(skip)]
-    is_unclear: bool,
+    pub is_unclear: bool,
     /// How it limits itself, by key. A missing key is no limit.
     pub limits: BTreeMap<&'static str, String>,
     /// What else it asks for, by key.

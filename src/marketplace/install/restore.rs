@@ -10,7 +10,7 @@ use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, Status, plan};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
-use crate::marketplace::source::choose;
+use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
 
 impl Market<'_> {
@@ -157,7 +157,8 @@ impl Market<'_> {
         let reading = entry.pinned()?;
         let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
-        let found = choose(&opened.snapshot.found, &want, &[], false).map_err(|miss| miss.error)?;
+        let found = choose(&opened.snapshot.found, &want, Choosing::default());
+        let found = found.map_err(|miss| miss.error)?;
         let found = found
             .first()
             .ok_or_else(|| Error::new("it is not there any more"))?;

@@ -54,6 +54,11 @@ impl Finding {
 
     /// The finding as one line of a report.
     pub fn summary(&self) -> String {
+        format!("{:5} {}", self.severity.as_str(), self.remark())
+    }
+
+    /// The same without its severity.
+    pub fn remark(&self) -> String {
         let place = match self.line {
             0 => visible(&self.file),
             line => format!("{}:{line}", visible(&self.file)),
@@ -65,9 +70,6 @@ impl Finding {
             ..
         } = self;
         let colon = if excerpt.is_empty() { "" } else { ": " };
-        format!(
-            "{:5} {place} {message} ({code}){colon}{excerpt}",
-            self.severity.as_str()
-        )
+        format!("{place} {message} ({code}){colon}{excerpt}")
     }
 }

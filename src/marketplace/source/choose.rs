@@ -1,5 +1,5 @@
 //! Chooses among the skills of a source (docs/spec/references.md#choosing). It never guesses: if
-//! several match, the error lists them. Pure.
+//! several match, it asks, or the error lists them.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -36,16 +36,30 @@ impl Miss {
     }
 }
 
-/// The skills that `want` means, limited to `names`, or all of them.
+/// Receives several skills among all that are found, and returns the positions of those that are
+/// meant.
+pub type Ask<'a> = &'a dyn Fn(&[&Found]) -> Result<Vec<usize>, Error>;
+
+/// How one chooses if several skills are meant.
+#[derive(Clone, Copy, Default)]
+pub struct Choosing<'c> {
+    /// Only those of these names.
+    pub names: &'c [String],
+    /// All of them.
+    pub all: bool,
+    /// Somebody is asked.
+    pub ask: Option<Ask<'c>>,
+}
+
+/// The skills that `want` means, of which some may have to be chosen.
 pub fn choose<'f>(
     found: &'f [Found],
     want: &Want,
-    names: &[String],
-    all: bool,
+    choosing: Choosing,
 ) -> Result<Vec<&'f Found>, Miss> {
     let everything: Vec<&Found> = found.iter().collect();
     match want {
-        Want::Any => several(&everything, names, all),
+        Want::Any => several(&everything, choosing),
         Want::Root => match found.iter().find(|found| found.path.is_empty()) {
             Some(root) => Ok(vec![root]),
             None => Err(absent(&everything, "there is no skill at its root")),
@@ -56,9 +70,9 @@ pub fn choose<'f>(
                 if group.is_empty() {
                     return Err(miss);
                 }
-                several(&group, names, all)
+                several(&group, choosing)
             }
-            Ok(_) if all || !names.is_empty() => {
+            Ok(_) if choosing.all || !choosing.names.is_empty() => {
                 let text = format!("`{}` names one skill already", name.escape_debug());
                 let error = Error::new(text).hint("leave out `--skill` and `--all`");
                 Err(Miss::refused(error))
@@ -69,13 +83,13 @@ pub fn choose<'f>(
             let text = format!("there is no skill at `{}`", path.as_str());
             let inside = at_path(&everything, path.as_str());
             let inside = inside.ok_or_else(|| absent(&everything, &text))?;
-            several(&inside, names, all)
+            several(&inside, choosing)
         }
         Want::PathOrName(path) => {
             let path = path.as_str();
             let below_skills = || at_path(&everything, &format!("skills/{path}"));
             match at_path(&everything, path).or_else(below_skills) {
-                Some(inside) => several(&inside, names, all),
+                Some(inside) => several(&inside, choosing),
                 None => Ok(vec![named(&everything, path)?]),
             }
         }
@@ -92,7 +106,8 @@ fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
     (!below.is_empty()).then_some(below)
 }
 
-fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&'f Found>, Miss> {
+fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>, Miss> {
+    let Choosing { names, all, ask } = choosing;
     if !names.is_empty() {
         return names.iter().map(|name| named(found, name)).collect();
     }
@@ -108,13 +123,35 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
         _ if all => Ok(distinct),
         // All that are shown are copies of it.
         [only] => Ok(vec![one_of(&shown, only.skill.name.as_str())?]),
-        _ => {
-            let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
-            let hint =
-                "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all with `--all`";
-            Err(Miss::refused(Error::new(text).hint(hint)))
-        }
+        _ => match ask {
+            Some(ask) => {
+                let meant = ask(&distinct).map_err(Miss::refused)?;
+                Ok(meant
+                    .into_iter()
+                    .filter_map(|at| distinct.get(at).copied())
+                    .collect())
+            }
+            None => {
+                let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
+                let hint = "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all \
+                     with `--all`";
+                Err(Miss::refused(Error::new(text).hint(hint)))
+            }
+        },
     }
+}
+
+/// What `--skill` takes to mean exactly this skill: its name, if no other has it, else its path.
+pub fn selects(found: &[Found], skill: &Found) -> String {
+    let everything: Vec<&Found> = found.iter().collect();
+    let name = skill.skill.name.as_str();
+    let is_it = named(&everything, name).is_ok_and(|named| named.path == skill.path);
+    let select = if is_it || skill.path.is_empty() {
+        name
+    } else {
+        &skill.path
+    };
+    select.to_owned()
 }
 
 fn filtered<'f>(found: &[&'f Found], mut test: impl FnMut(&Found) -> bool) -> Vec<&'f Found> {
@@ -223,7 +260,12 @@ mod tests {
     ) -> Result<Vec<String>, Miss> {
         let found = found(entries);
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
-        let chosen = choose(&found, want, &names, all)?;
+        let choosing = Choosing {
+            names: &names,
+            all,
+            ask: None,
+        };
+        let chosen = choose(&found, want, choosing)?;
         Ok(chosen.iter().map(|f| f.path.clone()).collect())
     }
 

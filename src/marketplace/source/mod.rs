@@ -11,7 +11,7 @@ mod picking;
 mod sources;
 mod upstream;
 
-pub use choose::{Miss, choose};
+pub use choose::{Choosing, Miss, choose, selects};
 pub use discover::{Found, discover};
 pub use listing::{Age, Listed};
 pub use manifest::Manifest;

@@ -1,18 +1,22 @@
 //! Decides which of the possible places a reference means, and which skills there are meant.
 
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Fetcher, Snapshot};
 use crate::marketplace::reference::{Place, Reading, Reference, Want};
-use crate::marketplace::source::{Found, Miss, Origin, choose};
-use crate::marketplace::{InstallOptions, Market, Note};
+use crate::marketplace::source::{Choosing, Found, Miss, Origin, choose, selects};
+use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::sys::limits;
 
 /// What a reference means.
 pub struct Picked<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
     pub chosen: Vec<Found>,
+    /// Whether they were chosen among others that the reference means as well.
+    pub is_choice: bool,
     pub origin: Rc<Origin>,
 }
 
@@ -32,7 +36,11 @@ impl Market<'_> {
             }
             Reference::Readings(readings) => readings.clone(),
         };
-        let picked = pick(fetcher, &readings, requested, options, note)?;
+        let installed = match options.pick {
+            Some(_) => self.installed_ids(),
+            None => HashSet::new(),
+        };
+        let picked = pick(fetcher, &readings, requested, options, &installed, note)?;
         let unusable = picked.snapshot.tree.unusable;
         if unusable > 0 {
             let (deep, long) = (limits::TREE_DEPTH, limits::TREE_PATH);
@@ -43,6 +51,39 @@ impl Market<'_> {
         }
         Ok(picked)
     }
+
+    /// What identifies each installed skill ([`Origin::id`]). Of a lockfile that cannot be read
+    /// nothing is known; an install reports it.
+    pub(crate) fn installed_ids(&self) -> HashSet<String> {
+        let entries = self.entries().unwrap_or_default();
+        entries.into_iter().map(|entry| entry.id).collect()
+    }
+}
+
+impl Picked<'_> {
+    /// The chosen skills as they are offered.
+    pub(crate) fn candidates(&self, installed: &HashSet<String>) -> Vec<Candidate> {
+        let chosen: Vec<&Found> = self.chosen.iter().collect();
+        candidates(&self.snapshot.found, &chosen, &self.origin, installed)
+    }
+}
+
+/// Some of the skills that are found in a source, for somebody who chooses among them.
+fn candidates(
+    found: &[Found],
+    some: &[&Found],
+    origin: &Origin,
+    installed: &HashSet<String>,
+) -> Vec<Candidate> {
+    let candidate = |one: &&Found| Candidate {
+        name: one.skill.name.to_string(),
+        path: one.path.clone(),
+        description: one.skill.description.clone(),
+        plugin: one.plugin.clone(),
+        installed: installed.contains(&origin.id(&one.path)),
+        select: selects(found, one),
+    };
+    some.iter().map(candidate).collect()
 }
 
 /// Takes the first reading that exists. Only if its repository or skill is missing, the next one is
@@ -52,6 +93,7 @@ fn pick<'a>(
     readings: &[Reading],
     requested: &str,
     options: &InstallOptions,
+    installed: &HashSet<String>,
     note: &mut Note,
 ) -> Result<Picked<'a>> {
     let choosing = options.all || !options.skills.is_empty();
@@ -74,7 +116,25 @@ fn pick<'a>(
         if readings.len() == 1 {
             note(&told);
         }
-        let opened = match fetcher.open(reading, requested, &options.skills, options.all) {
+        let is_choice = Cell::new(choosing);
+        let ask = |candidates: &[Candidate]| {
+            is_choice.set(true);
+            options.pick.map_or(Ok(Vec::new()), |pick| pick(candidates))
+        };
+        let mut skills = options.skills.clone();
+        // Of a site only what is meant is fetched.
+        if let (Place::WellKnown(url), Want::Any) = (&reading.place, &reading.want)
+            && let (Some(_), false) = (options.pick, choosing)
+        {
+            let is_there = |name: &str| installed.contains(&format!("{url}#{name}"));
+            let offered = fetcher.index(url)?.candidates(is_there);
+            if offered.len() > 1 {
+                let meant = ask(&offered).map_err(|error| error.context(format!("`{url}`")))?;
+                let meant = meant.into_iter().filter_map(|at| offered.get(at));
+                skills = meant.map(|one| one.select.clone()).collect();
+            }
+        }
+        let opened = match fetcher.open(reading, requested, &skills, options.all) {
             Ok(opened) => opened,
             Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
                 misses.push(Miss {
@@ -92,7 +152,13 @@ fn pick<'a>(
             _ => (opened.want(reading), options.all),
         };
         let found = &opened.snapshot.found;
-        let chosen: Vec<Found> = match choose(found, &want, &options.skills, all) {
+        let ask = |several: &[&Found]| ask(&candidates(found, several, &opened.origin, installed));
+        let choosing = Choosing {
+            names: &skills,
+            all,
+            ask: options.pick.is_some().then_some(&ask),
+        };
+        let chosen: Vec<Found> = match choose(found, &want, choosing) {
             Ok(chosen) => chosen.into_iter().cloned().collect(),
             Err(miss) => {
                 let error = miss.error.context(format!("`{}`", opened.origin.shown()));
@@ -110,6 +176,7 @@ fn pick<'a>(
         return Ok(Picked {
             snapshot: opened.snapshot,
             chosen,
+            is_choice: is_choice.get(),
             origin: Rc::new(opened.origin),
         });
     }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, Node, Snapshot, tree};
 use crate::marketplace::lock::{LockEntry, LockRef};
 use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want, version};
-use crate::marketplace::source::{Found, Origin, choose};
+use crate::marketplace::source::{Choosing, Found, Origin, choose};
 
 /// What a repository's refs show about an installed skill.
 pub enum Seen {
@@ -100,7 +100,7 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
     let last = if last.is_empty() { &entry.name } else { last };
     let renamed = snapshot.manifest.renames.get(last).cloned();
     let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
-    let named = choose(&snapshot.found, &wanted, &[], false).unwrap_or_default();
+    let named = choose(&snapshot.found, &wanted, Choosing::default()).unwrap_or_default();
     let moved = named.first().map(|found| &found.path);
     let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
     Err(Error::new(text).hint(match moved {

@@ -1,0 +1,175 @@
+//! Several skills are meant: a person at a terminal marks some of them in a list, anyone else gets
+//! the command for each. The library that draws the list writes to the terminal itself, so it gets
+//! only text without characters that control one.
+
+use std::fmt;
+
+use inquire::ui::RenderConfig;
+use inquire::validator::Validation;
+use inquire::{InquireError, MultiSelect};
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use super::caller::{Caller, is_by_host, pasted, through_host};
+use super::options::Common;
+use super::screen::{Paint, Screen, is_dumb};
+use super::table::shortened;
+use super::wrap::hanging;
+use crate::error::{Error, Result};
+use crate::marketplace::Candidate;
+use crate::run_context::RunContext;
+use crate::skill::{brief, one_line};
+use crate::sys::signals::ignoring_interrupts;
+
+/// The length of a description that is shown whole, and of one that is enough for a model to choose.
+const CHARS: usize = 1024;
+const HOST_CHARS: usize = 100;
+/// How many rows are shown at once: with the question and the help they fit a small terminal.
+const ROWS: usize = 12;
+/// What stands before each row: where the cursor is, and whether it is marked.
+const MARKS: usize = 6;
+/// The width up to which names are aligned.
+const NAMES: usize = 30;
+
+/// What chooses for `command` when several skills are meant; `None` where a brief error names them.
+/// Without `marks` they are only listed.
+pub fn picking<'a>(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    marks: bool,
+    command: &'a str,
+) -> Option<impl Fn(&[Candidate]) -> Result<Vec<usize>> + 'a> {
+    if common.json || is_by_host(ctx, caller) {
+        return None;
+    }
+    let screen = Screen::new(&ctx.env, caller);
+    let is_asked = caller == Caller::Person { terminal: true } && !common.yes;
+    let marks = marks && is_asked && !is_dumb(&ctx.env);
+    Some(move |candidates: &[Candidate]| {
+        if marks {
+            return marked(candidates, screen);
+        }
+        let number = candidates.len();
+        let list = listed(candidates, screen, command);
+        let text = format!("there are {number} skills, each with its command:\n{list}");
+        let hint = "`--skill a,b` takes several, `--all` all of them";
+        Err(Error::new(text.trim_end()).hint(hint))
+    })
+}
+
+/// One row of the list.
+struct Row {
+    name: String,
+    shown: String,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+/// The positions of those that a person marks.
+fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
+    let room = screen.width.unwrap_or(usize::MAX).saturating_sub(MARKS + 1);
+    let names = candidates.iter().map(|one| one.name.width());
+    let names = names.max().unwrap_or_default().min(NAMES);
+    let rows = candidates.iter().map(|one| {
+        let name = one_line(&one.name);
+        let pad = " ".repeat(names.saturating_sub(name.width()));
+        let (mark, description) = (mark(one), one.description.as_deref().unwrap_or_default());
+        let shown = format!("{name}{pad}  {mark}{}", brief(description, CHARS));
+        let shown = shortened(shown.trim_end(), room);
+        Row { name, shown }
+    });
+    let question = format!("Which of the {} skills?", candidates.len());
+    let named = |marked: &[inquire::list_option::ListOption<&Row>]| {
+        let names: Vec<&str> = marked.iter().map(|one| &*one.value.name).collect();
+        names.join(", ")
+    };
+    let at_least_one = |marked: &[inquire::list_option::ListOption<&Row>]| {
+        Ok(match marked {
+            [] => Validation::Invalid("mark one with space, or leave with Esc".into()),
+            _ => Validation::Valid,
+        })
+    };
+    let colours = if screen.colour {
+        RenderConfig::default_colored()
+    } else {
+        RenderConfig::empty()
+    };
+    let select = MultiSelect::new(&question, rows.collect())
+        .with_help_message("type to filter, space to mark, enter to install, Esc to leave")
+        .with_page_size(ROWS)
+        .with_formatter(&named)
+        .with_validator(at_least_one)
+        .with_render_config(colours);
+    match ignoring_interrupts(|| select.raw_prompt()) {
+        Ok(marked) => Ok(marked.into_iter().map(|one| one.index).collect()),
+        Err(InquireError::IO(error)) if error.kind() != std::io::ErrorKind::Interrupted => {
+            Err(Error::caused("the skills could not be shown", error)
+                .hint("`--list` lists them, `--skill NAME` takes one"))
+        }
+        Err(_) => Err(Error::new("nothing was installed: you chose none")
+            .hint("`--list` lists them, `--skill NAME` takes one")),
+    }
+}
+
+/// The skills that a reference means, in the format that `--json` documents.
+#[derive(Serialize)]
+pub struct Offered {
+    /// As it was typed.
+    pub reference: String,
+    /// As people write it.
+    pub source: String,
+    /// The skills there.
+    pub skills: Vec<Candidate>,
+}
+
+impl Offered {
+    /// The skills, each with the command that installs it.
+    pub fn shown(&self, ctx: &RunContext, caller: Caller, install: &str) -> String {
+        let screen = Screen::new(&ctx.env, caller);
+        if !screen.is_host {
+            return listed(&self.skills, screen, install);
+        }
+        let row = |one: &Candidate| {
+            let description = brief(one.description.as_deref().unwrap_or_default(), HOST_CHARS);
+            format!("{}: {}{description}\n", one_line(&one.name), mark(one))
+        };
+        let rows: String = self.skills.iter().map(row).collect();
+        let one = match self.skills.as_slice() {
+            [_] => install.to_owned(),
+            _ => format!("{install} --skill NAME"),
+        };
+        format!("{rows}install one: {}\n", through_host(ctx, &one))
+    }
+}
+
+/// Each skill with its whole description and its command.
+fn listed(candidates: &[Candidate], screen: Screen, command: &str) -> String {
+    let mut text = String::new();
+    for one in candidates {
+        let name = screen.paint(&one_line(&one.name), Paint::Bold);
+        let group = one
+            .plugin
+            .as_deref()
+            .map(|group| format!(" (of {})", one_line(group)));
+        let mark = mark(one);
+        let line = format!("  {name}{} {mark}", group.unwrap_or_default());
+        text.extend([line.trim_end(), "\n"]);
+        let description = one.description.as_deref().unwrap_or("no description");
+        text += &hanging("      ", &brief(description, CHARS), 6, screen);
+        let select = match candidates {
+            [_] => String::new(),
+            _ => format!(" {}", pasted(&["--skill", &one.select])),
+        };
+        text.extend(["      agent-skills ", command, &select, "\n"]);
+    }
+    text
+}
+
+fn mark(one: &Candidate) -> &'static str {
+    if one.installed { "(installed) " } else { "" }
+}
