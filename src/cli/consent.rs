@@ -4,14 +4,15 @@
 
 use std::fmt::{self, Write as _};
 use std::io::BufRead;
+use std::rc::Rc;
 
 use super::caller::{Caller, is_by_host, pasted};
 use super::describe::{describe_difference, list, short_ref};
-use super::describe_plan::{describe, findings, origins};
+use super::describe_plan::{describe, findings, origins, show_of};
 use super::options::Consent;
 use super::screen::Screen;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Origin, Plan, Severity, Switch, Target};
+use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::run_context::RunContext;
 use crate::sys::{eprint, tell};
 
@@ -87,11 +88,11 @@ impl Consenting {
         }
         let doubt = origins(plan).find_map(Origin::doubt);
         if let Some(doubt) = doubt.filter(|_| !self.consent.yes) {
-            let here = "look at it with `agent-skills show`; `--yes` agrees";
-            let next = self.next(command, here);
+            let next = self.next(command, &format!("{}; `--yes` agrees", look(plan, show)));
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
-        self.unless_suspect(findings(plan), "installed", command)?;
+        let suspects = (findings(plan), look(plan, show));
+        self.unless_suspect(suspects, "installed", command)?;
         if self.asked == Asked::Host {
             self.show(format_args!("{told}"));
         }
@@ -128,7 +129,8 @@ impl Consenting {
         if let Some(doubt) = regress {
             return Err(Error::new(doubt).hint(next("--allow-downgrade")));
         }
-        self.unless_suspect(&difference.new_findings, "updated", &command)?;
+        let look = format!("look at it with `{command} --dry-run --diff`");
+        self.unless_suspect((&difference.new_findings, look), "updated", &command)?;
         if difference.needs_consent() && !self.consent.yes {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
@@ -144,7 +146,9 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
-        eprint(format_args!("{}", describe_difference(difference)));
+        if self.asked != Asked::Host {
+            eprint(format_args!("{}", describe_difference(difference)));
+        }
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
@@ -159,7 +163,11 @@ impl Consenting {
             let text = format!("it is installed at {from}, not {to}");
             return Err(Error::new(text).hint(self.next(command, &here)));
         }
-        self.unless_suspect(&difference.new_findings, "switched", command)?;
+        let look = "they are new in that version".to_owned();
+        self.unless_suspect((&difference.new_findings, look), "switched", command)?;
+        if self.asked == Asked::Host {
+            self.show(format_args!("{}", describe_difference(difference)));
+        }
         Ok(true)
     }
 
@@ -201,13 +209,15 @@ impl Consenting {
             return Err(Error::new("nobody can be asked")
                 .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
         }
-        self.unless_suspect(findings, done, "proposals list")?;
+        let look = "look at it with `agent-skills proposals show`".to_owned();
+        self.unless_suspect((findings, look), done, "proposals list")?;
         Ok(true)
     }
 
+    /// An error with severe findings and with how to look at what they are about.
     fn unless_suspect<'f>(
         self,
-        findings: impl IntoIterator<Item = &'f Finding>,
+        (findings, look): (impl IntoIterator<Item = &'f Finding>, String),
         done: &str,
         command: &str,
     ) -> Result<()> {
@@ -220,8 +230,24 @@ impl Consenting {
         for finding in suspects {
             let _ = write!(text, "\n  {}", finding.summary());
         }
-        let here = "look at it with `agent-skills show`; `--accept-findings` goes on all the same";
-        Err(Error::new(text).hint(self.next(command, here)))
+        let here = format!("{look}; `--accept-findings` goes on all the same");
+        Err(Error::new(text).hint(self.next(command, &here)))
+    }
+}
+
+/// How to look at the skills of a plan.
+fn look(plan: &Plan, show: Option<&str>) -> String {
+    let suspect = |skill: &&Rc<Planned>| {
+        let mut findings = skill.findings.iter();
+        findings.any(|finding| finding.severity >= Severity::High)
+    };
+    let skill = plan.skills.iter().find(suspect).or(plan.skills.first());
+    match (show, skill) {
+        (Some(show), Some(skill)) => {
+            let show = show_of(show, plan, skill);
+            format!("look at it with `agent-skills {show}`")
+        }
+        _ => "it was shown as a whole".to_owned(),
     }
 }
 
@@ -266,8 +292,11 @@ mod tests {
     fn hint(caller: Caller, variables: &[(&str, &str)]) -> String {
         let env = Env::new(variables.iter().copied(), Path::new("/"));
         let consenting = Consenting::new(&RunContext::new(env, None), UNGIVEN, caller);
-        let error =
-            consenting.unless_suspect([&finding()], "installed", &pasted(&["install", "a/b;x"]));
+        let error = consenting.unless_suspect(
+            ([&finding()], "look".to_owned()),
+            "installed",
+            &pasted(&["install", "a/b;x"]),
+        );
         error.unwrap_err().next_step().unwrap().to_owned()
     }
 

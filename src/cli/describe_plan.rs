@@ -61,7 +61,7 @@ pub fn findings(plan: &Plan) -> impl Iterator<Item = &Finding> {
 }
 
 /// The command that shows one of the plan's skills.
-fn show_of(show: &str, plan: &Plan, skill: &Planned) -> String {
+pub fn show_of(show: &str, plan: &Plan, skill: &Planned) -> String {
     let path = skill.path.as_str();
     if !plan.chosen {
         return show.to_owned();
@@ -136,9 +136,9 @@ impl Described<'_> {
                 &self.names(skill.scripts.iter(), SCRIPT_LINES, 0),
             );
         }
-        let powers = Powers::of(skill);
-        self.line(text, "may use", &powers.may_use);
-        if let Some(denied) = powers.denied {
+        let tools = Tools::of(skill);
+        self.line(text, "may use", &tools.may_use);
+        if let Some(denied) = tools.denied {
             self.line(text, "never", &denied);
         }
         for says in skill.powers.remarks() {
@@ -214,12 +214,12 @@ impl Described<'_> {
 }
 
 /// What a skill may use, in the host's names.
-struct Powers {
+struct Tools {
     may_use: String,
     denied: Option<String>,
 }
 
-impl Powers {
+impl Tools {
     fn of(skill: &Planned) -> Self {
         let (powers, nowhere) = (&skill.powers, Path::new(""));
         let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
@@ -247,3 +247,6 @@ fn named(rules: &[Rule]) -> String {
     let names = distinct(names.map(|name| one_line(&visible(&name))));
     names.join(", ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ mod testing;
 mod tests;
 
 pub use fetch::{Commit, Permit};
-pub use install::{Change, Difference, Edited, Installed, Plan, Planned, SKILLS, Status};
+pub use install::{Change, Difference, Edited, Installed, Plan, Planned, Powers, SKILLS, Status};
 pub use install::{Repaired, Switch, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{named_by_directory, offered_name};

@@ -15,6 +15,7 @@ mod arguments;
 mod audit;
 mod audit_log;
 mod author;
+mod choosing;
 mod closed;
 mod concurrency;
 mod configuration;

@@ -39,7 +39,11 @@ pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
 
 /// The same on a terminal of `width` columns; 0 when it does not say.
 pub fn at_width(width: u16, command: &mut Command, answer: &str) -> (String, i32) {
-    let (mut ours, theirs) = terminal(width);
+    on(terminal(width), command, answer)
+}
+
+/// The same on this terminal.
+pub fn on((mut ours, theirs): (File, File), command: &mut Command, answer: &str) -> (String, i32) {
     // Typed before the start: the terminal repeats it before anything else, not somewhere in it.
     ours.write_all(answer.as_bytes()).unwrap();
     let end = || theirs.try_clone().unwrap();
