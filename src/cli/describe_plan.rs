@@ -23,7 +23,7 @@ const SCRIPT_LINES: usize = 2;
 /// How many remarks are shown, and how many findings, unless more are severe.
 const REMARKS: usize = 3;
 const FINDINGS: usize = 4;
-/// The width of lines that are not for a terminal.
+/// The width for which lists are cut elsewhere than at a terminal.
 const WIDTH: usize = 100;
 /// The columns before a value: the indentation and its label.
 const INDENT: usize = 13;
@@ -31,8 +31,6 @@ const INDENT: usize = 13;
 /// Describes a plan. Long lists are cut if there is a command `show` that shows a skill of the plan
 /// as a whole, as [`pasted`] writes it.
 pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen) -> String {
-    let width = Some(screen.width.unwrap_or(WIDTH));
-    let screen = Screen { width, ..screen };
     let mut text = format!("From {}:\n", at(&plan.source, plan.commit.as_deref()));
     for from in distinct(origins(plan)) {
         describe_origin(&mut text, plan, from, screen);
@@ -123,7 +121,7 @@ impl Described<'_> {
             .paths
             .iter()
             .filter(|path| !skill.scripts.contains(path));
-        let sum = format!("{}, {}: ", count(skill.files, "file"), size(skill.bytes));
+        let sum = format!("{} ({}): ", skill.files, size(skill.bytes));
         self.line(
             text,
             "files",

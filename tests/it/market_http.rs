@@ -172,7 +172,7 @@ fn a_site_says_what_it_has_and_gives_nothing_from_elsewhere() {
     let site = server.url("docs");
     let error = host.fails(&["install", &site]);
     assert!(
-        error.contains("one, two") && error.contains("--skill"),
+        error.contains("--skill one\n") && error.contains("--skill two\n"),
         "{error}"
     );
     server.take_seen();

@@ -257,10 +257,11 @@ fn a_projects_lockfile_installs_what_it_says_or_nothing() {
     fs::remove_dir_all(at("skills/pdf")).unwrap();
     let ran = host.person(&["install"]);
     assert!(
-        ran.stdout.contains("once the project is trusted"),
+        ran.stdout.ends_with(
+            "\nnext: agent-skills trust (skills of a project are offered once it is trusted)\n"
+        ),
         "{ran:?}"
     );
-    assert!(!ran.stdout.contains("can use it now"), "{ran:?}");
     fs::remove_dir_all(at("skills/pdf")).unwrap();
     fs::write(source.join("more.md"), "x").unwrap();
     let lock = fs::read(at("skills.lock.json")).unwrap();

@@ -321,8 +321,9 @@ pub fn what_next(new: &[Installed], layer: Layer, caller: Caller) -> String {
         return String::new();
     }
     if layer == Layer::Project {
-        return "next: they are offered once the project is trusted: agent-skills trust\n"
-            .to_owned();
+        let next =
+            "next: agent-skills trust (skills of a project are offered once it is trusted)\n";
+        return next.to_owned();
     }
     let skills: Vec<(String, Skill)> = new
         .iter()
