@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use inquire::list_option::ListOption;
 use inquire::ui::RenderConfig;
 use inquire::validator::Validation;
 use inquire::{InquireError, MultiSelect};
@@ -84,11 +85,11 @@ fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
         Row { name, shown }
     });
     let question = format!("Which of the {} skills?", candidates.len());
-    let named = |marked: &[inquire::list_option::ListOption<&Row>]| {
+    let chosen = |marked: &[ListOption<&Row>]| {
         let names: Vec<&str> = marked.iter().map(|one| &*one.value.name).collect();
         names.join(", ")
     };
-    let at_least_one = |marked: &[inquire::list_option::ListOption<&Row>]| {
+    let at_least_one = |marked: &[ListOption<&Row>]| {
         Ok(match marked {
             [] => Validation::Invalid("mark one with space, or leave with Esc".into()),
             _ => Validation::Valid,
@@ -102,7 +103,7 @@ fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
     let select = MultiSelect::new(&question, rows.collect())
         .with_help_message("type to filter, space to mark, enter to install, Esc to leave")
         .with_page_size(ROWS)
-        .with_formatter(&named)
+        .with_formatter(&chosen)
         .with_validator(at_least_one)
         .with_render_config(colours);
     match ignoring_interrupts(|| select.raw_prompt()) {

@@ -75,7 +75,6 @@ pub fn decision(common: Common, verb: &Verb) -> Decision {
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 fn of_verb(verb: &Verb) -> Decision {
     match verb {
-        Verb::Install(Install { list: true, .. }) => Decision::anyone(),
         Verb::Install(Install {
             list: false,
             findings,
@@ -208,6 +207,7 @@ fn of_verb(verb: &Verb) -> Decision {
             offline: _,
         }) => Decision::anyone().for_models(true),
         Verb::Trust(Trust { list: true, .. })
+        | Verb::Install(Install { list: true, .. })
         | Verb::Sources(Sources::List | Sources::Update)
         | Verb::Config(Config::Get { key: _ } | Config::List | Config::Path)
         | Verb::New(New {

@@ -43,8 +43,9 @@ impl ImportLock {
                 .and_then(|installed| Ok((told(ctx, common, &installed, layer)?, installed)));
             match told {
                 Ok((told, installed)) => {
-                    told.into_iter()
-                        .for_each(|(name, text)| outcomes.push(&name, Ok(text)));
+                    for (name, text) in told {
+                        outcomes.push(&name, Ok(text));
+                    }
                     new.extend(installed.into_iter().filter(is_new));
                 }
                 Err(error) => {

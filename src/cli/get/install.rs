@@ -29,6 +29,10 @@ use crate::skill::{Skill, one_line};
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct Install {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
     /// restores from the lockfile if omitted
@@ -332,10 +336,9 @@ pub fn what_next(new: &[Installed], layer: Layer, caller: Caller) -> String {
             Some((offered_name(&one.dir, &skill).to_string(), skill))
         })
         .collect();
-    let asked = skills
-        .iter()
-        .any(|(_, skill)| !skill.fields.disables_model_invocation());
-    let called = skills
+    let mut fields = skills.iter().map(|(_, skill)| &skill.fields);
+    let is_asked = fields.any(|fields| !fields.disables_model_invocation());
+    let by_name = skills
         .iter()
         .find(|(_, skill)| skill.fields.user_invocable());
     let (does, one) = match new {
@@ -343,15 +346,15 @@ pub fn what_next(new: &[Installed], layer: Layer, caller: Caller) -> String {
         _ => ("they do", "one"),
     };
     let mut ways = Vec::new();
-    if asked {
+    if is_asked {
         ways.push(format!("ask chibi for what {does}"));
     }
-    if let Some((name, _)) = called {
+    if let Some((name, _)) = by_name {
         ways.push(format!("call {one} by name: chibi \"/{name}\""));
     }
     // Its own tool is not offered before the next start.
     let now = match caller {
-        Caller::Host if asked => "; a model can `use` it at once",
+        Caller::Host if is_asked => "; a model can `use` it at once",
         _ => "",
     };
     match ways.as_slice() {

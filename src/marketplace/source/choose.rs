@@ -123,21 +123,17 @@ fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>
         _ if all => Ok(distinct),
         // All that are shown are copies of it.
         [only] => Ok(vec![one_of(&shown, only.skill.name.as_str())?]),
-        _ => match ask {
-            Some(ask) => {
-                let meant = ask(&distinct).map_err(Miss::refused)?;
-                Ok(meant
-                    .into_iter()
-                    .filter_map(|at| distinct.get(at).copied())
-                    .collect())
-            }
-            None => {
+        _ => {
+            let Some(ask) = ask else {
                 let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
                 let hint = "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all \
-                     with `--all`";
-                Err(Miss::refused(Error::new(text).hint(hint)))
-            }
-        },
+                            with `--all`";
+                return Err(Miss::refused(Error::new(text).hint(hint)));
+            };
+            let meant = ask(&distinct).map_err(Miss::refused)?;
+            let meant = meant.into_iter().filter_map(|at| distinct.get(at));
+            Ok(meant.copied().collect())
+        }
     }
 }
 
