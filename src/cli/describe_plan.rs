@@ -8,13 +8,12 @@ use unicode_width::UnicodeWidthStr;
 
 use super::caller::pasted;
 use super::describe::{doubt, short};
-use super::look::info::size;
 use super::screen::Screen;
 use super::wrap::hanging;
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
 use crate::permission::{Restriction, Rule};
 use crate::skill::{brief, one_line, visible};
-use crate::sys::text::{count, distinct};
+use crate::sys::text::{count, distinct, size};
 
 /// The length of a description that says what a skill is.
 const DESCRIPTION: usize = 200;

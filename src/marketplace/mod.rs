@@ -3,6 +3,7 @@
 //! and what is installed (`lock`). It does not know hosts, sessions or terminals: it returns data
 //! and passes notes to a callback. Open `market.rs` first.
 
+mod candidate;
 mod fetch;
 mod install;
 mod lock;
@@ -17,13 +18,14 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use candidate::Candidate;
 pub use fetch::{Commit, Permit};
 pub use install::{Change, Difference, Edited, Installed, Plan, Planned, Powers, SKILLS, Status};
 pub use install::{Repaired, Switch, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{named_by_directory, offered_name};
 pub use market::Market;
-pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
+pub use options::{Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
 pub use source::{Listed, Origin, Source, within_sources};

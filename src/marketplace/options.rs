@@ -1,8 +1,7 @@
 //! What a person gives besides a reference, and the callbacks that ask and inform them.
 
-use serde::Serialize;
-
 use crate::error::Result;
+use crate::marketplace::candidate::Candidate;
 use crate::marketplace::install::Plan;
 use crate::marketplace::reference::As;
 
@@ -19,24 +18,6 @@ pub struct InstallOptions<'p> {
     pub reading: Option<As>,
     /// Asks which of several skills are meant; without it they are an error.
     pub pick: Option<Pick<'p>>,
-}
-
-/// One of several skills that a reference means.
-#[derive(Debug, Clone, Serialize)]
-pub struct Candidate {
-    /// Its name.
-    pub name: String,
-    /// Its directory in the source.
-    pub path: String,
-    /// Its author's description, unescaped.
-    pub description: Option<String>,
-    /// The plugin to which the source's manifest assigns it.
-    pub plugin: Option<String>,
-    /// Whether it is installed from there.
-    pub installed: bool,
-    /// What `--skill` takes to mean exactly this one.
-    #[serde(skip)]
-    pub select: String,
 }
 
 /// Receives several skills, and returns the positions of those that are meant.

@@ -40,6 +40,19 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
+/// A number of bytes in a readable unit.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    let (mut whole, mut unit) = (bytes, "B");
+    for larger in UNITS {
+        if whole < 1024 {
+            break;
+        }
+        (whole, unit) = (whole.div_ceil(1024), larger);
+    }
+    format!("{whole} {unit}")
+}
+
 /// The names in backticks.
 pub fn backticked<T: Display>(names: impl IntoIterator<Item = T>, between: &str) -> String {
     let names = names.into_iter().map(|name| format!("`{name}`"));
@@ -136,5 +149,19 @@ mod tests {
     fn one_thing_is_not_said_in_the_plural() {
         assert_eq!(count(0, "file"), "0 files");
         assert_eq!(count(1, "file"), "1 file");
+    }
+
+    #[test]
+    fn sizes_are_short_and_never_too_small() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1025, "2 KiB"),
+            (3 << 20, "3 MiB"),
+            (5 << 40, "5120 GiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
     }
 }

@@ -19,6 +19,7 @@ use crate::run_context::RunContext;
 use crate::script::program_of;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
 use crate::sys::limits;
+use crate::sys::text::size;
 
 /// Show everything about installed skills
 #[derive(Debug, clap::Args)]
@@ -262,39 +263,7 @@ fn callers(entry: &Entry) -> &'static str {
     }
 }
 
-/// A number of bytes in a readable unit.
-pub fn size(bytes: u64) -> String {
-    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
-    let (mut whole, mut unit) = (bytes, "B");
-    for larger in UNITS {
-        if whole < 1024 {
-            break;
-        }
-        (whole, unit) = (whole.div_ceil(1024), larger);
-    }
-    format!("{whole} {unit}")
-}
-
 /// A bundled file's path on one line, with unusual characters escaped.
 pub fn shown(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_short_and_never_too_small() {
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1 KiB"),
-            (1025, "2 KiB"),
-            (3 << 20, "3 MiB"),
-            (5 << 40, "5120 GiB"),
-        ] {
-            assert_eq!(size(bytes), text);
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::info::{Info, shown, size};
+use super::info::{Info, shown};
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
@@ -15,6 +15,7 @@ use crate::cli::{Caller, Failure, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::count;
+use crate::sys::text::size;
 use crate::sys::{Dir, EntryKind, EntryName, limits};
 
 /// Show the files of one installed skill
