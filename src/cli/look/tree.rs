@@ -14,8 +14,7 @@ use crate::cli::table::shortened;
 use crate::cli::{Caller, Failure, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::sys::text::count;
-use crate::sys::text::size;
+use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};
 
 /// Show the files of one installed skill
