@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::caller::pasted;
 use super::describe::{doubt, short};
 use super::screen::Screen;
+use super::table::shortened;
 use super::wrap::hanging;
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
 use crate::permission::{Restriction, Rule};
@@ -152,7 +153,12 @@ impl Described<'_> {
         let severe = skill.findings.iter().filter(severe).count();
         let shown = self.shown(FINDINGS.max(severe), &skill.findings);
         for finding in &skill.findings[..shown] {
-            self.line(text, finding.severity.as_str(), &finding.remark());
+            let mut remark = finding.remark();
+            let is_cut = self.show.is_some() && finding.severity < Severity::High;
+            if let Some(width) = self.screen.width.filter(|_| is_cut) {
+                remark = shortened(&remark, width.saturating_sub(INDENT));
+            }
+            self.line(text, finding.severity.as_str(), &remark);
         }
         self.more(text, skill.findings.len() - shown, "finding");
     }

@@ -121,7 +121,8 @@ fn what_is_agreed_to_is_shown_whole() {
 fn the_command_for_the_rest_means_the_skill() {
     let mut plan = plan("description: d", 40, &[]);
     let more = |plan: &Plan, command: &str| {
-        let shown = describe(plan, Some("show acme/skills"), Screen::wide(200));
+        let shown = describe(plan, Some("show acme/skills"), Screen::wide(80));
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected = format!("more: `agent-skills {command}`");
         assert_eq!(shown.matches(&expected).count(), 2, "{shown}");
     };
