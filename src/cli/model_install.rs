@@ -85,10 +85,10 @@ fn for_people(words: &[String]) -> String {
 }
 
 fn refused(ctx: &RunContext, command: &str, permitted: &str) -> ModelInstall {
-    let safe = safe(command);
+    let command = format!("chibi -p agent-skills \"{}\"", safe(command));
     let command = match ctx.protocol {
-        Some(Protocol::Environment) => format!("chibi -P agent-skills {safe}"),
-        _ => format!("chibi -p agent-skills \"{safe}\""),
+        Some(Protocol::Environment) => format!("{command} (chibi 0.4: -P)"),
+        _ => command,
     };
     ModelInstall::Refused(format!(
         "This is not allowed without the user: a model may install {permitted}. Ask the user to look \

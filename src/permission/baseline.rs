@@ -77,11 +77,12 @@ fn is_harmless(tool: &str) -> bool {
 
 /// Whether the reference in a marketplace call chooses the machine to contact.
 fn chooses_a_host(call: &Call) -> bool {
-    let words = call.arguments.get("args").and_then(Value::as_array);
-    let words = words.into_iter().flatten().filter_map(Value::as_str);
+    let args = call.arguments.get("args");
+    let words = args.and_then(Value::as_array).into_iter().flatten();
+    let texts = words.chain(args).filter_map(Value::as_str);
     call.text("skill_ref")
         .into_iter()
-        .chain(words)
+        .chain(texts)
         .any(|reference| reference.contains(':'))
 }
 

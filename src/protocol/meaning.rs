@@ -224,12 +224,13 @@ fn forms(dir: &Path, file: &Path) -> Vec<String> {
 /// What a command line of the marketplace means: its verb, and under both keys each operand. What
 /// changes skills and names none may mean all of them.
 fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
+    let mut meant = vec![Meant::text("args", words.join(" "))];
     let verb = words.iter().position(|word| !word.starts_with('-'));
     let Some((verb, operands)) = verb.and_then(|at| words[at..].split_first()) else {
-        return Vec::new();
+        return meant;
     };
     let names = [verb.replace('-', "_"), verb.replace('_', "-")];
-    let mut meant = vec![Meant::any("action", names.to_vec())];
+    meant.push(Meant::any("action", names.to_vec()));
     let keys = ["skill_ref", "query"];
     let (options, operands) = match operands.iter().position(|word| word == "--") {
         Some(at) => (

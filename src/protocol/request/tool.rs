@@ -10,6 +10,7 @@ use super::arguments::{any_as_text, count, given, list_or_text, name, typed, wro
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::protocol::{Activate, Payload, RunSkillScript, SkillSession};
+use crate::sys::text::quoted;
 
 /// A call of one of our tools.
 #[derive(Debug, PartialEq)]
@@ -162,7 +163,10 @@ impl Marketplace {
     }
 }
 
-/// The words of a direct call; the newer host may send them as one string.
+/// The words of a direct call. A text, or a lone word, is a whole command: hosts that do not split
+/// the argument of `-p "install owner/skill"` hand it over so (docs/spec/hosts.md#tool-calls).
+///
+/// It is split here and nowhere later, so that `pre_tool` decides on the words that are run.
 fn words(args: Option<&Value>) -> Result<Option<Vec<String>>> {
     let words = match args {
         None | Some(Value::Null) => return Ok(None),
@@ -170,9 +174,17 @@ fn words(args: Option<&Value>) -> Result<Option<Vec<String>>> {
             let word = |word: &Value| word.as_str().map(str::to_owned);
             words.iter().map(word).collect()
         }
-        Some(Value::String(line)) => Some(line.split_whitespace().map(str::to_owned).collect()),
+        Some(Value::String(line)) => Some(vec![line.clone()]),
         Some(_) => None,
     };
-    let text = "`args` is a list of words, each a string";
-    words.map(Some).ok_or_else(|| wrong(ours::DIRECT, text))
+    let words: Vec<String> =
+        words.ok_or_else(|| wrong(ours::DIRECT, "`args` is a list of words, each a string"))?;
+    let [line] = &*words else {
+        return Ok(Some(words));
+    };
+    let split = shlex::split(line).ok_or_else(|| {
+        let text = format!("a quote in `{}` is not closed", quoted(line));
+        Error::new(text).hint("close it, or write a backslash before it")
+    });
+    split.map(Some)
 }

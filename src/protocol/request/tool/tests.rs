@@ -105,11 +105,50 @@ fn a_direct_call_is_a_command_line() {
         parse("agent-skills", json!({"args": ["list"]})).unwrap(),
         command(&["list"])
     );
-    assert_eq!(
-        parse("agent-skills", json!({"args": "info x"})).unwrap(),
-        command(&["info", "x"])
-    );
     assert_eq!(parse("agent-skills", json!(null)).unwrap(), command(&[]));
+}
+
+#[test]
+fn one_argument_is_a_command_split_as_by_a_shell() {
+    for (line, words) in [
+        ("install o/s", &["install", "o/s"][..]),
+        ("list", &["list"]),
+        ("", &[]),
+        ("  info\tpdf \n", &["info", "pdf"]),
+        (
+            "info 'My Skill' \"a\\\"b\" c\\ d",
+            &["info", "My Skill", "a\"b", "c d"],
+        ),
+        (
+            "install acme/pdf#v1 # the first",
+            &["install", "acme/pdf#v1"],
+        ),
+        // Nothing is run, expanded or redirected.
+        (
+            "list; $(touch a) `b` | c > ~/$HOME * 'x'\"y\"",
+            &[
+                "list;", "$(touch", "a)", "`b`", "|", "c", ">", "~/$HOME", "*", "xy",
+            ],
+        ),
+        // What was quoted stays one word: it is not split again.
+        ("'install o/s'", &["install o/s"]),
+    ] {
+        for args in [json!(line), json!([line])] {
+            for tool in ["agent-skills", "skill_marketplace"] {
+                let call = parse(tool, json!({"args": args}));
+                assert_eq!(call.unwrap(), command(words), "{line}");
+            }
+        }
+    }
+    let two = ["info", "My Skill"];
+    assert_eq!(
+        parse("agent-skills", json!({"args": two})).unwrap(),
+        command(&two)
+    );
+    for open in ["info 'x", "info \"x", "info x\\"] {
+        let error = parse("agent-skills", json!({"args": [open]})).unwrap_err();
+        assert!(error.to_string().contains("is not closed"), "{error}");
+    }
 }
 
 #[test]
