@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
-use super::args::{Cli, History, Outdated, Stats, Tree, Verb, command};
+use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command};
 use super::caller::{Caller, Failure};
 use super::options::Common;
 use super::person::may;
@@ -28,64 +28,28 @@ pub fn run(
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     let screen = Screen::new(&ctx.env, caller);
-    // Output for another program is data and must not be altered.
-    let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
-    let verb = words.iter().find(|word| !is_option(word));
-    let is_data = verb.is_some_and(|verb| DATA.iter().any(|data| verb == data));
-    let is_shown = !is_data || screen.is_terminal();
-    let fit = |answer: String| {
-        if is_shown {
-            shown(answer, screen.colour)
-        } else {
-            answer
-        }
-    };
-    let answer = answer(ctx, words, caller, screen, live);
-    answer.map(fit).map_err(|failure| match failure {
-        Failure::Answered(text) => Failure::Answered(fit(text)),
-        other => other,
-    })
-}
-
-/// Verbs whose output other programs read: the model's text, and the reference validator's output.
-const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
-
-/// The answer after what was told on the way, which an error does without.
-fn after_told(answer: Result<String, Failure>) -> Result<String, Failure> {
-    let told = kept();
-    match answer {
-        Ok(answer) => Ok(told + &answer),
-        Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
-        Err(failure) => {
-            eprint(format_args!("{told}"));
-            Err(failure)
-        }
-    }
-}
-
-fn answer(
-    ctx: &RunContext,
-    words: &[OsString],
-    caller: Caller,
-    screen: Screen,
-    live: &mut dyn Write,
-) -> Result<String, Failure> {
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
     let parsed = command().try_get_matches_from(all);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         // Help and version are answers, although clap returns them as errors.
-        Err(error) if !error.use_stderr() => return Ok(error.to_string()),
+        Err(error) if !error.use_stderr() => return Ok(screen.fit(error.to_string())),
         Err(error) => return Err(Failure::Misused(with_one_suggestion(error).to_string())),
     };
     let common = cli.common;
     be_quiet(common.quiet);
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
-            welcome(ctx, screen)
+            shown(welcome(ctx, screen), screen.colour)
         } else {
             command().render_help().to_string()
         });
+    };
+    let (is_data, is_file) = (is_data(&verb), common.json || is_file(&verb));
+    let fit = |answer: String| match (is_data && !screen.is_terminal(), is_file) {
+        (true, _) => answer,
+        (false, true) => shown(answer, screen.colour),
+        (false, false) => screen.fit(shown(answer, screen.colour)),
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
     // A host shows standard output only.
@@ -100,6 +64,47 @@ fn answer(
             other => other,
         });
     after_told(answer)
+        .map(fit)
+        .map_err(|failure| match failure {
+            Failure::Answered(text) => Failure::Answered(fit(text)),
+            other => other,
+        })
+}
+
+/// The answer after what was told on the way, which an error does without.
+fn after_told(answer: Result<String, Failure>) -> Result<String, Failure> {
+    let told = kept();
+    match answer {
+        Ok(answer) => Ok(told + &answer),
+        Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
+        Err(failure) => {
+            eprint(format_args!("{told}"));
+            Err(failure)
+        }
+    }
+}
+
+/// Whether other programs read the output, so that nothing in it is altered: the model's text, and
+/// the reference validator's output.
+fn is_data(verb: &Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Try(_) | Verb::ReadProperties(_) | Verb::ToPrompt(_)
+    )
+}
+
+/// Whether the output is, or contains, lines of a file, which are not broken.
+fn is_file(verb: &Verb) -> bool {
+    match verb {
+        Verb::Show(show) => show.file.is_some(),
+        Verb::Update(update) => update.diff,
+        Verb::Cat(_)
+        | Verb::Completions(_)
+        | Verb::Complete(_)
+        | Verb::Man
+        | Verb::Proposals(Proposals::Show { .. }) => true,
+        other => is_data(other),
+    }
 }
 
 /// The error with the nearest verb alone, where clap names all that are near.

@@ -2,6 +2,7 @@
 
 use super::caller::Caller;
 use crate::skill::Level;
+use crate::sys::wrap::wrapped;
 use crate::sys::{Env, terminal};
 
 /// Where output goes: a terminal, a pipe, or the host.
@@ -72,6 +73,14 @@ impl Screen {
     /// Whether a person watches the output.
     pub fn is_terminal(self) -> bool {
         self.width.is_some()
+    }
+
+    /// The text, broken between words where a line does not fit.
+    pub fn fit(self, text: String) -> String {
+        match self.width {
+            Some(width) => wrapped(&text, width),
+            None => text,
+        }
     }
 
     /// The text with its colour codes, if any.

@@ -1,32 +1,17 @@
-//! Wraps prose for a terminal between words, with later lines indented.
-
-use unicode_width::UnicodeWidthStr;
+//! Fits text to the terminal's width, each line of it indented.
 
 use super::screen::Screen;
+use crate::sys::wrap::filled;
 
 /// `text` after `first`, with later lines indented by `indent`. A word wider than the line stays
 /// whole, so that it can be copied. Without a width the result is one line.
 pub fn hanging(first: &str, text: &str, indent: usize, screen: Screen) -> String {
-    let Some(width) = screen.width else {
-        return format!("{first}{text}").trim_end().to_owned() + "\n";
-    };
-    let mut lines = first.to_owned();
     // `first` may contain colour codes; its visible width is `indent`.
-    let mut used = indent;
-    for (at, word) in text.split(' ').enumerate() {
-        let wide = word.width();
-        if at > 0 && used + 1 + wide > width {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            used = indent;
-        } else if at > 0 {
-            lines.push(' ');
-            used += 1;
-        }
-        lines.push_str(word);
-        used += wide;
-    }
-    lines.trim_end().to_owned() + "\n"
+    let width = screen.width.unwrap_or(usize::MAX);
+    filled(first, text, indent, indent, width)
+        .trim_end()
+        .to_owned()
+        + "\n"
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub mod time;
 pub mod tree;
 mod uri;
 pub mod variables;
+pub mod wrap;
 
 pub use base::{Base, HomeFile};
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};

@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::terminal;
 use super::text::without_split_end;
+use super::wrap::wrapped;
 
 /// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
 /// stranger who uses them gains nothing.
@@ -164,10 +166,14 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// Writes to standard error through [`shown`] and ignores failures. The standard macros would panic
-/// if it is full or closed, and a hook that panics gives the wrong answer.
+/// Writes to standard error through [`shown`], [`wrapped`] at a terminal, and ignores failures. The
+/// standard macros would panic if it is full or closed, and a hook that panics gives the wrong answer.
 pub fn eprint(text: Arguments) {
     let text = shown(text.to_string(), false);
+    let text = match terminal::error_columns() {
+        Some(width) => wrapped(&text, width),
+        None => text,
+    };
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

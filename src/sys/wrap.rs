@@ -1,0 +1,120 @@
+//! Breaks lines between words, so that they fit a terminal.
+
+use unicode_width::UnicodeWidthStr;
+
+/// `text` in lines of at most `width` columns. What is broken off goes below the text of its line,
+/// beside a label if there is one. A word, or a command in backticks, that is wider stays whole, so
+/// that it can be copied.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let inside = line.trim_end_matches('\n');
+        if columns(inside) <= width {
+            fitted += line;
+        } else {
+            fitted += &filled("", inside.trim_end(), 0, hang(inside, width), width);
+            fitted += &line[inside.len()..];
+        }
+    }
+    fitted
+}
+
+/// `text` after `first`, which takes `used` columns, with later lines indented by `indent`.
+pub fn filled(first: &str, text: &str, used: usize, indent: usize, width: usize) -> String {
+    let mut lines = first.to_owned();
+    let mut used = used;
+    let (mut rest, mut is_begun) = (Some(text), false);
+    while let Some(left) = rest {
+        let (word, after) = left.split_at(end_of_word(left, width.saturating_sub(indent)));
+        rest = after.strip_prefix(' ');
+        let wide = columns(word);
+        if is_begun && used + 1 + wide > width && !word.is_empty() {
+            lines.truncate(lines.trim_end_matches(' ').len());
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if is_begun {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += wide;
+        is_begun = true;
+    }
+    lines
+}
+
+/// Where the first word of `text` ends. What is in backticks is one word if it fits in `room`.
+fn end_of_word(text: &str, room: usize) -> usize {
+    let blank = |from: usize| text[from..].find(' ').map_or(text.len(), |at| from + at);
+    let end = blank(0);
+    let is_open = text[..end].matches('`').count() % 2 == 1;
+    let close = text[end..].find('`').filter(|_| is_open);
+    let whole = close.map(|close| blank(end + close));
+    whole
+        .filter(|whole| columns(&text[..*whole]) <= room)
+        .unwrap_or(end)
+}
+
+/// How far the lines after `line` are indented.
+fn hang(line: &str, width: usize) -> usize {
+    const FURTHER: usize = 2;
+    let text = line.trim_start_matches(' ');
+    let lead = line.len() - text.len();
+    let beside = text.find("  ").map(|gap| {
+        let after = text[gap..].trim_start_matches(' ');
+        columns(&line[..line.len() - after.len()])
+    });
+    beside
+        .filter(|beside| *beside <= width / 2)
+        .unwrap_or(lead + FURTHER)
+}
+
+/// The width of a text without our colour codes.
+fn columns(text: &str) -> usize {
+    let mut parts = text.split('\x1b');
+    let plain = parts.next().unwrap_or_default().width();
+    let after_code = |part: &str| match part.split_once('m') {
+        Some((code, rest)) if code.starts_with('[') => rest.width(),
+        _ => part.width(),
+    };
+    plain + parts.map(after_code).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_hang() {
+        for (text, width, expected) in [
+            ("one two three\n", 80, "one two three\n"),
+            ("one two three\nfour\n", 9, "one two\n  three\nfour\n"),
+            ("  - one two three", 9, "  - one\n    two\n    three"),
+            ("label:  one two", 14, "label:  one\n  two"),
+            ("key:  one two", 12, "key:  one\n      two"),
+            ("a /long/path b", 4, "a\n  /long/path\n  b"),
+            ("now run `a b c`, then", 12, "now run\n  `a b c`,\n  then"),
+            ("run `much too long`", 8, "run\n  `much\n  too\n  long`"),
+            ("a ` b", 3, "a `\n  b"),
+            ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m"),
+            ("技能 技能", 8, "技能\n  技能"),
+            ("", 5, ""),
+        ] {
+            assert_eq!(wrapped(text, width), expected, "{text:?} {width}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_blanks_and_line_ends_change(text in "[ab` \n]{0,80}", width in 4usize..30) {
+            let fitted = wrapped(&text, width);
+            prop_assert!(fitted.split_whitespace().eq(text.split_whitespace()), "{fitted:?}");
+            for line in fitted.lines().filter(|line| columns(line) > width) {
+                // One word, or a command that fits no better, is on it.
+                prop_assert!(line.trim().split(' ').count() == 1 || line.contains('`'), "{line:?}");
+            }
+        }
+    }
+}
