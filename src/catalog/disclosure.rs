@@ -8,7 +8,7 @@ use super::prompt_budget::{Line, PromptBudget, chars, escaped};
 use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
-use crate::sys::text::shorten;
+use crate::sys::text::{self, shorten};
 
 /// The disclosed catalog.
 #[derive(Debug, Default)]
@@ -95,7 +95,10 @@ fn intro(one_tool: bool) -> String {
 }
 
 fn more(count: usize) -> String {
-    format!("… and {count} more skills, which search_installed finds.")
+    format!(
+        "… and {}, which search_installed finds.",
+        text::count(count, "more skill")
+    )
 }
 
 /// A description on one line of bounded length that shows every character and cannot open or close

@@ -19,6 +19,8 @@ pub struct Outcomes {
     caller: Caller,
     results: Vec<(String, Result<String>)>,
     next: String,
+    /// Those of the results that stay as they are, by what is said of several.
+    unchanged: Vec<(&'static str, Vec<usize>)>,
 }
 
 /// What became of one, in the format that `--json` documents.
@@ -46,6 +48,7 @@ impl Outcomes {
             caller,
             results: Vec::new(),
             next: String::new(),
+            unchanged: Vec::new(),
         }
     }
 
@@ -96,6 +99,16 @@ impl Outcomes {
         self.next = next;
     }
 
+    /// Adds that `name` stays as it is. Of several it is said once: their number, and `all`.
+    pub fn push_unchanged(&mut self, name: &str, message: String, all: &'static str) {
+        let at = self.results.len();
+        match self.unchanged.iter_mut().find(|(said, _)| *said == all) {
+            Some((_, places)) => places.push(at),
+            None => self.unchanged.push((all, vec![at])),
+        }
+        self.push(name, Ok(message));
+    }
+
     /// Reports the errors, and returns what of that belongs to the answer.
     pub fn errors(self) -> String {
         let mut text = String::new();
@@ -121,13 +134,19 @@ impl Outcomes {
             return outcome.map_err(Failure::Failed);
         }
         let mut text = String::new();
-        for (name, outcome) in self.results {
+        self.unchanged.retain(|(_, places)| places.len() > 1);
+        let in_total = |at: usize| self.unchanged.iter().any(|(_, all)| all.contains(&at));
+        // A dry run is done for what it says.
+        let is_silent = self.common.quiet && !self.common.dry_run;
+        for (at, (name, outcome)) in self.results.into_iter().enumerate() {
             match outcome {
-                // A dry run is done for what it says.
-                Ok(_) if self.common.quiet && !self.common.dry_run => {}
+                Ok(_) if is_silent || in_total(at) => {}
                 Ok(message) => text += &message,
                 Err(error) => told(self.common, self.caller, &name, error, &mut text),
             }
+        }
+        for (all, places) in self.unchanged.iter().filter(|_| !is_silent) {
+            let _ = writeln!(text, "{} {all}", places.len());
         }
         if !self.common.quiet {
             text += &self.next;

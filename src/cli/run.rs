@@ -14,7 +14,7 @@ use super::screen::Screen;
 use super::set_up::man;
 use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::{be_quiet, eprint, keep_told, kept, shown, text::nearest};
+use crate::sys::{be_quiet, eprint, keep_told, kept, running, shown, text::nearest};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -28,6 +28,8 @@ pub fn run(
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     let screen = Screen::new(&ctx.env, caller);
+    // The clock of its progress starts.
+    let _ = running();
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
     let parsed = command().try_get_matches_from(all);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
@@ -181,7 +183,7 @@ fn run_verb(
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,
         Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
-        Verb::Audit(verb) => verb.run(ctx, common, caller, live)?,
+        Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,
         Verb::Stats(verb) => verb.run(ctx, common, screen)?,
         Verb::Config(verb) => verb.run(ctx, common, caller, screen)?,
     })

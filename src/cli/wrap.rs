@@ -6,12 +6,8 @@ use crate::sys::wrap::filled;
 /// `text` after `first`, with later lines indented by `indent`. A word wider than the line stays
 /// whole, so that it can be copied. Without a width the result is one line.
 pub fn hanging(first: &str, text: &str, indent: usize, screen: Screen) -> String {
-    // `first` may contain colour codes; its visible width is `indent`.
     let width = screen.width.unwrap_or(usize::MAX);
-    filled(first, text, indent, indent, width)
-        .trim_end()
-        .to_owned()
-        + "\n"
+    filled(first, text, indent, width).trim_end().to_owned() + "\n"
 }
 
 #[cfg(test)]

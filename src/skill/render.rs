@@ -7,6 +7,7 @@ use std::path::Path;
 use super::body::injected_commands;
 use super::tokens::{shown, tokens};
 use super::{Arguments, Listing, Skill};
+use crate::sys::text::counted;
 
 /// An activation to be rendered.
 #[derive(Debug)]
@@ -104,7 +105,8 @@ impl Activation<'_> {
         if more > 0 {
             let _ = writeln!(
                 text,
-                "{more} more files in the skill directory are not listed."
+                "{} in the skill directory not listed.",
+                counted(more, "more file is", "more files are")
             );
         }
     }

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -225,6 +226,12 @@ pub fn progress(line: &str) {
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
 }
 
+/// Since when the command runs: one that takes longer than a second shows its progress.
+pub fn running() -> Duration {
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    BEGAN.get_or_init(Instant::now).elapsed()
+}
+
 /// How far a command has come that takes longer than a second, for a person who watches it.
 #[derive(Debug)]
 pub struct Progress {
@@ -243,7 +250,7 @@ impl Progress {
             what,
             of,
             show,
-            due: Cell::new(Instant::now() + Duration::from_secs(1)),
+            due: Cell::new(Instant::now() + Duration::from_secs(1).saturating_sub(running())),
             is_shown: Cell::new(false),
         }
     }

@@ -53,6 +53,12 @@ pub fn size(bytes: u64) -> String {
     format!("{whole} {unit}")
 }
 
+/// As [`count`], with the word and its verb: `1 skill is`, `2 skills are`.
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    let thing = if number == 1 { one } else { many };
+    format!("{number} {thing}")
+}
+
 /// The names in backticks.
 pub fn backticked<T: Display>(names: impl IntoIterator<Item = T>, between: &str) -> String {
     let names = names.into_iter().map(|name| format!("`{name}`"));
@@ -149,6 +155,8 @@ mod tests {
     fn one_thing_is_not_said_in_the_plural() {
         assert_eq!(count(0, "file"), "0 files");
         assert_eq!(count(1, "file"), "1 file");
+        assert_eq!(counted(1, "file is", "files are"), "1 file is");
+        assert_eq!(counted(2, "file is", "files are"), "2 files are");
     }
 
     #[test]

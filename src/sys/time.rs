@@ -1,10 +1,12 @@
-//! Points in time as people and logs write them: RFC 3339 in UTC.
+//! Points in time: in logs and JSON as RFC 3339 in UTC, for people as their clock shows them.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use time::format_description::well_known::Rfc3339;
-use time::{OffsetDateTime, PrimitiveDateTime};
+use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
+
+use super::text::quoted;
 
 /// Milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,8 +32,24 @@ impl Moment {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Parses `2026-11-21T23:01:16.250Z`, a date alone, or a span such as `90s`, `15m`, `2h`, `7d`
-    /// or `4w` before `now`. `None` for anything else.
+    /// As it is written for people: `2026-11-21 23:01` in local time.
+    pub fn local(self) -> String {
+        let utc = self.utc();
+        let local = offset(utc).and_then(|offset| utc.checked_to_offset(offset));
+        let at = local.unwrap_or(utc);
+        let zone = if local.is_some() { "" } else { " UTC" };
+        format!("{} {:02}:{:02}{zone}", at.date(), at.hour(), at.minute())
+    }
+
+    fn utc(self) -> OffsetDateTime {
+        let nanos = i128::from(self.0) * 1_000_000;
+        // A file may contain a time beyond the last year with four digits.
+        let last = PrimitiveDateTime::MAX.assume_utc();
+        OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(last)
+    }
+
+    /// Parses `2026-11-21T23:01:16.250Z`, the local time `2026-11-21 23:01`, a date alone, or a span
+    /// such as `90s`, `15m`, `2h`, `7d` or `4w` before `now`. `None` for anything else.
     pub fn parse(written: &str, now: Self) -> Option<Self> {
         let (last, unit) = written.char_indices().next_back()?;
         let span = match unit {
@@ -47,22 +65,37 @@ impl Moment {
     }
 }
 
+/// What a stored time is for people; it stays as it is written if it is none.
+pub fn local(written: &str) -> String {
+    let moment = Moment::parse(written, Moment(0));
+    moment.map_or_else(|| quoted(written), Moment::local)
+}
+
+/// How far local time is from UTC at that moment; `None` if that cannot be known.
+fn offset(at: OffsetDateTime) -> Option<UtcOffset> {
+    UtcOffset::local_offset_at(at).ok()
+}
+
 fn parse_instant(written: &str) -> Option<Moment> {
-    let (date, time) = written
-        .split_once(['T', ' '])
-        .unwrap_or((written, "00:00:00"));
-    let whole = format!("{date}T{}Z", time.trim_end_matches('Z'));
-    let instant = OffsetDateTime::parse(&whole, &Rfc3339).ok()?;
+    let (date, time) = written.split_once(['T', ' ']).unwrap_or((written, "00:00"));
+    let (time, is_utc) = time
+        .strip_suffix('Z')
+        .map_or((time, false), |time| (time, true));
+    let seconds = if time.matches(':').count() == 1 {
+        ":00"
+    } else {
+        ""
+    };
+    let utc = OffsetDateTime::parse(&format!("{date}T{time}{seconds}Z"), &Rfc3339).ok()?;
+    let behind = offset(utc).filter(|_| !is_utc).unwrap_or(UtcOffset::UTC);
+    let instant = utc.checked_sub(time::Duration::seconds(behind.whole_seconds().into()))?;
     let millis = instant.unix_timestamp_nanos() / 1_000_000;
     u64::try_from(millis).ok().map(Moment)
 }
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = i128::from(self.0) * 1_000_000;
-        // A file may contain a time beyond the last year with four digits.
-        let last = PrimitiveDateTime::MAX.assume_utc();
-        let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(last);
+        let at = self.utc();
         write!(
             f,
             "{}T{:02}:{:02}:{:02}.{:03}Z",

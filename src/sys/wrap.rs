@@ -12,23 +12,27 @@ pub fn wrapped(text: &str, width: usize) -> String {
         if columns(inside) <= width {
             fitted += line;
         } else {
-            fitted += &filled("", inside.trim_end(), 0, hang(inside, width), width);
-            fitted += &line[inside.len()..];
+            let text = inside.trim_end_matches(' ');
+            fitted += &filled("", text, hang(inside, width), width);
+            // A question ends in a blank.
+            fitted += &line[text.len()..];
         }
     }
     fitted
 }
 
-/// `text` after `first`, which takes `used` columns, with later lines indented by `indent`.
-pub fn filled(first: &str, text: &str, used: usize, indent: usize, width: usize) -> String {
+/// `text` after `first`, with later lines indented by `indent`.
+pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
-    let mut used = used;
+    let mut used = columns(first);
     let (mut rest, mut is_begun) = (Some(text), false);
     while let Some(left) = rest {
         let (word, after) = left.split_at(end_of_word(left, width.saturating_sub(indent)));
         rest = after.strip_prefix(' ');
         let wide = columns(word);
-        if is_begun && used + 1 + wide > width && !word.is_empty() {
+        // What begins as far to the right on a line of its own gains nothing.
+        let gains = used + 1 > indent && !word.is_empty();
+        if is_begun && gains && used + 1 + wide > width {
             lines.truncate(lines.trim_end_matches(' ').len());
             lines.push('\n');
             lines.push_str(&" ".repeat(indent));
@@ -94,12 +98,14 @@ mod tests {
             ("  - one two three", 9, "  - one\n    two\n    three"),
             ("label:  one two", 14, "label:  one\n  two"),
             ("key:  one two", 12, "key:  one\n      two"),
-            ("a /long/path b", 4, "a\n  /long/path\n  b"),
+            ("as /long/path b", 4, "as\n  /long/path\n  b"),
+            ("key:  /long/path b", 14, "key:  /long/path\n      b"),
             ("now run `a b c`, then", 12, "now run\n  `a b c`,\n  then"),
             ("run `much too long`", 8, "run\n  `much\n  too\n  long`"),
             ("a ` b", 3, "a `\n  b"),
             ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m"),
             ("技能 技能", 8, "技能\n  技能"),
+            ("a question? ", 8, "a\n  question? "),
             ("", 5, ""),
         ] {
             assert_eq!(wrapped(text, width), expected, "{text:?} {width}");

@@ -255,3 +255,22 @@ fn output_is_written_as_far_as_wanted_and_copies_where_wanted() {
         );
     }
 }
+
+#[test]
+fn people_read_local_times_and_programs_utc() {
+    let host = Host::stdin().skill("pdf", "", "");
+    host.activates("pdf");
+    let utc = events(&host)[0]["time"].as_str().unwrap().to_owned();
+    assert!(utc.ends_with('Z'), "{utc}");
+    let host = host.var("TZ", "XXX-14");
+    let told = host.succeeds(&["audit"]);
+    let (time, _) = told.split_once("  ").unwrap();
+    assert_eq!(time.len(), "2026-11-21 23:01".len(), "{told}");
+    let hour = |time: &str| time[11..13].parse::<u32>().unwrap();
+    assert_eq!(hour(time), (hour(&utc) + 14) % 24, "{told} {utc}");
+    assert_eq!(events(&host)[0]["time"], utc);
+    // What was read can be asked for; farther west it is still to come.
+    assert!(host.succeeds(&["audit", "--since", time]).contains("pdf"));
+    let host = host.var("TZ", "XXX-12");
+    assert!(!host.succeeds(&["audit", "--since", time]).contains("pdf"));
+}

@@ -65,6 +65,7 @@ mod market_sources;
 mod market_updates;
 mod mending;
 mod named_sessions;
+mod narrow;
 mod one_argument;
 mod options;
 mod parsing;

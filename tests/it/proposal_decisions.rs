@@ -146,7 +146,7 @@ fn the_user_is_told_once_on_standard_error() {
         };
         assert_eq!(tells(), "");
         propose(&host, "pdf", &diff("One.", "1."));
-        assert!(tells().contains("a proposal for a skill waits"));
+        assert!(tells().contains("1 proposal waits"));
         assert_eq!(tells(), "");
         propose(&host, "pdf", &diff("One.", "Eins."));
         assert!(tells().contains("2 proposals"));

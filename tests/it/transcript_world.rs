@@ -150,11 +150,38 @@ impl World {
             .map_or(String::new(), |(_, typed)| {
                 typed.replace("\\n", "\n") + "\n"
             });
-        let (shown, status) = at_width(WIDTH, &mut self.shell(line), &typed);
-        let shown = shown.replace('\r', "");
+        let (shown, status) = self.typed(WIDTH, line, &typed);
         // The terminal repeats what was typed before the program started.
         let shown = shown.strip_prefix(&typed).unwrap();
         self.neutral(&(status_line(status) + &ended(shown)))
+    }
+
+    fn typed(&self, width: u16, line: &str, typed: &str) -> (String, i32) {
+        let (shown, status) = at_width(width, &mut self.shell(line), typed);
+        (shown.replace('\r', ""), status)
+    }
+
+    /// Each command of a transcript with what a terminal of that width shows, where a person agrees
+    /// to everything.
+    #[track_caller]
+    pub fn answers_at(&self, width: u16, text: &str) -> Vec<(String, String)> {
+        let mut answers = Vec::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let Some(kind) = line.strip_prefix("```") else {
+                continue;
+            };
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            if ["console", "terminal"].contains(&kind) {
+                for line in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                    let (shown, _) = self.typed(width, line, "y\ny\n\u{4}");
+                    answers.push((line.to_owned(), shown));
+                }
+            } else {
+                self.prepare(&(block.join("\n") + "\n"));
+            }
+        }
+        answers
     }
 
     /// The ids to which the transcript has given names, by lines `ID NAME` in `~/names`. The first

@@ -12,7 +12,7 @@ fn directory() -> PathBuf {
 }
 
 /// The text of every transcript.
-fn all() -> Vec<String> {
+pub fn all() -> Vec<String> {
     let paths = NAMES.map(|name| directory().join(format!("{name}.md")));
     paths
         .iter()

@@ -119,7 +119,12 @@ impl Update {
             record(ctx, &updated, layer);
         }
         for one in &updated {
-            outcomes.push(&one.name, changed(one));
+            match changed(one) {
+                Ok(text) if one.change == Change::UpToDate => {
+                    outcomes.push_unchanged(&one.name, text, "skills are up to date");
+                }
+                changed => outcomes.push(&one.name, changed),
+            }
         }
         if options.edited == Edited::Keep {
             return Ok(());

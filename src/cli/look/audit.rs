@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::cli::options::Common;
-use crate::cli::{Caller, json};
+use crate::cli::{Caller, Screen, json};
 use crate::error::{Error, Result};
 use crate::policy::{Line, each_event, last_events};
 use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief};
+use crate::sys::text::count;
 use crate::sys::{Moment, tell, warn};
 
 /// Show recorded events
@@ -48,6 +49,7 @@ impl Audit {
         ctx: &RunContext,
         common: Common,
         caller: Caller,
+        screen: Screen,
         live: &mut dyn Write,
     ) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
@@ -67,10 +69,10 @@ impl Audit {
         let Some(limit) = self.limit.or(unless_asked) else {
             if caller == Caller::Host {
                 let mut text = Vec::new();
-                stream(ctx, common, &is_wanted, &mut text)?;
+                stream(ctx, common, screen, &is_wanted, &mut text)?;
                 return Ok(String::from_utf8_lossy(&text).into_owned());
             }
-            return stream(ctx, common, &is_wanted, live).map(|()| String::new());
+            return stream(ctx, common, screen, &is_wanted, live).map(|()| String::new());
         };
         let (mut lines, torn) = last_events(&ctx.audit_file(), limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
@@ -97,6 +99,7 @@ impl Audit {
 fn stream(
     ctx: &RunContext,
     common: Common,
+    screen: Screen,
     is_wanted: &dyn Fn(&Line) -> bool,
     out: &mut dyn Write,
 ) -> Result<()> {
@@ -111,7 +114,7 @@ fn stream(
         let text = if common.json {
             list.item(&line.value)?
         } else {
-            row(line)
+            screen.fit(row(line))
         };
         out.write_all(text.as_bytes()).map_err(broken)
     })?;
@@ -130,7 +133,7 @@ pub fn since(written: Option<&str>) -> Result<Moment> {
     };
     Moment::parse(written, Moment::now()).ok_or_else(|| {
         let text = format!("`{}` is no time", written.escape_debug());
-        Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or 2026-11-21T23:00:00Z")
+        Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or '2026-11-21 23:00'")
     })
 }
 
@@ -153,7 +156,8 @@ pub fn each_since(
 fn tell_torn(torn: usize) {
     if torn > 0 {
         warn(format_args!(
-            "{torn} lines of the audit log cannot be read and were left out"
+            "{} of the audit log cannot be read and left out",
+            count(torn, "line")
         ));
     }
 }
@@ -181,7 +185,7 @@ pub fn row(line: &Line) -> String {
     details.push(brief(&others.join(" "), 200));
     let text = format!(
         "{}  {:8}  {:20}  {}",
-        line.time,
+        line.time.local(),
         brief(line.text("event"), 20),
         brief(line.text("skill"), 20),
         details.join(" ")

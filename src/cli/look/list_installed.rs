@@ -12,6 +12,7 @@ use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::text::counted;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
@@ -58,8 +59,9 @@ impl ListInstalled {
         let untold = match catalog.entries().iter().filter(is_untold).count() {
             0 => String::new(),
             count => format!(
-                "{count} more come with the project, which the user does not trust so far: they can see \
-                 them with `agent-skills list`\n"
+                "{} with the project, which the user does not trust so far: they can see what with \
+                 `agent-skills list`\n",
+                counted(count, "more comes", "more come")
             ),
         };
         if reports.is_empty() && untold.is_empty() {

@@ -9,7 +9,7 @@ use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::Result;
 use crate::run_context::RunContext;
-use crate::sys::text::quoted;
+use crate::sys::text::{counted, quoted};
 
 /// Installed skills that one search returns.
 const FOUND_SKILLS: usize = 10;
@@ -64,7 +64,11 @@ impl SearchInstalled {
         }
         let more = found.len().saturating_sub(FOUND_SKILLS);
         if more > 0 {
-            let _ = writeln!(text, "{more} more match: more words find fewer.");
+            let _ = writeln!(
+                text,
+                "{}: more words find fewer.",
+                counted(more, "more matches", "more match")
+            );
         }
         // The host may not know its tool yet.
         if ctx.protocol.is_some() {

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::policy::Line;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::time::local;
 
 /// Show how often skills are used, and with what result
 #[derive(Debug, clap::Args)]
@@ -85,7 +86,7 @@ impl Stats {
                 one.scripts.to_string(),
                 one.scripts_succeeded.to_string(),
                 mean.map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
-                one.last_used,
+                local(&one.last_used),
             ];
             table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
         }

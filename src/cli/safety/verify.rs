@@ -43,7 +43,13 @@ impl Verify {
         } else if verified.is_empty() {
             "The lockfile has no skill.\n".to_owned()
         } else {
-            let mut text: String = verified.iter().map(state_of).collect();
+            let intact = verified.iter().filter(|one| one.state == State::Intact);
+            let intact = intact.count();
+            let alone = |one: &&Verified| intact == 1 || one.state != State::Intact;
+            let mut text: String = verified.iter().filter(alone).map(state_of).collect();
+            if intact > 1 {
+                let _ = writeln!(text, "{intact} skills are intact");
+            }
             let damaged = verified.iter().filter(|one| !one.is_well());
             let mut words = vec!["verify", "--fix"];
             words.extend(damaged.map(|one| one.name.as_str()));

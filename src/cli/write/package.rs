@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use super::try_skill::find;
 use crate::author::{Findings, Format, package, render};
+use crate::cli::market::watched;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Caller, Failure};
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::text::count;
-use crate::sys::{Durable, eprint, files};
+use crate::sys::{Durable, Progress, eprint, files};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,11 @@ pub struct Package {
 impl Package {
     /// Writes the packages and lists their content.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+        let progress = Progress::new("packing skills", self.skills.len(), watched(ctx));
+        let mut done = 0;
         Outcomes::of_each(common, caller, &self.skills, |skill| {
+            progress.at(done);
+            done += 1;
             self.pack(ctx, common, skill)
         })
     }

@@ -14,6 +14,7 @@ use crate::proposal::{
 };
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
+use crate::sys::time::local;
 use crate::sys::warn;
 
 /// The proposal with this id.
@@ -142,7 +143,7 @@ pub fn introduction(proposal: &Proposal) -> String {
         "Proposal {}: {what} `{}`, written {}{}\n",
         proposal.id,
         one_line(&proposal.skill),
-        one_line(&proposal.written),
+        local(&proposal.written),
         context.unwrap_or_default()
     );
     let mut field = |label: &str, value: &str| {
@@ -153,7 +154,7 @@ pub fn introduction(proposal: &Proposal) -> String {
         field("evidence", evidence);
     }
     for comment in &proposal.comments {
-        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
+        let (by, written) = (one_line(&comment.by), local(&comment.written));
         field(&format!("comment by the {by}, {written}"), &comment.text);
     }
     text

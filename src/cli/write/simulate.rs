@@ -14,6 +14,7 @@ use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::text::count;
 use crate::sys::{Durable, files};
 
 /// The number of lines shown of an unexpected answer, or of how it differs.
@@ -85,7 +86,11 @@ fn shown(report: &Report, recorded: bool) -> String {
             show_step(&mut text, at + 1, step);
         }
         let (all, failed) = (play.steps.len(), play.failed());
-        let _ = writeln!(text, "  {} steps as expected, {failed} not", all - failed);
+        let _ = writeln!(
+            text,
+            "  {} as expected, {failed} not",
+            count(all - failed, "step")
+        );
     }
     if recorded {
         let _ = writeln!(text, "the answers were written into {file}");
@@ -115,6 +120,10 @@ fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
     }
     let more = lines.len().saturating_sub(SHOWN);
     if more > 0 {
-        let _ = writeln!(text, "       | and {more} more lines (--json shows all)");
+        let _ = writeln!(
+            text,
+            "       | and {} (--json shows all)",
+            count(more, "more line")
+        );
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use wait_timeout::ChildExt;
 
 use crate::marketplace::fetch::{Class, Failure};
-use crate::sys::{Dir, Env, limits, process, variables};
+use crate::sys::{Dir, Env, limits, process, running, variables};
 
 /// How often the output of a running program is measured. Its end is noticed at once.
 const MEASURE: Duration = Duration::from_millis(100);
@@ -127,8 +127,8 @@ impl Tool<'_> {
                 break Err(Failure::new(Class::TooLarge, text));
             }
             // This also reports a program that prints no progress while it waits for a slow server.
-            let seconds = began.elapsed().as_secs();
-            let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
+            let seconds = running().as_secs();
+            let silent = || (seconds > 0).then(|| format!("waiting for {program}: {seconds} s"));
             if let (Some(show), Some(line)) = (self.progress, last_line(errors).or_else(silent)) {
                 show(&line);
                 shown = Some(show);

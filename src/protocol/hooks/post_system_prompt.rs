@@ -14,7 +14,7 @@ use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, SkillName, one_line};
-use crate::sys::text::listed;
+use crate::sys::text::{counted, listed};
 use crate::sys::{EntryName, warn};
 
 /// What the user was told about skills that were cut.
@@ -87,11 +87,11 @@ fn tell_of_proposals(ctx: &RunContext) {
     if !proposals.take_untold() {
         return;
     }
-    let waiting = match proposals.list().0.len() {
-        0 => return,
-        1 => "a proposal for a skill waits".to_owned(),
-        count => format!("{count} proposals for skills wait"),
-    };
+    let waiting = proposals.list().0.len();
+    if waiting == 0 {
+        return;
+    }
+    let waiting = counted(waiting, "proposal waits", "proposals wait");
     warn(format_args!(
         "{waiting} for your decision: agent-skills proposals list"
     ));

@@ -12,7 +12,7 @@ use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, SkillName, one_line};
-use crate::sys::{files, limits};
+use crate::sys::{files, limits, text};
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
@@ -39,7 +39,8 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 
 fn counted(catalog: &Catalog) -> String {
     let (there, offered) = (catalog.entries().len(), catalog.offered().len());
-    format!("{offered} of {there} skills are offered to the model")
+    let skills = text::counted(there, "skill is", "skills are");
+    format!("{offered} of {skills} offered to the model")
 }
 
 /// Entries that cannot be opened. The catalog misses broken links, since they are not directories.
@@ -179,8 +180,10 @@ fn differing(skill: &Verified) -> Check {
             let remedy = format!("`agent-skills verify --fix {name}` brings it back");
             return Check::warn("skill-changed", text, remedy);
         }
-        1 => format!("1 file of `{name}` is not as it was installed"),
-        many => format!("{many} files of `{name}` are not as they were installed"),
+        files => {
+            let differ = text::counted(files, "file differs", "files differ");
+            format!("`{name}`: {differ} from what was installed")
+        }
     };
     Check::warn("skill-changed", text, remedy)
 }

@@ -8,6 +8,7 @@ use super::check::Check;
 use crate::cli::mending::mending;
 use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
+use crate::sys::text::counted;
 use crate::sys::{Durable, EntryName, files};
 
 /// The checks of this area.
@@ -15,7 +16,10 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let dir = ctx.store().dir().to_owned();
     let mut checks = vec![writing(ctx, &dir)];
     checks.push(match ctx.store().health() {
-        Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
+        Ok(sessions) => {
+            let recorded = counted(sessions, "session is", "sessions are");
+            Check::ok("state", format!("{recorded} recorded"))
+        }
         Err((file, why)) => unreadable(ctx, &file, &why.to_string()),
     });
     checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
