@@ -177,7 +177,7 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
             assert!(!shown.contains("OBEY"), "{args:?}: {shown}");
         }
         let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
-        assert!(told.contains("1 more come with the project"), "{told}");
+        assert!(told.contains("1 more comes with the project"), "{told}");
         assert!(!told.contains("evil") && !told.contains("OBEY"), "{told}");
         host.succeeds(&["trust"]);
         assert!(host.succeeds(&["list-installed"]).contains("OBEY"));
