@@ -32,9 +32,10 @@ pub fn terminal(width: u16) -> (File, File) {
     (ours, theirs)
 }
 
-/// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
+/// Runs a command on a terminal that is wide enough for every line, types `answer`, and returns what
+/// was shown and the status.
 pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
-    at_width(0, command, answer)
+    at_width(1000, command, answer)
 }
 
 /// The same on a terminal of `width` columns; 0 when it does not say.
