@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::Host;
 use crate::repository::Hub;
-use crate::terminal::{at_width, converse};
+use crate::terminal::at_width;
 
 /// A good skill, a restricted one with a long name, a broken one.
 pub fn host() -> Host {
@@ -305,7 +305,7 @@ fn a_terminal_that_does_not_know_its_width_is_asked_of_columns() {
         .args(["list-installed"])
         .env("COLUMNS", "20")
         .env("NO_COLOR", "1");
-    let (text, _) = converse(&mut command, "");
+    let (text, _) = at_width(0, &mut command, "");
     assert!(
         text.replace('\r', "")
             .lines()
