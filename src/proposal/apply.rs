@@ -96,8 +96,8 @@ fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result
     }
     if old.is_empty() {
         return Err(
-            Error::new("it has no line of the file, so nobody knows where it belongs")
-                .hint("begin it with lines of the file that stay"),
+            Error::new("it contains no line of the file, so its place is unknown")
+                .hint("include unchanged lines of the file before the change"),
         );
     }
     let places = places(&old, file, effort)?;
@@ -107,8 +107,8 @@ fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result
         ([], _) => Err(absent(hunk, &old, file, effort)),
         (several, Some(named)) if exact && several.contains(&named) => Ok(named),
         (several, _) => {
-            let text = format!("its lines are in the file {} times", several.len());
-            Err(Error::new(text).hint("give more of the lines around the change"))
+            let text = format!("its lines occur in the file {} times", several.len());
+            Err(Error::new(text).hint("include more lines around the change"))
         }
     }
 }
@@ -117,13 +117,13 @@ fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error
     let done = places(&hunk.lines_without(ChangeTag::Delete), file, effort)
         .is_ok_and(|places| places.len() == 1);
     if done {
-        return Error::new("it does not apply: the file has its new lines already")
+        return Error::new("it does not apply: the file already has its new lines")
             .hint("read the file again: there may be nothing left to propose");
     }
     let there: HashSet<&str> = file.iter().copied().collect();
     let why = match old.iter().find(|line| !there.contains(*line)) {
         Some(line) => format!("the file has no line `{}`", quoted(line)),
-        None => "the file has its lines, but not one after the other".to_owned(),
+        None => "the file has its lines, but not in a row".to_owned(),
     };
     Error::new(format!("it does not apply: {why}"))
         .hint("read the file again and write the diff against what it says now")

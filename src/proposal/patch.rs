@@ -40,7 +40,7 @@ const REFUSED: [(&str, &str); 11] = [
     ("similarity index ", "it renames or copies a file"),
     ("old mode ", "it changes a file's mode"),
     ("new mode ", "it changes a file's mode"),
-    ("new file mode ", "it makes a new file"),
+    ("new file mode ", "it creates a file"),
     ("deleted file mode ", "it removes a file"),
     ("GIT binary patch", "it changes a binary file"),
     ("Binary files ", "it changes a binary file"),
@@ -177,7 +177,7 @@ fn start_of(header: &str) -> Option<usize> {
 fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(&format!("it makes a new file, `{}`", quoted(new))));
+        return Err(refused(&format!("it creates the file `{}`", quoted(new))));
     }
     if new == NOWHERE {
         return Err(refused(&format!("it removes the file `{}`", quoted(old))));
@@ -189,14 +189,14 @@ fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
         (Some(bare), _) if bare == new => new,
         (_, Some(bare)) if bare == old => bare,
         _ => {
-            let text = format!("it makes `{}` out of `{}`", quoted(new), quoted(old));
+            let text = format!("it creates `{}` from `{}`", quoted(new), quoted(old));
             return Err(refused(&text));
         }
     };
     let path = SkillPath::parse(path, dir)?;
     let mut parts = path.as_path().components();
     if parts.any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
-        return Err(refused("it changes what is in `.git`"));
+        return Err(refused("it changes files in `.git`"));
     }
     Ok(path)
 }
@@ -219,8 +219,8 @@ fn written(header: &str) -> Result<&str> {
 
 /// The error for a change that no proposal may make.
 fn refused(what: &str) -> Error {
-    Error::new(format!("the diff cannot be taken: {what}")).hint(
-        "a proposal changes the text of files that the skill has: it makes, removes and renames none",
+    Error::new(format!("the diff cannot be accepted: {what}")).hint(
+        "a proposal changes the text of a skill's files; it cannot create, remove or rename files",
     )
 }
 

@@ -60,7 +60,7 @@ impl RunContext {
         let name = entry.dir.file_name().and_then(std::ffi::OsStr::to_str);
         base.zip(name.map(str::to_owned)).ok_or_else(|| {
             let text = format!(
-                "`{}` is in a directory that agent-skills does not look after",
+                "`{}` is in a directory that agent-skills does not manage",
                 entry.dir.display()
             );
             Error::new(text).hint("change the file by hand, or with the program that put it there")

@@ -93,7 +93,7 @@ impl ProposalId {
             return Ok(Self(written.to_owned()));
         }
         let shown = quoted(written);
-        Err(Error::new(format!("`{shown}` is no proposal's id")).hint(SEE))
+        Err(Error::new(format!("`{shown}` is not the id of a proposal")).hint(SEE))
     }
 
     /// The id.
@@ -111,7 +111,7 @@ impl fmt::Display for ProposalId {
 /// Characters of an id: 48 bits, plenty for [`crate::sys::limits::PROPOSALS`].
 const LENGTH: usize = 12;
 /// The hint for an unknown id.
-const SEE: &str = "`agent-skills proposals list` shows those that wait";
+const SEE: &str = "`agent-skills proposals list` shows the open ones";
 
 /// The digest of a file's content, to detect that it has changed.
 pub fn digest(content: &[u8]) -> String {
@@ -175,7 +175,7 @@ impl Proposals {
         };
         read.filter(is_it).ok_or_else(|| {
             let text = format!(
-                "`{}` is no proposal, or was changed since it was written",
+                "`{}` is not a proposal, or was changed after it was recorded",
                 path.display()
             );
             Error::new(text).hint("remove the file")
@@ -192,7 +192,7 @@ impl Proposals {
             return Ok(false);
         }
         if self.list().0.len() >= limits::PROPOSALS {
-            let text = format!("{} proposals wait for the user already", limits::PROPOSALS);
+            let text = format!("{} proposals are already waiting for the user", limits::PROPOSALS);
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
@@ -212,7 +212,7 @@ impl Proposals {
         let mut proposal = self.get(id)?;
         if proposal.comments.len() >= PROPOSAL_COMMENTS {
             let text = format!("the proposal {id} has {} comments", proposal.comments.len());
-            return Err(Error::new(text).hint("that is all it can have: the user should decide"));
+            return Err(Error::new(text).hint("it can have no more: ask the user to decide"));
         }
         proposal.comments.push(comment);
         write(&dir, &proposal)?;

@@ -67,12 +67,12 @@ fn check(name: &str) -> Result<()> {
     }
     if matches_any(&OURS, name) {
         return Err(Error::new(format!(
-            "`{shown}` cannot be set in `env`: it is set for the script"
+            "`{shown}` cannot be set in `env`: the script gets its own"
         ))
         .hint("leave it out"));
     }
     if variables::steer(name) {
-        let text = format!("`{shown}` cannot be set in `env`: it steers what programs execute");
+        let text = format!("`{shown}` cannot be set in `env`: it controls what programs execute");
         return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
     }
     Ok(())

@@ -135,7 +135,7 @@ fn missing(label: &str, names: &str, first: &str) -> Error {
     let how = system_install(first);
     let text = format!("`{label}` needs `{names}`, which was not found on PATH");
     Error::new(text).hint(format!(
-        "tell the user that it has to be installed for this script: {how}"
+        "tell the user to install it for this script: {how}"
     ))
 }
 

@@ -159,10 +159,10 @@ impl Outcome {
     fn unusual_end(&self) -> Option<String> {
         let remark = match self.state {
             State::Ended(ended) | State::JobEnded(ended) if ended.survivors => {
-                "[processes that it started could not be stopped and are left]"
+                "[processes that it started could not be stopped and still run]"
             }
             State::Lost => {
-                "[the job ended because its supervisor was killed: how far it came is not known]"
+                "[the job ended because its supervisor was killed: how far it got is unknown]"
             }
             _ => return None,
         };
@@ -259,7 +259,7 @@ mod tests {
             ..ended(40)
         });
         let expected =
-            "a\n[signal: 40]\n[processes that it started could not be stopped and are left]";
+            "a\n[signal: 40]\n[processes that it started could not be stopped and still run]";
         assert_eq!(odd.text(), expected);
     }
 

@@ -105,7 +105,7 @@ impl Task<'_> {
                     running.end();
                     let waited = self.began.elapsed().as_secs_f64();
                     notes.push(format!(
-                        "stopped after {waited:.1} s: it could not go on as a job: {error}"
+                        "stopped after {waited:.1} s: it could not continue as a job: {error}"
                     ));
                 }
             }

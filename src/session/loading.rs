@@ -102,7 +102,7 @@ impl Session {
             ));
         }
         if self.activated.len() > SESSION_SKILLS {
-            let text = format!("{SESSION_SKILLS} skills were activated already");
+            let text = format!("{SESSION_SKILLS} skills were already activated in this session");
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
         Ok(changed)

@@ -115,6 +115,6 @@ impl Market<'_> {
         if self.changes(&staging)?.place_new(&[(&staged, None)])? == [true] {
             return Ok(());
         }
-        Err(Error::new(format!("there is a skill `{name}` already")).hint("reject the proposal"))
+        Err(Error::new(format!("a skill `{name}` already exists")).hint("reject the proposal"))
     }
 }

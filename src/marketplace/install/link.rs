@@ -49,7 +49,7 @@ impl Market<'_> {
         let is_new = changes.place_new(&[(&staged, Some(&entry))])? == [true];
         if !is_new && !is_same {
             let name = directory.trim_end_matches("--");
-            let text = format!("there is a skill `{name}` already");
+            let text = format!("a skill `{name}` already exists");
             return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
         }
         let mut installed = self.already(&directory, changes.lockfile());

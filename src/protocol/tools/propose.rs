@@ -32,7 +32,7 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
     at_most(evidence.unwrap_or_default(), most, "the evidence")?;
     if one_line(&call.justification).is_empty() {
         return Err(Error::new("the justification is empty")
-            .hint("say in a sentence what is wrong and why this is better"));
+            .hint("say in one sentence what is wrong and why the change is better"));
     }
     let catalog = ctx.catalog_naming(&call.skill);
     let skill = usable(&catalog, &call.skill)?;
@@ -75,7 +75,7 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
         })?;
     let place = ctx.dirs.skills().join(name.as_str());
     if place.symlink_metadata().is_ok() || ctx.catalog().by_name(name.as_str()).is_some() {
-        return Err(Error::new(format!("there is a skill `{name}` already"))
+        return Err(Error::new(format!("a skill `{name}` already exists"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
     if let Some(reason) = ctx.policies()?.refuses_skill(name.as_str(), name.as_str()) {
@@ -108,7 +108,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let body = call.body.trim();
     let text = format!("---\n{yaml}---\n\n{body}\n");
     let wrong = |why: &str| {
-        Error::new(format!("the skill would not be a valid one: {why}"))
+        Error::new(format!("the skill would be invalid: {why}"))
             .hint("a description has 1 to 1024 characters; the body is Markdown and not empty")
     };
     if description.is_empty() || description.chars().count() > 1024 {
@@ -129,7 +129,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
         && skill.description == Some(description)
         && skill.fields.allowed_tools() == listed;
     if !is_as_meant {
-        return Err(wrong("it would not be read as it was meant"));
+        return Err(wrong("its fields would not be read as given"));
     }
     Ok(text)
 }
@@ -146,7 +146,7 @@ fn hand_in(
             let files: Vec<_> = files.keys().cloned().collect();
             format!("to change `{skill}` ({})", one_line(&files.join(", ")))
         }
-        Change::Create { .. } => format!("to make the skill `{skill}`"),
+        Change::Create { .. } => format!("to create the skill `{skill}`"),
     };
     let proposal = Proposal {
         id: ProposalId::new(skill, &change),
@@ -160,13 +160,13 @@ fn hand_in(
     };
     let state = if ctx.proposals().add(&proposal)? {
         ctx.record(ctx.proposal_event(&proposal, "written"));
-        "is written"
+        "was recorded"
     } else {
-        "was written before"
+        "was already recorded"
     };
     let id = &proposal.id;
     Ok(format!(
-        "The proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
+        "Proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
          proposals show {id}"
     ))
 }
@@ -175,11 +175,11 @@ fn at_most(text: &str, max: usize, what: &str) -> Result<()> {
     if text.len() <= max {
         return Ok(());
     }
-    let text = format!("{what} has {} bytes, and {max} are the most", text.len());
+    let text = format!("{what} has {} bytes; the limit is {max}", text.len());
     Err(Error::new(text).hint("propose the part that matters most"))
 }
 
 fn switched_off(key: &str) -> Error {
-    Error::new(format!("the configuration has `{key}` switched off"))
+    Error::new(format!("`{key}` is switched off in the configuration"))
         .hint("tell the user what you would change")
 }

@@ -132,7 +132,7 @@ impl Job {
         let now = Instant::now();
         self.wait_waking(now + limits::REAP + SLACK, now)?;
         if self.is_running() {
-            return Err(Error::new(format!("the job `{}` does not end", self.id))
+            return Err(Error::new(format!("job `{}` did not end", self.id))
                 .hint("its supervisor does not answer: tell the user"));
         }
         Ok(())
@@ -365,7 +365,7 @@ mod tests {
         let script = script.wait(1500);
         let stopped = script.run().unwrap();
         assert!(
-            stopped.notes[0].contains("it could not go on as a job: "),
+            stopped.notes[0].contains("it could not continue as a job: "),
             "{:?}",
             stopped.notes
         );

@@ -49,7 +49,7 @@ impl Jobs {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
         if running >= JOBS {
-            let text = format!("{running} jobs are running already, which is the most at once");
+            let text = format!("{running} jobs are already running, the most allowed at once");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
         let dir = self.make(id)?;
@@ -237,7 +237,7 @@ impl RunContext {
 
 fn unknown(written: &str) -> Error {
     Error::new(format!("there is no job `{}`", quoted(written)))
-        .hint("a job is known to the conversation that started it, until a day after its end")
+        .hint("only the conversation that started a job can follow it, until a day after it ended")
 }
 
 /// Creates a FIFO and opens both ends, so that opening does not block.
