@@ -40,7 +40,7 @@ const REFUSED: [(&str, &str); 11] = [
     ("similarity index ", "it renames or copies a file"),
     ("old mode ", "it changes a file's mode"),
     ("new mode ", "it changes a file's mode"),
-    ("new file mode ", "it creates a file"),
+    ("new file mode ", "it creates a new file"),
     ("deleted file mode ", "it removes a file"),
     ("GIT binary patch", "it changes a binary file"),
     ("Binary files ", "it changes a binary file"),
@@ -177,7 +177,7 @@ fn start_of(header: &str) -> Option<usize> {
 fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(&format!("it creates the file `{}`", quoted(new))));
+        return Err(refused(&format!("it creates a new file, `{}`", quoted(new))));
     }
     if new == NOWHERE {
         return Err(refused(&format!("it removes the file `{}`", quoted(old))));

@@ -218,7 +218,7 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
     let one = diff("One.", "1.");
     assert!(
         host.tool(TOOL, &call("theirs", &one))
-            .contains("does not look after")
+            .contains("does not manage")
     );
     assert!(
         host.tool(TOOL, &call("linked", &one))

@@ -166,7 +166,7 @@ fn hand_in(
     };
     let id = &proposal.id;
     Ok(format!(
-        "Proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
+        "The proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
          proposals show {id}"
     ))
 }
