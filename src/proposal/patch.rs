@@ -177,7 +177,10 @@ fn start_of(header: &str) -> Option<usize> {
 fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(&format!("it creates a new file, `{}`", quoted(new))));
+        return Err(refused(&format!(
+            "it creates a new file, `{}`",
+            quoted(new)
+        )));
     }
     if new == NOWHERE {
         return Err(refused(&format!("it removes the file `{}`", quoted(old))));

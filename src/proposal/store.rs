@@ -192,7 +192,10 @@ impl Proposals {
             return Ok(false);
         }
         if self.list().0.len() >= limits::PROPOSALS {
-            let text = format!("{} proposals are already waiting for the user", limits::PROPOSALS);
+            let text = format!(
+                "{} proposals are already waiting for the user",
+                limits::PROPOSALS
+            );
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }

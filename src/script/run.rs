@@ -97,7 +97,8 @@ pub fn run_command(
     limits: RunLimits,
 ) -> Result<Ran> {
     let program = base.exe.as_deref().ok_or_else(|| {
-        Error::new("the program agent-skills was not found").hint("tell the user to install it again")
+        Error::new("the program agent-skills was not found")
+            .hint("tell the user to install it again")
     })?;
     let mut all: Variables = variables::for_others(base).collect();
     all.extend(env.iter().map(|(name, value)| (name.into(), value.into())));

@@ -227,7 +227,7 @@ fn what_was_put_in_a_proposals_place_is_not_approved() {
             &["proposals", "approve", &id, "--yes"],
         ] {
             let failed = host.fails(words);
-            assert!(failed.contains("changed since it was written"), "{failed}");
+            assert!(failed.contains("changed after it was recorded"), "{failed}");
         }
         assert!(text(&host, "pdf/SKILL.md").contains("One."));
     }

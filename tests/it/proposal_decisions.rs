@@ -128,7 +128,7 @@ fn what_no_longer_applies_says_so_and_changes_nothing() {
         host.succeeds(&["proposals", "reject", &vanished]);
         assert!(
             host.fails(&["proposals", "show", "../../x"])
-                .contains("no proposal's id")
+                .contains("not the id of a proposal")
         );
         assert_eq!(list(&host), json!([]));
     }
@@ -215,7 +215,7 @@ fn a_broken_file_hides_no_proposal() {
     fs::write(dir.join("0123456789ab.json"), "{").unwrap();
     let ran = host.person(&["proposals", "list", "--json"]);
     assert!(
-        ran.stdout.contains(&id) && ran.stderr.contains("is no proposal"),
+        ran.stdout.contains(&id) && ran.stderr.contains("is not a proposal"),
         "{ran:?}"
     );
     for number in 1..100 {
