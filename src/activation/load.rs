@@ -219,14 +219,14 @@ mod tests {
         sleep(SETTLED);
         let skill = offered().unwrap();
         let trusted = DigestCache::of_project(&ctx, Asks::ToUse)
-            .digested("trust", &dir, |_| true, || panic!("it is kept"))
+            .digested("trust", &dir, || panic!("it is kept"))
             .unwrap();
         fs::write(dir.join("run.sh"), "echo 2").unwrap();
         sleep(SETTLED);
         // As if the file system had not told the change.
         let stamps = tree::digest_seen([&*dir], &mut |_, _| {}).unwrap().1;
         DigestCache::of_project(&ctx, Asks::ToUse)
-            .digested("trust", &dir, |_| true, || Ok((trusted, stamps)))
+            .digested("trust", &dir, || Ok((trusted, stamps)))
             .unwrap();
         assert!(offered().is_some());
         let refused = put_in_force(&ctx, &skill, "skill_pdf").unwrap_err();

@@ -13,7 +13,6 @@ use super::{Catalog, Index, Layer, Root};
 use crate::host::ours;
 use crate::policy::Asks;
 use crate::run_context::RunContext;
-use crate::skill::directories::skill_directories;
 use crate::sys::hash;
 
 /// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
@@ -125,14 +124,11 @@ impl<'a> Source<'a> {
             let _ = write!(name, "{:?} ", self.ctx.context_or_why());
         }
         let trusts = &self.rules.trusts;
-        let projects = self
-            .roots
-            .iter()
-            .filter(|root| root.layer == Layer::Project);
-        for root in projects {
+        let each = self.roots.iter().enumerate();
+        for (at, root) in each.filter(|(_, root)| root.layer == Layer::Project) {
             let holder = RunContext::holder_of(&root.dir);
             let _ = write!(name, "{:?} ", trusts.of_part(self.ctx, holder, &root.dir));
-            for dir in skill_directories(&root.dir) {
+            for dir in self.index.directories(at, &self.roots) {
                 let _ = write!(name, "{:?} ", trusts.of_skill(self.ctx, &dir));
             }
         }

@@ -129,6 +129,12 @@ impl Index {
         (!names.is_empty()).then_some(loaded)
     }
 
+    /// The directories in the root `at` this place of `roots`, without those that begin with a dot.
+    pub fn directories(&self, at: usize, roots: &[Root]) -> Vec<PathBuf> {
+        let known = self.stored.as_ref().and_then(|stored| stored.roots.get(at));
+        directories(&roots[at].dir, known).0
+    }
+
     /// The number of skills offered when the answer under `name` was made, if the roots' entries
     /// are unchanged. A file edited in place counts later, see [`Index::load_about`].
     pub fn offered(&self, roots: &[Root], name: &str) -> Option<usize> {
@@ -172,16 +178,7 @@ fn load_root(
     unread: Unread,
 ) -> Vec<Loaded> {
     let place = &root.dir;
-    let (dirs, mut stamp) = match known {
-        Some((_, known)) if known.is_unchanged(place) => {
-            let dirs = known.entries.iter().map(|entry| place.join(&entry.dir));
-            (dirs.collect(), known.stamp)
-        }
-        _ => {
-            let listing = list(place);
-            (listing.dirs, listing.stamp)
-        }
-    };
+    let (dirs, mut stamp) = directories(place, known.map(|(_, known)| known));
     let mut entries = Vec::with_capacity(dirs.len());
     let mut loaded = Vec::with_capacity(dirs.len());
     for dir in dirs {
@@ -219,6 +216,16 @@ fn load_root(
     }
     found.roots.push(KnownRoot { stamp, entries });
     loaded
+}
+
+/// The directories in `root`, with its stamp if they are unchanged as long as it is.
+fn directories(root: &Path, known: Option<&KnownRoot>) -> (Vec<PathBuf>, Option<Stamp>) {
+    if let Some(known) = known.filter(|known| known.is_unchanged(root)) {
+        let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
+        return (dirs.collect(), known.stamp);
+    }
+    let listing = list(root);
+    (listing.dirs, listing.stamp)
 }
 
 /// A skill with its file's stamp and its stored bytes.

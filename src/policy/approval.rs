@@ -91,16 +91,11 @@ pub fn current(
     digests: &DigestCache,
 ) -> Result<String, bool> {
     let of_name = approved.get(skill.name.as_str()).ok_or(false)?;
-    let now = digests.digested(
-        "approval",
-        &skill.dir,
-        |_| false,
-        || {
-            let (digest, stamps) = digest_seen(skill)?;
-            let skills = Vec::new();
-            Ok((Digested { digest, skills }, stamps))
-        },
-    );
+    let now = digests.digested("approval", &skill.dir, || {
+        let (digest, stamps) = digest_seen(skill)?;
+        let skills = Vec::new();
+        Ok((Digested { digest, skills }, stamps))
+    });
     let now = now
         .ok()
         .map(|now| now.digest)

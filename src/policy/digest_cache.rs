@@ -2,11 +2,12 @@
 //! the stamps are unchanged, the digest is known without reading a byte; anything else is digested
 //! anew. What stamps cannot show is in docs/decisions.md.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::run_context::RunContext;
@@ -16,7 +17,7 @@ use crate::sys::{cache_file, hash, limits};
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg2";
+const MAGIC: &[u8; 16] = b"agent-skills dg3";
 
 /// A digest, and what was seen while it was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,9 +33,13 @@ pub struct Digested {
 #[derive(Debug, Default)]
 pub struct DigestCache {
     /// `None` if nothing is kept.
-    place: Option<PathBuf>,
+    place: Option<Place>,
     asks: Asks,
+    /// The record of trust, if a later change to it is certain to show.
+    record: Option<Stamp>,
     known: RefCell<BTreeMap<String, Known>>,
+    /// By key as above. Read only when all stamps have to be compared.
+    rest: OnceCell<RefCell<BTreeMap<String, Rest>>>,
     has_learned: Cell<bool>,
 }
 
@@ -48,16 +53,40 @@ pub enum Asks {
     ToDisclose,
 }
 
+/// The two files of one project. Most calls need the first alone.
+#[derive(Debug, Clone)]
+struct Place {
+    digests: PathBuf,
+    stamps: PathBuf,
+}
+
+/// The first file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    /// The record of trust when [`Known::is_agreed`] was set.
+    record: Option<Stamp>,
+    known: BTreeMap<String, Known>,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
     digested: Digested,
+    /// Whether the record of trust contains this digest for it.
+    is_agreed: bool,
     /// The directory that most paths are relative to.
     base: PathBuf,
     /// Of all that a disclosure shows.
     disclosed: Stamps,
-    /// Of the rest, as bytes: a call that does not need them does not decode them either.
+}
+
+/// The stamps that a disclosure does not need.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Rest {
+    /// What they vouch for: the two files are not replaced together.
+    digest: String,
+    /// Encoded: a call decodes those of the skill that it uses.
     #[serde(deserialize_with = "at_once")]
-    rest: Vec<u8>,
+    stamps: Vec<u8>,
 }
 
 /// Bytes as a whole, where serde reads a vector one by one.
@@ -70,26 +99,52 @@ impl DigestCache {
     pub fn of_project(ctx: &RunContext, asks: Asks) -> Self {
         let project = ctx.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
-        let dir = ctx.store().dir().join("digests");
-        Self::open(dir.join(format!("{name:016x}")), asks)
+        let file = |dir| ctx.store().dir().join(dir).join(format!("{name:016x}"));
+        let [digests, stamps] = ["digests", "stamps"].map(file);
+        Self::open(Place { digests, stamps }, asks, ctx.trusted().stamp())
     }
 
     /// The cache in `place`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
-    fn open(place: PathBuf, asks: Asks) -> Self {
-        let known = cache_file::read(&place, MAGIC, limits::DIGEST_CACHE)
-            .and_then(|bytes| postcard::from_bytes(&bytes).ok());
+    fn open(place: Place, asks: Asks, record: Option<Stamp>) -> Self {
+        let mut kept: Kept = read(&place.digests).unwrap_or_default();
+        if record.is_none() || kept.record != record {
+            let each = kept.known.values_mut();
+            each.for_each(|known| known.is_agreed = false);
+        }
         Self {
             place: Some(place),
             asks,
-            known: RefCell::new(known.unwrap_or_default()),
+            record,
+            known: RefCell::new(kept.known),
+            rest: OnceCell::new(),
             has_learned: Cell::new(false),
         }
     }
 
-    /// The digest of what is at `path`, by `make` unless it is known. `of` says what kind of digest
-    /// it is. To disclose a skill, the fewer stamps suffice if the digest is `agreed` to. If it is
-    /// not, all are compared, so that a file that was changed back ends its refusal at once.
+    /// The digest of what is at `path`, if nothing changed since [`DigestCache::agree`]: neither
+    /// the record of trust nor what is at `path`. `of` says what kind of digest it is. To disclose a
+    /// skill, the fewer stamps suffice.
+    pub fn agreed(&self, of: &str, path: &Path) -> Option<Digested> {
+        let known = self.known.borrow();
+        let key = key(of, path)?;
+        let known = known.get(&key).filter(|known| known.is_agreed)?;
+        let is_current = known.shows_no_change()
+            && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(&key, known));
+        is_current.then(|| known.digested.clone())
+    }
+
+    /// Notes that the record of trust contains the digest that is known of what is at `path`.
+    pub fn agree(&self, of: &str, path: &Path) {
+        let mut known = self.known.borrow_mut();
+        let known = key(of, path).and_then(|key| known.get_mut(&key));
+        if let (Some(known), Some(_)) = (known, self.record) {
+            known.is_agreed = true;
+            self.has_learned.set(true);
+        }
+    }
+
+    /// The digest of what is at `path`, by `make` unless it is known.
     ///
     /// # Errors
     /// Those of `make`.
@@ -97,32 +152,60 @@ impl DigestCache {
         &self,
         of: &str,
         path: &Path,
-        agreed: impl Fn(&str) -> bool,
         make: impl FnOnce() -> io::Result<(Digested, Stamps)>,
     ) -> io::Result<Digested> {
         // A path that is not UTF-8 is not kept.
-        let (Some(_), Some(base), Some(shown)) = (&self.place, path.parent(), path.to_str()) else {
+        let (Some(_), Some(base), Some(key)) = (&self.place, path.parent(), key(of, path)) else {
             return Ok(make()?.0);
         };
-        let key = format!("{of} {shown}");
-        let is_current = |known: &&Known| {
-            let few = self.asks == Asks::ToDisclose && agreed(&known.digested.digest);
-            known.is_unchanged(if few { Asks::ToDisclose } else { Asks::ToUse })
-        };
+        let is_current =
+            |known: &&Known| known.shows_no_change() && self.rest_is_unchanged(&key, known);
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digested.clone());
         }
         let before = now();
         let (digested, stamps) = make()?;
-        let mut known = self.known.borrow_mut();
-        if let Some(now) = Known::new(path, base, &digested, stamps, before) {
-            known.insert(key, now);
+        let (mut known, mut rest) = (self.known.borrow_mut(), self.rest().borrow_mut());
+        if let Some((now, others)) = Known::new(path, base, &digested, stamps, before) {
+            known.insert(key.clone(), now);
+            rest.insert(key, others);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
+            rest.remove(&key);
             self.has_learned.set(true);
         }
         Ok(digested)
     }
+
+    fn rest_is_unchanged(&self, key: &str, known: &Known) -> bool {
+        let rest = self.rest().borrow();
+        rest.get(key).is_some_and(|rest| {
+            let stamps = postcard::from_bytes::<Stamps>(&rest.stamps);
+            rest.digest == known.digested.digest
+                && stamps.is_ok_and(|stamps| stamp::all_unchanged(&known.base, &stamps))
+        })
+    }
+
+    fn rest(&self) -> &RefCell<BTreeMap<String, Rest>> {
+        let read = || read(&self.place.as_ref()?.stamps);
+        self.rest
+            .get_or_init(|| RefCell::new(read().unwrap_or_default()))
+    }
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> Option<T> {
+    let bytes = cache_file::read(file, MAGIC, limits::DIGEST_CACHE)?;
+    postcard::from_bytes(&bytes).ok()
+}
+
+fn write<T: Serialize>(file: &Path, content: &T) {
+    if let Ok(bytes) = postcard::to_allocvec(content) {
+        cache_file::replace(file, MAGIC, &bytes, PROJECTS);
+    }
+}
+
+fn key(of: &str, path: &Path) -> Option<String> {
+    Some(format!("{of} {}", path.to_str()?))
 }
 
 impl Known {
@@ -133,7 +216,7 @@ impl Known {
         digested: &Digested,
         stamps: Stamps,
         before: i128,
-    ) -> Option<Self> {
+    ) -> Option<(Self, Rest)> {
         if !are_settled(&stamps, before) {
             return None;
         }
@@ -142,19 +225,22 @@ impl Known {
             one == path || one.parent() == Some(path) && name.eq_ignore_ascii_case("SKILL.md")
         };
         let (disclosed, rest): (Stamps, Stamps) = stamps.into_iter().partition(is_disclosed);
-        Some(Self {
+        let known = Self {
             digested: digested.clone(),
+            is_agreed: false,
             base: base.to_owned(),
             disclosed: relative(disclosed, base),
-            rest: postcard::to_allocvec(&relative(rest, base)).ok()?,
-        })
+        };
+        let rest = Rest {
+            digest: digested.digest.clone(),
+            stamps: postcard::to_allocvec(&relative(rest, base)).ok()?,
+        };
+        Some((known, rest))
     }
 
-    fn is_unchanged(&self, asks: Asks) -> bool {
-        let rest = || postcard::from_bytes::<Stamps>(&self.rest);
-        let is_same = |stamps: &Stamps| stamp::all_unchanged(&self.base, stamps);
-        is_same(&self.disclosed)
-            && (asks == Asks::ToDisclose || rest().is_ok_and(|rest| is_same(&rest)))
+    /// Whether all that a disclosure shows is unchanged.
+    fn shows_no_change(&self) -> bool {
+        stamp::all_unchanged(&self.base, &self.disclosed)
     }
 }
 
@@ -179,131 +265,22 @@ impl Drop for DigestCache {
         let (Some(place), true) = (&self.place, self.has_learned.get()) else {
             return;
         };
-        let known = self.known.get_mut();
-        known.retain(|key, _| {
-            key.split_once(' ')
-                .is_some_and(|(_, path)| Path::new(path).exists())
-        });
-        if let Ok(bytes) = postcard::to_allocvec(known) {
-            cache_file::replace(place, MAGIC, &bytes, PROJECTS);
+        let known = &mut *self.known.get_mut();
+        let is_there = |key: &str| {
+            let path = key.split_once(' ').map(|(_, path)| path);
+            path.is_some_and(|path| Path::new(path).exists())
+        };
+        known.retain(|key, _| is_there(key));
+        if let Some(rest) = self.rest.get_mut() {
+            let rest = rest.get_mut();
+            rest.retain(|key, _| known.contains_key(key));
+            write(&place.stamps, rest);
         }
+        let known = std::mem::take(known);
+        let record = self.record;
+        write(&place.digests, &Kept { record, known });
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::thread::sleep;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::sys::tree;
-
-    const SETTLED: Duration = Duration::from_millis(40);
-
-    /// The digest of `dir` by a new call, and whether it had to be computed.
-    fn call(place: &Path, dir: &Path) -> (String, bool) {
-        call_that(Asks::ToUse, None, place, dir)
-    }
-
-    /// As [`call`]; without an `agreed` digest any is agreed to.
-    fn call_that(asks: Asks, agreed: Option<&str>, place: &Path, dir: &Path) -> (String, bool) {
-        let cache = DigestCache::open(place.to_owned(), asks);
-        let computed = Cell::new(false);
-        let digested = cache.digested(
-            "test",
-            dir,
-            |it| agreed.is_none_or(|one| one == it),
-            || {
-                computed.set(true);
-                let (digest, stamps) = tree::digest_seen([dir], &mut |_, _| {})?;
-                let skills = Vec::new();
-                Ok((Digested { digest, skills }, stamps))
-            },
-        );
-        (digested.unwrap().digest, computed.get())
-    }
-
-    #[test]
-    fn kept_until_anything_that_it_covers_changes() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |path: &str| root.path().join(path);
-        let place = at("digests/one");
-        fs::create_dir_all(at("dir/sub")).unwrap();
-        fs::write(at("outside"), "1").unwrap();
-        fs::write(at("dir/sub/a"), "1").unwrap();
-        symlink(at("outside"), at("dir/link")).unwrap();
-        symlink(at("missing"), at("dir/dangling")).unwrap();
-        let mut seen = call(&place, &at("dir")).0;
-        let changes: [&dyn Fn(); 6] = [
-            &|| fs::write(at("dir/sub/a"), "2").unwrap(),
-            &|| fs::set_permissions(at("dir/sub/a"), fs::Permissions::from_mode(0o755)).unwrap(),
-            &|| fs::write(at("dir/sub/b"), "").unwrap(),
-            &|| fs::write(at("outside"), "2").unwrap(),
-            &|| fs::write(at("missing"), "there now").unwrap(),
-            &|| fs::remove_dir_all(at("dir/sub")).unwrap(),
-        ];
-        for change in changes {
-            sleep(SETTLED);
-            call(&place, &at("dir"));
-            assert_eq!(call(&place, &at("dir")), (seen.clone(), false));
-            change();
-            // At once, and again: what changed a moment ago is not kept.
-            let (now, computed) = call(&place, &at("dir"));
-            assert!(computed && now != seen);
-            assert_eq!(call(&place, &at("dir")), (now.clone(), true));
-            seen = now;
-        }
-    }
-
-    #[test]
-    fn a_disclosure_looks_at_what_it_shows_and_a_use_at_all() {
-        let root = tempfile::tempdir().unwrap();
-        let (place, dir) = (root.path().join("digests/one"), root.path().join("dir"));
-        fs::create_dir_all(dir.join("scripts")).unwrap();
-        let (skill, script) = (dir.join("SKILL.md"), dir.join("scripts/run.sh"));
-        fs::write(&skill, "1").unwrap();
-        fs::write(&script, "1").unwrap();
-        sleep(SETTLED);
-        let good = call(&place, &dir).0;
-        let disclosed = || call_that(Asks::ToDisclose, Some(&good), &place, &dir);
-        fs::write(&script, "2").unwrap();
-        sleep(SETTLED);
-        assert_eq!(disclosed(), (good.clone(), false));
-        let bad = call(&place, &dir).0;
-        assert_ne!(bad, good);
-        assert_eq!(disclosed(), (bad, false), "known since the use");
-        fs::write(&script, "1").unwrap();
-        sleep(SETTLED);
-        assert_eq!(disclosed(), (good.clone(), true), "changed back");
-        for change in [&skill, &dir.join("new")] {
-            assert_eq!(disclosed(), (good.clone(), false));
-            fs::write(change, "2").unwrap();
-            sleep(SETTLED);
-            assert!(disclosed().0 != good);
-            fs::write(&skill, "1").unwrap();
-            sleep(SETTLED);
-            disclosed();
-        }
-    }
-
-    #[test]
-    fn a_file_damaged_or_writable_by_others_is_not_believed() {
-        let root = tempfile::tempdir().unwrap();
-        let (place, dir) = (root.path().join("digests/one"), root.path().join("dir"));
-        fs::create_dir(&dir).unwrap();
-        fs::write(dir.join("a"), "1").unwrap();
-        sleep(SETTLED);
-        let computed = || call(&place, &dir).1;
-        assert!(computed() && !computed());
-        fs::set_permissions(&place, fs::Permissions::from_mode(0o622)).unwrap();
-        assert!(computed() && !computed());
-        let mut bytes = fs::read(&place).unwrap();
-        for damage in [0, 20, bytes.len() - 1] {
-            bytes[damage] ^= 1;
-            fs::write(&place, &bytes).unwrap();
-            assert!(computed() && !computed(), "{damage}");
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //! does not know what the consent covers.
 
 use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
+use crate::sys::stamp::{Stamp, now};
 use crate::sys::{Dir, Durable, FileLock, files, limits};
 
 /// The record in one file.
@@ -69,14 +71,8 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         let Some((file, metadata)) = opened.map_err(|error| refused(error.to_string()))? else {
             return Ok(BTreeMap::new());
         };
-        let owned = match Owner::from_metadata(&metadata) {
-            Owner::Root => true,
-            Owner::Us => !self.root_only,
-            Owner::Other => false,
-            Owner::Unknown => return Err(refused(Owner::UNKNOWN.to_owned())),
-        };
-        if metadata.mode() & 0o022 != 0 || !owned {
-            return Err(refused("another user could have written it".to_owned()));
+        if let Some(why) = self.mistrusted(&metadata) {
+            return Err(refused(why.to_owned()));
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::TRUST_FILE);
         let bytes = bytes.map_err(|error| refused(error.to_string()))?;
@@ -89,6 +85,27 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
             )));
         }
         Ok(written.entries)
+    }
+
+    /// The stamp of the file, if [`Ledger::entries`] would rely on it and any later change to it is
+    /// certain to show.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        let before = now();
+        let metadata = fs::metadata(&self.file).ok()?;
+        let stamp = Stamp::from_metadata(&metadata);
+        (self.mistrusted(&metadata).is_none() && stamp.is_settled(before)).then_some(stamp)
+    }
+
+    /// Why a file with this metadata cannot be relied on, whatever is in it.
+    fn mistrusted(&self, metadata: &Metadata) -> Option<&'static str> {
+        let owned = match Owner::from_metadata(metadata) {
+            Owner::Root => true,
+            Owner::Us => !self.root_only,
+            Owner::Other => false,
+            Owner::Unknown => return Some(Owner::UNKNOWN),
+        };
+        let others_may = metadata.mode() & 0o022 != 0 || !owned;
+        others_may.then_some("another user could have written it")
     }
 
     /// Records `value` under `key`.

@@ -27,6 +27,9 @@ pub use record::{Part, Trusted};
 /// record of a few hundred skills would become large.
 const TRUSTED_FILES: usize = 200;
 
+/// The kind of digest that is recorded for a part.
+const PART: &str = "trust";
+
 /// The version of the record. Version 1 had only [`Trusted::Whole`].
 const VERSION: u32 = 2;
 
@@ -72,7 +75,7 @@ impl Trusts {
         };
         let holder = RunContext::holder_of(root);
         // A directory without a skill is one of the shared files.
-        if find_skill_file(dir).is_some() {
+        if self.is_known(dir) || find_skill_file(dir).is_some() {
             let own = self.of_part(ctx, holder, dir);
             if own != Trust::Given {
                 return own;
@@ -89,6 +92,9 @@ impl Trusts {
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
     pub fn of_part(&self, ctx: &RunContext, holder: &Path, path: &Path) -> Trust {
+        if self.is_known(path) {
+            return Trust::Given;
+        }
         self.once(path, || match self.recorded(ctx, holder) {
             None => Trust::Missing,
             Some(recorded) if recorded.is_always() => Trust::Given,
@@ -99,15 +105,25 @@ impl Trusts {
         })
     }
 
+    /// Whether a part is known to be as it was recorded, without a look at the record.
+    fn is_known(&self, path: &Path) -> bool {
+        if let Some(found) = self.found.borrow().get(path) {
+            return *found == Trust::Given;
+        }
+        let known = self.digests.agreed(PART, path);
+        let given = known.map(|known| self.once(path, || self.is_given(path, known.skills)));
+        given.is_some()
+    }
+
     /// Whether a trusted skill was loaded from the bytes that were compared with the record, and
     /// not from others that a program put there in between.
     pub fn covers(&self, ctx: &RunContext, skill: &Skill) -> bool {
         let root = skill.dir.parent().unwrap_or(&skill.dir);
-        let recorded = self.recorded(ctx, RunContext::holder_of(root));
+        let recorded = || self.recorded(ctx, RunContext::holder_of(root));
         let compared = self.compared.borrow();
         let mut compared = compared.iter();
-        recorded.is_some_and(Trusted::is_always)
-            || compared.any(|(part, digest)| skill.dir.starts_with(part) && *digest == skill.digest)
+        compared.any(|(part, digest)| skill.dir.starts_with(part) && *digest == skill.digest)
+            || recorded().is_some_and(Trusted::is_always)
     }
 
     /// What is recorded for `holder`.
@@ -139,7 +155,7 @@ impl Trusts {
                 Ok((Digested { digest, skills }, stamps))
             };
             // Unreadable content counts as changed.
-            match self.digests.digested("whole", holder, |_| false, make) {
+            match self.digests.digested("whole", holder, make) {
                 Ok(now) if now.digest == digest => self.is_given(holder, now.skills),
                 _ => Trust::Outdated(Vec::new()),
             }
@@ -176,9 +192,11 @@ impl Part {
             let (digest, stamps) = digest_of(path, saw)?;
             Ok((Digested { digest, skills }, stamps))
         };
-        let agreed = |now: &str| now == self.digest;
-        let now = match trusts.digests.digested("trust", path, agreed, make) {
-            Ok(now) if agreed(&now.digest) => return trusts.is_given(path, now.skills),
+        let now = match trusts.digests.digested(PART, path, make) {
+            Ok(now) if now.digest == self.digest => {
+                trusts.digests.agree(PART, path);
+                return trusts.is_given(path, now.skills);
+            }
             now => now.ok().map(|now| now.digest),
         };
         let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);

@@ -1,0 +1,157 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::*;
+use crate::sys::tree;
+
+const SETTLED: Duration = Duration::from_millis(40);
+
+fn place(root: &Path) -> Place {
+    Place {
+        digests: root.join("digests/one"),
+        stamps: root.join("stamps/one"),
+    }
+}
+
+/// The digest of `dir` by a new call, and whether it had to be computed.
+fn call(place: &Place, dir: &Path) -> (String, bool) {
+    let cache = DigestCache::open(place.clone(), Asks::ToUse, None);
+    let computed = Cell::new(false);
+    let digested = cache.digested("test", dir, || {
+        computed.set(true);
+        let (digest, stamps) = tree::digest_seen([dir], &mut |_, _| {})?;
+        let skills = Vec::new();
+        Ok((Digested { digest, skills }, stamps))
+    });
+    (digested.unwrap().digest, computed.get())
+}
+
+#[test]
+fn kept_until_anything_that_it_covers_changes() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |path: &str| root.path().join(path);
+    let place = place(root.path());
+    fs::create_dir_all(at("dir/sub")).unwrap();
+    fs::write(at("outside"), "1").unwrap();
+    fs::write(at("dir/sub/a"), "1").unwrap();
+    symlink(at("outside"), at("dir/link")).unwrap();
+    symlink(at("missing"), at("dir/dangling")).unwrap();
+    let mut seen = call(&place, &at("dir")).0;
+    let changes: [&dyn Fn(); 6] = [
+        &|| fs::write(at("dir/sub/a"), "2").unwrap(),
+        &|| fs::set_permissions(at("dir/sub/a"), fs::Permissions::from_mode(0o755)).unwrap(),
+        &|| fs::write(at("dir/sub/b"), "").unwrap(),
+        &|| fs::write(at("outside"), "2").unwrap(),
+        &|| fs::write(at("missing"), "there now").unwrap(),
+        &|| fs::remove_dir_all(at("dir/sub")).unwrap(),
+    ];
+    for change in changes {
+        sleep(SETTLED);
+        call(&place, &at("dir"));
+        assert_eq!(call(&place, &at("dir")), (seen.clone(), false));
+        change();
+        // At once, and again: what changed a moment ago is not kept.
+        let (now, computed) = call(&place, &at("dir"));
+        assert!(computed && now != seen);
+        assert_eq!(call(&place, &at("dir")), (now.clone(), true));
+        seen = now;
+    }
+}
+
+/// Whether `dir` is known to be as a record with this stamp has it, for a call that `asks`.
+fn is_agreed(place: &Place, dir: &Path, asks: Asks, record: Stamp) -> bool {
+    let cache = DigestCache::open(place.clone(), asks, Some(record));
+    cache.agreed("test", dir).is_some()
+}
+
+#[test]
+fn a_disclosure_looks_at_what_it_shows_and_a_use_at_all() {
+    let root = tempfile::tempdir().unwrap();
+    let (place, dir) = (place(root.path()), root.path().join("dir"));
+    fs::create_dir_all(dir.join("scripts")).unwrap();
+    let (skill, script) = (dir.join("SKILL.md"), dir.join("scripts/run.sh"));
+    fs::write(&skill, "1").unwrap();
+    fs::write(&script, "1").unwrap();
+    let record = Stamp([1; 7]);
+    let agreed = |asks| is_agreed(&place, &dir, asks, record);
+    for (change, shows) in [(&script, false), (&skill, true), (&dir.join("new"), true)] {
+        sleep(SETTLED);
+        call(&place, &dir);
+        assert!(
+            !agreed(Asks::ToDisclose),
+            "nobody compared it with the record"
+        );
+        DigestCache::open(place.clone(), Asks::ToUse, Some(record)).agree("test", &dir);
+        assert!(agreed(Asks::ToDisclose) && agreed(Asks::ToUse));
+        fs::write(change, "2").unwrap();
+        assert_eq!(agreed(Asks::ToDisclose), !shows);
+        assert!(!agreed(Asks::ToUse));
+    }
+}
+
+#[test]
+fn an_agreement_ends_with_any_change_of_the_record() {
+    let root = tempfile::tempdir().unwrap();
+    let (place, dir) = (place(root.path()), root.path().join("dir"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("SKILL.md"), "1").unwrap();
+    sleep(SETTLED);
+    call(&place, &dir);
+    let open = |record| DigestCache::open(place.clone(), Asks::ToUse, record);
+    let record = Stamp([1; 7]);
+    open(Some(record)).agree("test", &dir);
+    assert!(open(Some(record)).agreed("test", &dir).is_some());
+    for other in [None, Some(Stamp([2; 7]))] {
+        assert!(open(other).agreed("test", &dir).is_none());
+        open(other).agree("test", &dir);
+    }
+    assert!(open(Some(Stamp([2; 7]))).agreed("test", &dir).is_some());
+    assert!(open(Some(record)).agreed("test", &dir).is_none());
+    open(None).agree("test", &dir);
+    assert!(
+        open(None).agreed("test", &dir).is_none(),
+        "a record that may change unseen"
+    );
+}
+
+/// They are replaced one after the other, and a kill may come in between.
+#[test]
+fn files_of_different_calls_do_not_vouch_for_each_other() {
+    let root = tempfile::tempdir().unwrap();
+    let (place, dir) = (place(root.path()), root.path().join("dir"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("SKILL.md"), "1").unwrap();
+    fs::write(dir.join("run.sh"), "1").unwrap();
+    sleep(SETTLED);
+    let first = call(&place, &dir).0;
+    let earlier = fs::read(&place.digests).unwrap();
+    fs::write(dir.join("run.sh"), "2").unwrap();
+    sleep(SETTLED);
+    let second = call(&place, &dir).0;
+    assert!(first != second && !call(&place, &dir).1);
+    fs::write(&place.digests, earlier).unwrap();
+    assert_eq!(call(&place, &dir), (second, true));
+}
+
+#[test]
+fn a_file_damaged_or_writable_by_others_is_not_believed() {
+    let root = tempfile::tempdir().unwrap();
+    let (place, dir) = (place(root.path()), root.path().join("dir"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("a"), "1").unwrap();
+    sleep(SETTLED);
+    let computed = || call(&place, &dir).1;
+    assert!(computed() && !computed());
+    for file in [&place.digests, &place.stamps] {
+        fs::set_permissions(file, fs::Permissions::from_mode(0o622)).unwrap();
+        assert!(computed() && !computed());
+        let mut bytes = fs::read(file).unwrap();
+        for damage in [0, 20, bytes.len() - 1] {
+            bytes[damage] ^= 1;
+            fs::write(file, &bytes).unwrap();
+            assert!(computed() && !computed(), "{damage}");
+        }
+    }
+}
