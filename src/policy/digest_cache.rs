@@ -3,7 +3,7 @@
 //! anew. What stamps cannot show is in docs/decisions.md.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::run_context::RunContext;
-use crate::sys::stamp::{self, Stamp, Stamps, now};
+use crate::sys::stamp::{Base, Stamp, Stamps, now};
 use crate::sys::{cache_file, hash, limits};
 
 /// Projects whose digests are kept.
@@ -37,10 +37,13 @@ pub struct DigestCache {
     asks: Asks,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
-    known: RefCell<BTreeMap<String, Known>>,
+    /// Hashed: with musl, comparing such long keys takes a while.
+    known: RefCell<HashMap<String, Known>>,
     /// By key as above. Read only when all stamps have to be compared.
-    rest: OnceCell<RefCell<BTreeMap<String, Rest>>>,
+    rest: OnceCell<RefCell<HashMap<String, Rest>>>,
     has_learned: Cell<bool>,
+    /// The directory of what was compared last: most skills have the same.
+    base: RefCell<Option<Base>>,
 }
 
 /// What a call does with a skill, and so which of its stamps have to be unchanged.
@@ -65,7 +68,7 @@ struct Place {
 struct Kept {
     /// The record of trust when [`Known::is_agreed`] was set.
     record: Option<Stamp>,
-    known: BTreeMap<String, Known>,
+    known: HashMap<String, Known>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -119,6 +122,7 @@ impl DigestCache {
             known: RefCell::new(kept.known),
             rest: OnceCell::new(),
             has_learned: Cell::new(false),
+            base: RefCell::default(),
         }
     }
 
@@ -129,7 +133,7 @@ impl DigestCache {
         let known = self.known.borrow();
         let key = key(of, path)?;
         let known = known.get(&key).filter(|known| known.is_agreed)?;
-        let is_current = known.shows_no_change()
+        let is_current = self.all_unchanged(&known.base, &known.disclosed)
             && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(&key, known));
         is_current.then(|| known.digested.clone())
     }
@@ -158,8 +162,9 @@ impl DigestCache {
         let (Some(_), Some(base), Some(key)) = (&self.place, path.parent(), key(of, path)) else {
             return Ok(make()?.0);
         };
-        let is_current =
-            |known: &&Known| known.shows_no_change() && self.rest_is_unchanged(&key, known);
+        let is_current = |known: &&Known| {
+            self.all_unchanged(&known.base, &known.disclosed) && self.rest_is_unchanged(&key, known)
+        };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digested.clone());
         }
@@ -182,11 +187,19 @@ impl DigestCache {
         rest.get(key).is_some_and(|rest| {
             let stamps = postcard::from_bytes::<Stamps>(&rest.stamps);
             rest.digest == known.digested.digest
-                && stamps.is_ok_and(|stamps| stamp::all_unchanged(&known.base, &stamps))
+                && stamps.is_ok_and(|stamps| self.all_unchanged(&known.base, &stamps))
         })
     }
 
-    fn rest(&self) -> &RefCell<BTreeMap<String, Rest>> {
+    fn all_unchanged(&self, base: &Path, stamps: &Stamps) -> bool {
+        let mut last = self.base.borrow_mut();
+        if last.as_ref().is_none_or(|last| !last.is_at(base)) {
+            *last = Base::open(base);
+        }
+        last.as_ref().is_some_and(|base| base.all_unchanged(stamps))
+    }
+
+    fn rest(&self) -> &RefCell<HashMap<String, Rest>> {
         let read = || read(&self.place.as_ref()?.stamps);
         self.rest
             .get_or_init(|| RefCell::new(read().unwrap_or_default()))
@@ -205,7 +218,7 @@ fn write<T: Serialize>(file: &Path, content: &T) {
 }
 
 fn key(of: &str, path: &Path) -> Option<String> {
-    Some(format!("{of} {}", path.to_str()?))
+    Some([of, " ", path.to_str()?].concat())
 }
 
 impl Known {
@@ -236,11 +249,6 @@ impl Known {
             stamps: postcard::to_allocvec(&relative(rest, base)).ok()?,
         };
         Some((known, rest))
-    }
-
-    /// Whether all that a disclosure shows is unchanged.
-    fn shows_no_change(&self) -> bool {
-        stamp::all_unchanged(&self.base, &self.disclosed)
     }
 }
 

@@ -3,7 +3,8 @@
 //! it is reported.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -54,9 +55,9 @@ pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
     keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
-    found: RefCell<BTreeMap<PathBuf, Trust>>,
+    found: RefCell<HashMap<OsString, Trust>>,
     /// The digests of the skills' files in each part that is as it was recorded.
-    compared: RefCell<BTreeSet<(PathBuf, String)>>,
+    compared: RefCell<Vec<(PathBuf, String)>>,
 }
 
 impl Trusts {
@@ -75,7 +76,7 @@ impl Trusts {
         };
         let holder = RunContext::holder_of(root);
         // A directory without a skill is one of the shared files.
-        if self.is_known(dir) || find_skill_file(dir).is_some() {
+        if !self.is_known(dir) && find_skill_file(dir).is_some() {
             let own = self.of_part(ctx, holder, dir);
             if own != Trust::Given {
                 return own;
@@ -107,7 +108,7 @@ impl Trusts {
 
     /// Whether a part is known to be as it was recorded, without a look at the record.
     fn is_known(&self, path: &Path) -> bool {
-        if let Some(found) = self.found.borrow().get(path) {
+        if let Some(found) = self.found.borrow().get(path.as_os_str()) {
             return *found == Trust::Given;
         }
         let known = self.digests.agreed(PART, path);
@@ -122,7 +123,7 @@ impl Trusts {
         let recorded = || self.recorded(ctx, RunContext::holder_of(root));
         let compared = self.compared.borrow();
         let mut compared = compared.iter();
-        compared.any(|(part, digest)| skill.dir.starts_with(part) && *digest == skill.digest)
+        compared.any(|(part, digest)| *digest == skill.digest && skill.dir.starts_with(part))
             || recorded().is_some_and(Trusted::is_always)
     }
 
@@ -164,12 +165,12 @@ impl Trusts {
 
     /// The result for `path`, which is compared only once.
     fn once(&self, path: &Path, compare: impl FnOnce() -> Trust) -> Trust {
-        if let Some(found) = self.found.borrow().get(path) {
+        if let Some(found) = self.found.borrow().get(path.as_os_str()) {
             return found.clone();
         }
         let trust = compare();
         let mut found = self.found.borrow_mut();
-        found.insert(path.to_owned(), trust.clone());
+        found.insert(path.as_os_str().to_owned(), trust.clone());
         trust
     }
 }

@@ -73,16 +73,33 @@ impl Stamp {
 /// Paths with the stamp of what each leads to, links followed; `None` where it leads nowhere.
 pub type Stamps = Vec<(PathBuf, Option<Stamp>)>;
 
-/// Whether every path, relative to the directory `base` or absolute, still leads to what has this
-/// stamp.
-pub fn all_unchanged(base: &Path, stamps: &[(PathBuf, Option<Stamp>)]) -> bool {
-    // A path that begins at an open directory costs half as much as one from the root.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(base) = openat(CWD, base, flags, Mode::empty()) else {
-        return false;
-    };
-    let is_same = |(path, stamp): &(PathBuf, Option<Stamp>)| Stamp::at(&base, path) == *stamp;
-    stamps.iter().all(is_same)
+/// A directory that paths are looked at from: one that begins there costs half as much as one from
+/// the root.
+#[derive(Debug)]
+pub struct Base {
+    path: PathBuf,
+    dir: OwnedFd,
+}
+
+impl Base {
+    /// The directory at `path`, links followed; `None` if it cannot be opened.
+    pub fn open(path: &Path) -> Option<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = openat(CWD, path, flags, Mode::empty()).ok()?;
+        let path = path.to_owned();
+        Some(Self { path, dir })
+    }
+
+    /// Whether it was opened at `path`.
+    pub fn is_at(&self, path: &Path) -> bool {
+        self.path.as_os_str() == path.as_os_str()
+    }
+
+    /// Whether every path, relative to it or absolute, still leads to what has this stamp.
+    pub fn all_unchanged(&self, stamps: &[(PathBuf, Option<Stamp>)]) -> bool {
+        let mut each = stamps.iter();
+        each.all(|(path, stamp)| Stamp::at(&self.dir, path) == *stamp)
+    }
 }
 
 /// Nanoseconds since 1970.

@@ -65,11 +65,21 @@ pub fn read_small(
     cap: u64,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let mut all = Vec::with_capacity(files.len());
-    content.each(files, limits::TREE_SKILL_BYTES, &mut |_, size, bytes| {
+    each_small(content, files, cap, &mut |_, text| all.push(text))?;
+    Ok(all)
+}
+
+/// As [`read_small`], one by one, with the index of each file.
+pub fn each_small(
+    content: &dyn Content,
+    files: &[Wanted],
+    cap: u64,
+    visit: &mut dyn FnMut(usize, Option<Vec<u8>>),
+) -> Result<()> {
+    content.each(files, limits::TREE_SKILL_BYTES, &mut |at, size, bytes| {
         let mut read = Vec::new();
         let whole = size <= cap && bytes.take(cap).read_to_end(&mut read).is_ok();
-        all.push(whole.then_some(read));
+        visit(at, whole.then_some(read));
         Ok(())
-    })?;
-    Ok(all)
+    })
 }

@@ -23,7 +23,7 @@ mod tree_copy;
 mod well_known;
 
 pub use cache::{Slot, cache, file_name};
-pub use content::{Content, Visit, Wanted, check_total, read_small};
+pub use content::{Content, Visit, Wanted, check_total, each_small, read_small};
 pub use failure::{Class, Failure};
 pub use git::{Call, Git};
 pub use local::{LocalDir, expand, real};

@@ -1,13 +1,12 @@
 //! What an update would change, to be shown to a person first.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
 use serde::Serialize;
 
 use crate::marketplace::install::{Planned, Powers};
-use crate::marketplace::lock::Digest;
+use crate::marketplace::lock::{Digest, Files};
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
 use crate::marketplace::source::Origin;
@@ -69,9 +68,9 @@ impl Difference {
         Self {
             name: planned.name.clone(),
             provenance: planned.provenance.clone(),
-            added: only(new, &now.files),
-            removed: only(&now.files, new),
-            changed: changed(new, &now.files),
+            added: new.only(&now.files),
+            removed: now.files.only(new),
+            changed: new.changed(&now.files),
             new_scripts: new_scripts.cloned().collect(),
             new_tools: old.new_tools(&planned.powers),
             new_powers: old.widened(&planned.powers),
@@ -96,24 +95,4 @@ impl Difference {
     pub fn regress(&self) -> Option<&'static str> {
         self.ancestry?.doubt()
     }
-}
-
-type Files = BTreeMap<String, String>;
-
-/// The paths in `these` that are not in `others`.
-pub fn only(these: &Files, others: &Files) -> Vec<String> {
-    let only = these.keys().filter(|path| !others.contains_key(*path));
-    only.cloned().collect()
-}
-
-/// The paths in both with different content.
-pub fn changed(these: &Files, others: &Files) -> Vec<String> {
-    let differs = |(path, digest): &(&String, &String)| {
-        others.get(*path).is_some_and(|other| other != *digest)
-    };
-    these
-        .iter()
-        .filter(differs)
-        .map(|(path, _)| path.clone())
-        .collect()
 }

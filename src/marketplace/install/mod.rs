@@ -22,7 +22,7 @@ mod update;
 mod updated;
 
 pub use add::{Installed, Status};
-pub use difference::{Difference, changed, only};
+pub use difference::Difference;
 pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};
 pub use powers::Powers;

@@ -1,7 +1,7 @@
 //! The content of an installed skill as one digest, and one for each file. Directories have the
 //! same digest if their files have the same paths, executable bits and bytes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::Files;
 use crate::error::{Error, Result};
 use crate::skill::{Runner, has_bit};
 use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
@@ -21,7 +22,7 @@ pub struct Digest {
     /// length, and the content. Lengths are 8 bytes, little-endian.
     pub sha256: String,
     /// Each path with the SHA-256 of its bytes, followed by `+x` if executable.
-    pub files: BTreeMap<String, String>,
+    pub files: Files,
     /// The paths of what can be run.
     pub scripts: BTreeSet<String>,
     /// The total size of all files.
@@ -41,6 +42,7 @@ impl Digest {
         paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
         let mut whole = Sha256::new();
         let mut digest = Self::default();
+        let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let read = read(&root, &path);
             let (content, mode) =
@@ -56,8 +58,9 @@ impl Digest {
             let value = format!("{:x}{mark}", Sha256::digest(&content));
             let path = path.to_string_lossy().into_owned();
             digest.scripts.extend(can_run.then(|| path.clone()));
-            digest.files.insert(path, value);
+            files.push((path, value));
         }
+        digest.files = files.into_iter().collect();
         digest.sha256 = format!("{:x}", whole.finalize());
         Ok(digest)
     }
@@ -143,7 +146,8 @@ mod tests {
         .concat();
         let digest = digest(&[("a", "x", 0o755)]);
         assert_eq!(digest.sha256, format!("{:x}", Sha256::digest(&bytes)));
-        assert_eq!(digest.files["a"], format!("{:x}+x", Sha256::digest(b"x")));
+        let sha = format!("{:x}+x", Sha256::digest(b"x"));
+        assert_eq!(digest.files.get("a"), Some(sha.as_str()));
     }
 
     #[test]
@@ -154,10 +158,11 @@ mod tests {
                 return false;
             };
             let files = &digest.files;
-            let is_outside =
-                |(path, sha): (&String, &String)| path.ends_with("only-outside") || *sha == secret;
-            assert!(!files.iter().any(is_outside), "{files:?}");
-            files.keys().any(|path| path.ends_with("/file"))
+            let is_outside = |path: &str| {
+                path.ends_with("only-outside") || files.get(path) == Some(secret.as_str())
+            };
+            assert!(!files.paths().any(is_outside), "{files:?}");
+            files.paths().any(|path| path.ends_with("/file"))
         });
     }
 }

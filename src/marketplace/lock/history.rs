@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
-use crate::marketplace::install::{changed, only};
 use crate::marketplace::lock::previous;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, State, Verified};
 use crate::marketplace::reference::{At, CommitId, Kind, Pin, Place, Reading};
@@ -109,9 +108,9 @@ impl Market<'_> {
         Ok(Some(Earlier {
             version: skill.and_then(|skill| skill.fields.version()),
             commit: previous.entry.and_then(|entry| entry.commit),
-            changed: changed(&new.files, &old.files),
-            added: only(&new.files, &old.files),
-            removed: only(&old.files, &new.files),
+            changed: new.files.changed(&old.files),
+            added: new.files.only(&old.files),
+            removed: old.files.only(&new.files),
         }))
     }
 }

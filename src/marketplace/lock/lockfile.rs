@@ -3,14 +3,14 @@
 //! never overwritten.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::{InstalledName, License, LockPath, LockRef, TreeId};
+use crate::marketplace::lock::{Files, InstalledName, License, LockPath, LockRef, TreeId};
 use crate::marketplace::reference::Kind;
 use crate::skill::{one_line, visible};
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
@@ -49,7 +49,7 @@ pub struct LockEntry {
     /// The digest of what was installed ([`crate::marketplace::lock::Digest`]).
     pub sha256: String,
     /// The digest of each file.
-    pub files: BTreeMap<String, String>,
+    pub files: Files,
     /// The licence stated in the frontmatter.
     pub license: Option<License>,
     /// Fields written by later releases, which are kept unchanged.
@@ -79,7 +79,7 @@ impl LockEntry {
         // For an archive the commit is `sha256:` and the digest.
         let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let no_id = |id: &String| !id.bytes().all(is_id);
-        let is_file = |path: &String| EntryPath::parse(path).is_some();
+        let is_file = |path: &str| EntryPath::parse(path).is_some();
         if self.commit.as_ref().is_some_and(no_id) {
             Some("commit")
         } else if no_id(&self.sha256) {
@@ -87,7 +87,7 @@ impl LockEntry {
         } else if self.name.contains("..") || self.name.contains(REVISION) {
             // Git would not read these as a mere name, and no install writes them.
             Some("name")
-        } else if !self.files.keys().all(is_file) {
+        } else if !self.files.paths().all(is_file) {
             Some("list of files")
         } else {
             None

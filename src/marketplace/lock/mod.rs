@@ -2,6 +2,7 @@
 //! first.
 
 mod digest;
+mod files;
 mod history;
 mod import;
 mod installed_name;
@@ -12,6 +13,7 @@ pub mod previous;
 mod verify;
 
 pub use digest::Digest;
+pub use files::Files;
 pub use history::{Earlier, History, Tag};
 pub use installed_name::InstalledName;
 pub use lock_fields::{License, LockPath, LockRef, TreeId};

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{changed, only};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 use crate::skill::Skill;
@@ -102,12 +101,12 @@ impl Market<'_> {
             let pointed = Skill::load(&dir).is_ok_and(|skill| skill.pointed_to().is_some());
             if now.sha256 != entry.sha256 || pointed {
                 verified.state = State::Changed;
-                verified.changed = changed(&now.files, &entry.files);
+                verified.changed = now.files.changed(&entry.files);
                 if verified.changed.is_empty() && pointed {
                     verified.changed.push("SKILL.md".to_owned());
                 }
-                verified.missing = only(&entry.files, &now.files);
-                verified.extra = only(&now.files, &entry.files);
+                verified.missing = entry.files.only(&now.files);
+                verified.extra = now.files.only(&entry.files);
             }
         }
         Ok(verified)

@@ -1,7 +1,7 @@
 //! Base64 in a text: where it stands, in a line or wrapped over several, and whether it hides a
 //! command. Knows nothing of files, and makes no findings. Pure.
 
-use std::mem;
+use std::{iter, mem};
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -17,12 +17,26 @@ fn is_base64(byte: u8) -> bool {
     matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'-' | b'_')
 }
 
-/// The runs of base64 in a line, without the `=` that pads them.
+/// The runs of base64 in a line, without the `=` that pads them. As they are long, most bytes of
+/// other text need no look.
 pub fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
-    let runs = line.as_bytes().split(|byte| !is_base64(*byte));
-    let long = runs.filter(|run| run.len() >= SHORTEST);
-    let texts = long.filter_map(|run| std::str::from_utf8(run).ok());
-    texts.filter(|run| !run.contains("//"))
+    let bytes = line.as_bytes();
+    let mut start = 0;
+    let runs = iter::from_fn(move || {
+        loop {
+            let shortest = bytes.get(start..start + SHORTEST)?;
+            if let Some(other) = shortest.iter().rposition(|byte| !is_base64(*byte)) {
+                start += other + 1;
+                continue;
+            }
+            let mut rest = bytes[start..].iter();
+            let length = rest.position(|byte| !is_base64(*byte));
+            let run = &line[start..length.map_or(line.len(), |length| start + length)];
+            start += run.len();
+            return Some(run);
+        }
+    });
+    runs.filter(|run| !run.contains("//"))
 }
 
 /// The runs of base64 that go on over lines, with the number of the first.
@@ -79,6 +93,30 @@ fn is_command(text: &str) -> bool {
 mod tests {
     use super::*;
     use base64::engine::general_purpose::STANDARD;
+
+    #[test]
+    fn a_run_is_found_wherever_it_stands() {
+        let slowly = |line: &str| -> Vec<String> {
+            let runs = line.split(|c: char| !c.is_ascii() || !is_base64(c as u8));
+            let long = runs.filter(|run| run.len() >= SHORTEST && !run.contains("//"));
+            long.map(str::to_owned).collect()
+        };
+        let runs = [0, 1, SHORTEST - 1, SHORTEST, SHORTEST + 1, 99]
+            .map(|size| "aB3+".repeat(25)[..size].to_owned());
+        for first in &runs {
+            for second in &runs {
+                for between in [" ", "=", "é", "//", "€ ", ""] {
+                    for line in [
+                        format!("{first}{between}{second}"),
+                        format!("{between}{first}{between}{second}{between}"),
+                    ] {
+                        let found: Vec<&str> = base64_runs(&line).collect();
+                        assert_eq!(found, slowly(&line), "{line}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn text_is_decoded_and_other_bytes_are_not() {

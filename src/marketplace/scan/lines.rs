@@ -59,6 +59,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
     let mut found = Vec::new();
     let mut command = Command::default();
     let mut rest = text.lines().peekable();
+    let has_ends = ENDS.iter().any(|end| text.contains(*end));
     for number in 1.. {
         let Some(line) = rest.next() else {
             break;
@@ -70,8 +71,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
         } else {
             push(line, Extent::Line);
         }
-        // The first byte of each of them.
-        if line.bytes().any(|byte| byte == b'\r' || byte == 0xe2) && line.contains(ENDS) {
+        if has_ends && line.contains(ENDS) {
             let parts = line.split(ENDS).filter(|part| !part.trim().is_empty());
             let parts = parts.flat_map(windows);
             parts.for_each(|part| push(part, Extent::Part));
@@ -111,19 +111,19 @@ fn normal(text: &str) -> Cow<'_, str> {
 
 /// As [`folded`] of the text in lower case, for ASCII.
 fn folded_bytes(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
+    let mut folded = Vec::with_capacity(text.len());
     let mut is_space = false;
     for byte in text.bytes() {
         // White space as `char::is_whitespace` knows it.
         let white = matches!(byte, b' ' | b'\t'..=b'\r');
         if !white {
-            folded.push(char::from(byte.to_ascii_lowercase()));
+            folded.push(byte.to_ascii_lowercase());
         } else if !is_space {
-            folded.push(' ');
+            folded.push(b' ');
         }
         is_space = white;
     }
-    folded
+    String::from_utf8(folded).expect("ASCII stays ASCII")
 }
 
 /// The text with white space as one space.

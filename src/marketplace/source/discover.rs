@@ -8,7 +8,7 @@ use std::rc::Rc;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Content, Node, Tree, Wanted, read_small, tree};
+use crate::marketplace::fetch::{Content, Node, Tree, Wanted, each_small, tree};
 use crate::marketplace::source::manifest::{self, Manifest};
 use crate::skill::{Skill, text_link};
 use crate::sys::limits;
@@ -96,22 +96,14 @@ pub fn discover(
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
-    let read = |places: &[(String, Wanted)], more: &[Wanted]| {
-        let skills = places.iter().map(|(_, file)| file);
-        let files: Vec<Wanted> = skills.chain(more).cloned().collect();
-        read_small(content, &files, limits::SKILL_FILE)
-    };
-    // One request for all of them; the manifests come last.
-    let mut texts = read(&places, &manifests)?;
-    let manifest_texts = texts.split_off(places.len());
+    let (mut texts, manifest_texts) = read(content, &places, &manifests, root_name)?;
     if link_texts(tree, &places, &texts) {
         places = candidates(tree);
-        texts = read(&places, &[])?;
+        (texts, _) = read(content, &places, &[], root_name)?;
     }
     let dirs: HashSet<&str> = places.iter().map(|(dir, _)| dir.as_str()).collect();
-    let skill = |((dir, file), text): (&(String, Wanted), Option<Vec<u8>>)| {
-        let named = if dir.is_empty() { root_name } else { dir };
-        let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
+    let skill = |((dir, _), text): (&(String, Wanted), Text)| {
+        let skill = text.skill?;
         let mut above = dir.match_indices('/').map(|(at, _)| &dir[..at]);
         Some(Found {
             fingerprint: fingerprint(tree, dir, &skill),
@@ -128,6 +120,39 @@ pub fn discover(
     let manifest = group(&mut skills, &manifests, &manifest_texts);
     skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     Ok((skills, manifest))
+}
+
+/// What is kept of a `SKILL.md`: the texts of thousands would fill the memory.
+struct Text {
+    /// `None` if it is too large or does not load.
+    skill: Option<Skill>,
+    /// The path that is all of it, see [`text_link`].
+    link: Option<String>,
+}
+
+/// Reads the skills in `places` and these manifests, in one request.
+fn read(
+    content: &dyn Content,
+    places: &[(String, Wanted)],
+    manifests: &[Wanted],
+    root_name: &str,
+) -> Result<(Vec<Text>, Vec<Option<Vec<u8>>>)> {
+    let (mut texts, mut manifest_texts) = (Vec::with_capacity(places.len()), Vec::new());
+    let skills = places.iter().map(|(_, file)| file);
+    let files: Vec<Wanted> = skills.chain(manifests).cloned().collect();
+    each_small(content, &files, limits::SKILL_FILE, &mut |at, text| {
+        let Some((dir, file)) = places.get(at) else {
+            manifest_texts.push(text);
+            return;
+        };
+        let named = if dir.is_empty() { root_name } else { dir };
+        let parse = |text: &[u8]| Skill::parse(Path::new(named), PathBuf::from(&file.path), text);
+        texts.push(Text {
+            skill: text.as_deref().and_then(|text| parse(text).ok()),
+            link: text.as_deref().and_then(text_link).map(str::to_owned),
+        });
+    })?;
+    Ok((texts, manifest_texts))
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
@@ -179,10 +204,10 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
 }
 
 /// Makes links of the texts that are one and lead to a file; returns whether there are any.
-fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Option<Vec<u8>>]) -> bool {
+fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Text]) -> bool {
     let mut any = false;
     for ((_, file), text) in places.iter().zip(texts) {
-        let Some(to) = text.as_deref().and_then(text_link) else {
+        let Some(to) = &text.link else {
             continue;
         };
         // Of those in a circle, one stays a text.
@@ -190,7 +215,7 @@ fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Option<Vec<
             && real != file.path
             && matches!(tree.get(&real), Some(Node::File { .. }))
         {
-            any |= tree.insert(file.path.clone(), Node::Link { to: to.to_owned() });
+            any |= tree.insert(file.path.clone(), Node::Link { to: to.clone() });
         }
     }
     any

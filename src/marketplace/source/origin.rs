@@ -1,12 +1,10 @@
 //! Where a skill came from, as the lockfile records it, and the reading that leads back there.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::{InstalledName, License, LockEntry, LockPath, LockRef};
+use crate::marketplace::lock::{Files, InstalledName, License, LockEntry, LockPath, LockRef};
 use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
 use crate::skill::Skill;
 
@@ -67,7 +65,7 @@ impl Origin {
             path: LockPath::parse(path)?,
             tree: None,
             sha256: String::new(),
-            files: BTreeMap::new(),
+            files: Files::default(),
             license: license.as_deref().map(License::from_written),
             other: Map::new(),
         })

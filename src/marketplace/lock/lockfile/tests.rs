@@ -16,7 +16,7 @@ fn entry(name: &str) -> LockEntry {
         path: LockPath::parse(&format!("skills/{name}")).unwrap(),
         tree: None,
         sha256: String::new(),
-        files: BTreeMap::new(),
+        files: Files::default(),
         license: None,
         other: Map::new(),
     }
@@ -151,7 +151,7 @@ fn what_installs_write_is_read_again() {
         rev: Some(LockRef::parse("refs/heads/feature/x").unwrap()),
         tree: Some(TreeId::parse(id).unwrap()),
         license: Some(License::from_written("MIT\n and \u{202e}others")),
-        files: BTreeMap::from([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
+        files: Files::from_iter([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
         ..entry("acme--pdf")
     };
     let mut file = Lockfile::read(&base).unwrap();
