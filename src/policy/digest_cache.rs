@@ -4,11 +4,12 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::run_context::RunContext;
 use crate::sys::stamp::{Base, Stamp, Stamps, now};
@@ -17,7 +18,7 @@ use crate::sys::{cache_file, hash, limits};
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg3";
+const MAGIC: &[u8; 16] = b"agent-skills dg4";
 
 /// A digest, and what was seen while it was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +40,10 @@ pub struct DigestCache {
     record: Option<Stamp>,
     /// Hashed: with musl, comparing such long keys takes a while.
     known: RefCell<HashMap<String, Known>>,
-    /// By key as above. Read only when all stamps have to be compared.
-    rest: OnceCell<RefCell<HashMap<String, Rest>>>,
+    /// The second file, opened when all stamps of something have to be compared.
+    stamps: OnceCell<Option<File>>,
+    /// What is new for it, by key as above.
+    learned: RefCell<HashMap<String, Vec<u8>>>,
     has_learned: Cell<bool>,
     /// The directory of what was compared last: most skills have the same.
     base: RefCell<Option<Base>>,
@@ -80,21 +83,17 @@ struct Known {
     base: PathBuf,
     /// Of all that a disclosure shows.
     disclosed: Stamps,
+    rest: Part,
 }
 
-/// The stamps that a disclosure does not need.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Rest {
-    /// What they vouch for: the two files are not replaced together.
-    digest: String,
-    /// Encoded: a call decodes those of the skill that it uses.
-    #[serde(deserialize_with = "at_once")]
-    stamps: Vec<u8>,
-}
-
-/// Bytes as a whole, where serde reads a vector one by one.
-fn at_once<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-    <&[u8]>::deserialize(from).map(<[u8]>::to_vec)
+/// Where the stamps are, in the second file, that a disclosure does not need. A call reads those of
+/// the skill that it uses.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Part {
+    start: u64,
+    length: usize,
+    /// The two files are not replaced together.
+    checksum: u64,
 }
 
 impl DigestCache {
@@ -110,7 +109,9 @@ impl DigestCache {
     /// The cache in `place`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
     fn open(place: Place, asks: Asks, record: Option<Stamp>) -> Self {
-        let mut kept: Kept = read(&place.digests).unwrap_or_default();
+        let kept = cache_file::read(&place.digests, MAGIC, limits::DIGEST_CACHE);
+        let kept = kept.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+        let mut kept: Kept = kept.unwrap_or_default();
         if record.is_none() || kept.record != record {
             let each = kept.known.values_mut();
             each.for_each(|known| known.is_agreed = false);
@@ -120,7 +121,8 @@ impl DigestCache {
             asks,
             record,
             known: RefCell::new(kept.known),
-            rest: OnceCell::new(),
+            stamps: OnceCell::new(),
+            learned: RefCell::default(),
             has_learned: Cell::new(false),
             base: RefCell::default(),
         }
@@ -170,25 +172,35 @@ impl DigestCache {
         }
         let before = now();
         let (digested, stamps) = make()?;
-        let (mut known, mut rest) = (self.known.borrow_mut(), self.rest().borrow_mut());
-        if let Some((now, others)) = Known::new(path, base, &digested, stamps, before) {
+        let mut known = self.known.borrow_mut();
+        if let Some((now, rest)) = Known::new(path, base, &digested, stamps, before) {
             known.insert(key.clone(), now);
-            rest.insert(key, others);
+            self.learned.borrow_mut().insert(key, rest);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
-            rest.remove(&key);
             self.has_learned.set(true);
         }
         Ok(digested)
     }
 
     fn rest_is_unchanged(&self, key: &str, known: &Known) -> bool {
-        let rest = self.rest().borrow();
-        rest.get(key).is_some_and(|rest| {
-            let stamps = postcard::from_bytes::<Stamps>(&rest.stamps);
-            rest.digest == known.digested.digest
-                && stamps.is_ok_and(|stamps| self.all_unchanged(&known.base, &stamps))
-        })
+        let learned = self.learned.borrow().get(key).cloned();
+        let rest = learned.or_else(|| self.part(&known.rest));
+        let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
+        stamps.is_some_and(|stamps| self.all_unchanged(&known.base, &stamps))
+    }
+
+    /// A part of the second file, if it is still the one that was meant.
+    fn part(&self, part: &Part) -> Option<Vec<u8>> {
+        let open = || cache_file::open(&self.place.as_ref()?.stamps, limits::DIGEST_CACHE);
+        let stamps = self.stamps.get_or_init(|| open().map(|(file, _)| file));
+        let length = usize::try_from(limits::DIGEST_CACHE).ok()?.min(part.length);
+        let mut bytes = vec![0; length];
+        stamps
+            .as_ref()?
+            .read_exact_at(&mut bytes, part.start)
+            .ok()?;
+        (hash(&bytes) == part.checksum).then_some(bytes)
     }
 
     fn all_unchanged(&self, base: &Path, stamps: &Stamps) -> bool {
@@ -197,23 +209,6 @@ impl DigestCache {
             *last = Base::open(base);
         }
         last.as_ref().is_some_and(|base| base.all_unchanged(stamps))
-    }
-
-    fn rest(&self) -> &RefCell<HashMap<String, Rest>> {
-        let read = || read(&self.place.as_ref()?.stamps);
-        self.rest
-            .get_or_init(|| RefCell::new(read().unwrap_or_default()))
-    }
-}
-
-fn read<T: DeserializeOwned>(file: &Path) -> Option<T> {
-    let bytes = cache_file::read(file, MAGIC, limits::DIGEST_CACHE)?;
-    postcard::from_bytes(&bytes).ok()
-}
-
-fn write<T: Serialize>(file: &Path, content: &T) {
-    if let Ok(bytes) = postcard::to_allocvec(content) {
-        cache_file::replace(file, MAGIC, &bytes, PROJECTS);
     }
 }
 
@@ -229,7 +224,7 @@ impl Known {
         digested: &Digested,
         stamps: Stamps,
         before: i128,
-    ) -> Option<(Self, Rest)> {
+    ) -> Option<(Self, Vec<u8>)> {
         if !are_settled(&stamps, before) {
             return None;
         }
@@ -243,11 +238,9 @@ impl Known {
             is_agreed: false,
             base: base.to_owned(),
             disclosed: relative(disclosed, base),
+            rest: Part::default(),
         };
-        let rest = Rest {
-            digest: digested.digest.clone(),
-            stamps: postcard::to_allocvec(&relative(rest, base)).ok()?,
-        };
+        let rest = postcard::to_allocvec(&relative(rest, base)).ok()?;
         Some((known, rest))
     }
 }
@@ -273,20 +266,28 @@ impl Drop for DigestCache {
         let (Some(place), true) = (&self.place, self.has_learned.get()) else {
             return;
         };
-        let known = &mut *self.known.get_mut();
         let is_there = |key: &str| {
             let path = key.split_once(' ').map(|(_, path)| path);
             path.is_some_and(|path| Path::new(path).exists())
         };
-        known.retain(|key, _| is_there(key));
-        if let Some(rest) = self.rest.get_mut() {
-            let rest = rest.get_mut();
-            rest.retain(|key, _| known.contains_key(key));
-            write(&place.stamps, rest);
-        }
-        let known = std::mem::take(known);
+        let (mut known, mut learned) = (self.known.take(), self.learned.take());
+        let mut stamps = Vec::new();
+        known.retain(|key, known| {
+            let rest = learned.remove(key).or_else(|| self.part(&known.rest));
+            let rest = rest.filter(|_| is_there(key));
+            known.rest = rest.as_ref().map_or_else(Part::default, |rest| Part {
+                start: stamps.len() as u64,
+                length: rest.len(),
+                checksum: hash(rest),
+            });
+            stamps.extend(rest.iter().flatten());
+            rest.is_some()
+        });
         let record = self.record;
-        write(&place.digests, &Kept { record, known });
+        if let Ok(digests) = postcard::to_allocvec(&Kept { record, known }) {
+            cache_file::replace_raw(&place.stamps, &stamps, PROJECTS);
+            cache_file::replace(&place.digests, MAGIC, &digests, PROJECTS);
+        }
     }
 }
 
