@@ -9,7 +9,7 @@ use crate::repository::Hub;
 
 /// The tool and the arguments that a chibi of this version makes of what was typed; `None` if it
 /// refuses. Of 0.4 only `-P` is known.
-fn call(version: &str, line: &str) -> Option<(String, Value)> {
+pub fn call(version: &str, line: &str) -> Option<(String, Value)> {
     let words = shlex::split(line).unwrap();
     let [program, flag, tool, rest @ ..] = &*words else {
         panic!("{line}")

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use crate::Host;
 use crate::host::{Ran, finish};
+use crate::one_argument::call;
 use crate::repository::Hub;
 use crate::terminal::{at_width, terminal};
 
@@ -144,16 +145,34 @@ impl World {
     }
 
     /// The same at a terminal, where they type what the line says in its comment.
-    fn shown(&self, line: &str) -> String {
+    fn shown(&self, width: u16, line: &str) -> String {
         let typed = line
             .split_once("# types ")
             .map_or(String::new(), |(_, typed)| {
                 typed.replace("\\n", "\n") + "\n"
             });
-        let (shown, status) = self.typed(WIDTH, line, &typed);
+        let (shown, status) = self.typed(width, line, &typed);
         // The terminal repeats what was typed before the program started.
         let shown = shown.strip_prefix(&typed).unwrap();
         self.neutral(&(status_line(status) + &ended(shown)))
+    }
+
+    /// What a chibi of this version shows of the call that somebody types there.
+    fn called(&self, version: &str, line: &str) -> String {
+        let (tool, arguments) = call(version, line).unwrap();
+        let arguments = arguments.to_string();
+        let mut shell = self.shell("exec agent-skills");
+        shell.env("CHIBI_TOOL_NAME", tool);
+        let stdin = if version == "0.10" {
+            arguments.as_bytes()
+        } else {
+            shell.env("CHIBI_TOOL_ARGS", &arguments);
+            b""
+        };
+        let ran = finish(&mut shell, stdin);
+        assert_eq!(ran.status, 0, "{line}: {ran:?}");
+        let told = ran.stderr.lines().map(|line| format!("! {line}\n"));
+        self.neutral(&(ended(&ran.stdout) + &told.collect::<String>()))
     }
 
     fn typed(&self, width: u16, line: &str, typed: &str) -> (String, i32) {
@@ -177,7 +196,7 @@ impl World {
                     let (shown, _) = self.typed(width, line, "y\ny\n\u{4}");
                     answers.push((line.to_owned(), shown));
                 }
-            } else {
+            } else if kind == "sh" {
                 self.prepare(&(block.join("\n") + "\n"));
             }
         }
@@ -212,15 +231,19 @@ impl World {
             };
             let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
             let commands = block.iter().filter_map(|line| line.strip_prefix("$ "));
-            match kind {
-                "console" => commands.for_each(|line| played += &entry(line, &self.answer(line))),
-                "terminal" => commands.for_each(|line| played += &entry(line, &self.shown(line))),
+            let answer: &dyn Fn(&str) -> String = match kind.split_once(' ').unwrap_or((kind, "")) {
+                ("console", _) => &|line| self.answer(line),
+                ("terminal", "") => &|line| self.shown(WIDTH, line),
+                ("terminal", width) => &|line| self.shown(width.parse().unwrap(), line),
+                ("chibi", version) => &|line| self.called(version, line),
                 _ => {
                     let script = block.join("\n") + "\n";
                     self.prepare(&script);
                     played += &script;
+                    &|_| String::new()
                 }
-            }
+            };
+            commands.for_each(|line| played += &entry(line, &answer(line)));
             played += "```\n";
         }
         played

@@ -65,6 +65,7 @@ macro_rules! transcripts {
 transcripts! {
     active audit author check config doctor first_minutes help install installed lockfile
     options origins proposals simulate sources trust update
+    walk_get walk_look walk_safety walk_set_up walk_write
 }
 
 #[test]
