@@ -79,7 +79,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     if std::io::stdin().is_terminal() || unattended() {
         return Ok(());
     }
-    let text = format!("only a person at a terminal can decide to {command}");
+    let text = format!("only a person at a terminal can run `agent-skills {command}`");
     Err(Error::new(text).hint(
         "run it in a terminal; `agent-skills config set unattended true`, run in one, permits it without",
     ))
@@ -87,7 +87,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
 
 /// The refusal of a command, as [`pasted`] writes it, that only the user may run.
 pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
-    let text = format!("only a person at a shell of their own can decide to {command}");
+    let text = format!("only a person at a shell of their own can run `agent-skills {command}`");
     if let Err((file, unreadable)) = ctx.store().health() {
         let text = format!(
             "{text}, and whether this is one is not known: `{}` cannot be read ({})",

@@ -59,7 +59,7 @@ fn set_visibility(
         set(ctx, &["visibility", &name], visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
         Ok(format!(
-            "`{name}` {would} {visibility} from the next start of chibi on\n"
+            "`{name}` {would} {visibility} from the next start of chibi\n"
         ))
     })
 }

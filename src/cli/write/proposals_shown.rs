@@ -98,7 +98,7 @@ pub fn list(ctx: &RunContext, common: Common) -> Result<String> {
         return json::bare(&rows);
     }
     if rows.is_empty() {
-        return Ok("No proposal waits for a decision.\n".to_owned());
+        return Ok("No proposals are waiting for a decision.\n".to_owned());
     }
     let mut text = String::new();
     for row in &rows {

@@ -108,8 +108,8 @@ pub fn keep(
 pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
     let kept = base.open()?.and_then(|dir| kept(&dir, name));
     kept.ok_or_else(|| {
-        Error::new(format!("no earlier state of `{name}` is kept"))
-            .hint("one is kept from the next update or approved proposal on; `install REFERENCE#COMMIT` gets any other")
+        Error::new(format!("no earlier version of `{name}` was kept"))
+            .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
     })
 }
 
