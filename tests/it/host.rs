@@ -68,7 +68,8 @@ impl Host {
     }
 
     fn of(generation: Generation) -> Self {
-        let home = tempfile::tempdir().unwrap();
+        // Always of the same length: by that lines are broken.
+        let home = tempfile::tempdir_in("/tmp").unwrap();
         let plugin = home.path().join(".chibi/plugins/agent-skills");
         fs::create_dir_all(plugin.join("skills")).unwrap();
         let cwd = home.path().join("project");

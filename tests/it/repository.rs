@@ -14,7 +14,7 @@ pub struct Hub {
 impl Hub {
     pub fn new() -> Self {
         Self {
-            dir: tempfile::tempdir().unwrap(),
+            dir: tempfile::tempdir_in("/tmp").unwrap(),
         }
     }
 
