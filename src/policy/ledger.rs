@@ -143,7 +143,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
             version: self.version,
             entries,
         };
-        let mut json = serde_json::to_vec_pretty(&written)
+        let mut json = serde_json::to_vec(&written)
             .map_err(|error| Error::caused("the record cannot be written", error))?;
         json.push(b'\n');
         // Every user must be able to read root's record.

@@ -96,10 +96,11 @@ pub fn discover(
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
-    let (mut texts, manifest_texts) = read(content, &places, &manifests, root_name)?;
+    let mut manifest_texts = Vec::new();
+    let mut texts = read(content, &places, &manifests, root_name, &mut manifest_texts)?;
     if link_texts(tree, &places, &texts) {
         places = candidates(tree);
-        (texts, _) = read(content, &places, &[], root_name)?;
+        texts = read(content, &places, &[], root_name, &mut Vec::new())?;
     }
     let dirs: HashSet<&str> = places.iter().map(|(dir, _)| dir.as_str()).collect();
     let skill = |((dir, _), text): (&(String, Wanted), Text)| {
@@ -130,14 +131,16 @@ struct Text {
     link: Option<String>,
 }
 
-/// Reads the skills in `places` and these manifests, in one request.
+/// Reads the skills in `places` and these manifests, in one request. The manifests are added to
+/// `manifest_texts`.
 fn read(
     content: &dyn Content,
     places: &[(String, Wanted)],
     manifests: &[Wanted],
     root_name: &str,
-) -> Result<(Vec<Text>, Vec<Option<Vec<u8>>>)> {
-    let (mut texts, mut manifest_texts) = (Vec::with_capacity(places.len()), Vec::new());
+    manifest_texts: &mut Vec<Option<Vec<u8>>>,
+) -> Result<Vec<Text>> {
+    let mut texts = Vec::with_capacity(places.len());
     let skills = places.iter().map(|(_, file)| file);
     let files: Vec<Wanted> = skills.chain(manifests).cloned().collect();
     each_small(content, &files, limits::SKILL_FILE, &mut |at, text| {
@@ -152,7 +155,7 @@ fn read(
             link: text.as_deref().and_then(text_link).map(str::to_owned),
         });
     })?;
-    Ok((texts, manifest_texts))
+    Ok(texts)
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
