@@ -22,14 +22,7 @@ pub fn layer_of(
     if !scope.is_default() || is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
         return Ok(scope.layer());
     }
-    let mut layers: Vec<Layer> = Vec::new();
-    for layer in Layer::ALL {
-        let dir = ctx.layer_dir(layer);
-        let is_new = layers.iter().all(|other| ctx.layer_dir(*other) != dir);
-        if is_new && ctx.market_at(&ctx.base(&dir)).has(written) {
-            layers.push(layer);
-        }
-    }
+    let layers = layers_with(ctx, written);
     match layers[..] {
         [] => Ok(scope.layer()),
         [only] => Ok(only),
@@ -48,6 +41,19 @@ pub fn layer_of(
             Err(Error::new(text).hint(commands.join(" or ")))
         }
     }
+}
+
+/// The layers that have the installed skill `written`.
+pub fn layers_with(ctx: &RunContext, written: &str) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = Vec::new();
+    for layer in Layer::ALL {
+        let dir = ctx.layer_dir(layer);
+        let is_new = layers.iter().all(|other| ctx.layer_dir(*other) != dir);
+        if is_new && ctx.market_at(&ctx.base(&dir)).has(written) {
+            layers.push(layer);
+        }
+    }
+    layers
 }
 
 /// The named skills by their layers, as [`layer_of`] finds each; without names, the layer that the

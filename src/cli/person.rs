@@ -1,7 +1,9 @@
 //! The single function that checks whether the caller may run a command (see `decisions`).
 
 use super::args::Verb;
-use super::caller::{Caller, decided_by_a_person, is_below_a_host, only_for_people, pasted};
+use super::caller::{
+    Caller, decided_by_a_person, is_below_a_host, is_by_host, only_for_people, pasted,
+};
 use super::decisions::{Who, decision};
 use super::mending::may_mend;
 use super::model_install::model_may;
@@ -35,6 +37,12 @@ pub fn may(
         }
         (Who::Person, Verb::Deactivate(_) | Verb::Doctor(_))
             if may_mend(ctx, caller, &command)?.is_some() =>
+        {
+            Ok(())
+        }
+        // Nothing is decided by it, and it shows a user's own program what that user may read.
+        (Who::Person | Who::Remover, _)
+            if common.dry_run && !is_by_host(ctx, caller) && !is_below_a_host(ctx, caller) =>
         {
             Ok(())
         }

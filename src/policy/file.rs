@@ -69,20 +69,48 @@ fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
     mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
 }
 
-/// Sets `key`, which may be `table.key`, to `value`, read as TOML if possible, else as text. Writes
-/// the file only if `check` accepts the new content.
+/// Sets each key, which may be `table.key`, to its value, read as TOML if possible, else as text.
+/// Writes the file once, if `check` accepts it with each key and `last` as a whole.
 ///
 /// # Errors
-/// If the file is not TOML, `check` refuses it, or it cannot be written.
-pub fn set_key(
+/// If the file is not TOML, it is refused, or it cannot be written. Nothing has changed then.
+pub fn set_keys(
     path: &Path,
-    key: &[&str],
-    value: &str,
-    check: &dyn Fn(&str) -> Result<()>,
+    changes: &[(Vec<&str>, String)],
+    check: &dyn Fn(&[&str], &str) -> Result<()>,
+    last: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
+    change(path, last, &|before| {
+        let mut text = before.to_owned();
+        for (key, value) in changes {
+            let set = set_key(path, &text, (key, value), &|text| check(key, text));
+            text = set.map_err(|error| {
+                let also = if changes.len() > 1 {
+                    ", nor were the others"
+                } else {
+                    ""
+                };
+                let key = key.join(".");
+                error.context(format!("`{}` was not changed{also}", key.escape_debug()))
+            })?;
+        }
+        Ok(text)
+    })
+}
+
+/// The text of the file with one key set.
+fn set_key(
+    path: &Path,
+    before: &str,
+    (key, value): (&[&str], &str),
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<String> {
     let text = Value::from(value);
     let parsed = value.parse().unwrap_or_else(|_| text.clone());
-    let set = |value: &Value| change_keys(path, check, &|all| insert(all, key, value.clone()));
+    let set = |value: &Value| {
+        let after = edited(path, before, &|all| insert(all, key, value.clone()))?;
+        check(&after).map(|()| after)
+    };
     set(&parsed).or_else(|error| {
         if parsed.is_str() {
             return Err(error);
@@ -97,13 +125,14 @@ pub fn set_key(
 /// # Errors
 /// If the file has no such key, is not TOML, `check` refuses the rest, or it cannot be written.
 pub fn unset_key(path: &Path, key: &[&str], check: &dyn Fn(&str) -> Result<()>) -> Result<()> {
-    change_keys(path, check, &|all| {
+    let take = |all: &mut DocumentMut| {
         if take_away(all.as_table_mut(), key) {
             return Ok(());
         }
         let text = format!("`{}` does not set it", path.display());
         Err(Error::new(text).hint("`agent-skills config list` shows where each value comes from"))
-    })
+    };
+    change(path, check, &|before| edited(path, before, &take))
 }
 
 /// Replaces the file by `after` if it still says `before` and `check` accepts it.
@@ -168,20 +197,19 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
     Ok(())
 }
 
-fn change_keys(
+/// The text of the file after `edit`.
+fn edited(
     path: &Path,
-    check: &dyn Fn(&str) -> Result<()>,
+    before: &str,
     edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
-) -> Result<()> {
-    change(path, check, &|before| {
-        let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
-            let line = line_of(before, error.span());
-            let text = format!("`{}`, line {line}: {}", path.display(), error.message());
-            Error::new(text).hint("correct that line first")
-        })?;
-        edit(&mut document)?;
-        Ok(document.to_string())
-    })
+) -> Result<String> {
+    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
+        let line = line_of(before, error.span());
+        let text = format!("`{}`, line {line}: {}", path.display(), error.message());
+        Error::new(text).hint("correct that line first")
+    })?;
+    edit(&mut document)?;
+    Ok(document.to_string())
 }
 
 fn change(
@@ -219,6 +247,16 @@ fn change(
 mod tests {
     use super::*;
     use std::fs;
+
+    fn set(
+        path: &Path,
+        key: &[&str],
+        value: &str,
+        check: &dyn Fn(&str) -> Result<()>,
+    ) -> Result<()> {
+        let changes = [(key.to_vec(), value.to_owned())];
+        set_keys(path, &changes, &|_, text| check(text), &|_| Ok(()))
+    }
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -266,7 +304,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, before).unwrap();
-        set_key(&path, key, value, &|_| Ok(())).unwrap();
+        set(&path, key, value, &|_| Ok(())).unwrap();
         fs::read_to_string(&path).unwrap()
     }
 
@@ -319,12 +357,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         let refuse = |_: &str| Err(Error::new("no"));
-        assert!(set_key(&path, &["a"], "1", &refuse).is_err() && !path.exists());
+        assert!(set(&path, &["a"], "1", &refuse).is_err() && !path.exists());
         let wants_text = |text: &str| {
             let text_or_not = text.contains('"').then_some(());
             text_or_not.ok_or_else(|| Error::new("a text is wanted"))
         };
-        set_key(&path, &["tenant"], "7", &wants_text).unwrap();
+        set(&path, &["tenant"], "7", &wants_text).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "tenant = \"7\"\n");
     }
 }

@@ -33,7 +33,7 @@ pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use events::{call_event, decision_of};
-pub use file::{parse_toml, read_toml, save_toml, set_key, unset_key};
+pub use file::{parse_toml, read_toml, save_toml, set_keys, unset_key};
 pub use glob::{any_matches, matches};
 pub use ledger::Ledger;
 pub use log::{Line, each_event, last_events, last_heard};

@@ -83,6 +83,28 @@ fn setting_a_value_keeps_comments_and_refuses_mistakes() {
 }
 
 #[test]
+fn several_keys_are_set_together_or_not_at_all() {
+    let host = Host::stdin();
+    let file = host.plugin_dir().join("config.toml");
+    let all = ["config", "set", "enforce=warn", "tenant=7", "max_active=3"];
+    let dry = host.succeeds(&[&all[..], &["--dry-run"]].concat());
+    assert!(
+        dry.contains("would set tenant to 7") && !file.exists(),
+        "{dry}"
+    );
+    let told = host.fails(&[&all[..], &["scope=forever"]].concat());
+    assert!(
+        told.contains("`scope` was not changed, nor were the others"),
+        "{told}"
+    );
+    assert!(!file.exists());
+    let told = host.succeeds(&all);
+    assert_eq!(told.lines().count(), 3, "{told}");
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text, "enforce = \"warn\"\ntenant = \"7\"\nmax_active = 3\n");
+}
+
+#[test]
 fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
     for host in Host::both() {
         let host = host.skill("pdf", "", "");

@@ -55,6 +55,28 @@ fn from_a_pipe_only_what_needs_no_person_is_done() {
     assert!(!host.plugin_dir().join("config.toml").exists());
 }
 
+/// A dry run decides nothing, but the model of a host has its own tools to look.
+#[test]
+fn a_dry_run_needs_no_terminal_and_no_host_above_it() {
+    let host = host(Host::stdin());
+    let rows = rows();
+    let decided = rows.iter().filter(|row| row.who == "a person");
+    let mut lines = Vec::new();
+    for Row { words, .. } in decided {
+        let dry = [words, &["--dry-run"][..]].concat();
+        let ran = host.unattended(&dry);
+        assert!(!ran.stderr.contains(REFUSED), "{dry:?}: {ran:?}");
+        lines.push(format!(
+            "\"$A\" {} 2>&1 | grep -c '{REFUSED}'",
+            dry.join(" ")
+        ));
+    }
+    let script = format!("{IN_A_HOST} {}; echo", lines.join("; "));
+    let ran = finish(&mut shell(&host, &script), b"");
+    let refused = ran.stdout.lines().filter(|line| *line == "1").count();
+    assert_eq!(refused, lines.len(), "{ran:?}");
+}
+
 #[test]
 fn only_a_persons_terminal_without_a_host_decides() {
     let host = host(Host::stdin());

@@ -14,7 +14,7 @@ use crate::market_updates::{body, installed, write};
 use crate::repository::{Hub, git};
 use crate::terminal::converse;
 
-fn commit_of(dir: &Path, rev: &str) -> String {
+pub fn commit_of(dir: &Path, rev: &str) -> String {
     let output = Command::new("git")
         .args(["rev-parse", rev])
         .current_dir(dir)

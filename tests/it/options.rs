@@ -139,7 +139,10 @@ fn a_dry_run_says_what_it_would_do_and_changes_nothing() {
             &["--dry-run", "--yes"],
             &["--dry-run", "--json"],
         ] {
-            let ran = host.person(&[&words[..], more].concat());
+            let dry = [&words[..], more].concat();
+            let piped = host.unattended(&dry);
+            assert!(!piped.stderr.contains("only a person"), "{line}: {piped:?}");
+            let ran = host.person(&dry);
             let after = state(&host);
             let changed: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
             let gone: Vec<_> = before.iter().filter(|file| !after.contains(file)).collect();

@@ -11,7 +11,7 @@ use crate::Host;
 use crate::host::finish;
 use crate::layers::{codes, installed, is_offered, put, with_layers};
 
-fn policy_file(host: &Host) -> PathBuf {
+pub fn policy_file(host: &Host) -> PathBuf {
     host.home().join("enterprise/policy.toml")
 }
 

@@ -73,7 +73,32 @@ fn update_force_restores_what_has_nothing_newer() {
         told.contains("`pdf` was restored") && told.contains("`csv` was restored"),
         "{told}"
     );
+    assert!(!told.contains("up to date"), "{told}");
     assert!(host.succeeds(&["verify"]).contains("2 skills are intact"));
+    let told = host.succeeds(&["update", "--force"]);
+    assert!(told.contains("2 skills are up to date"), "{told}");
+}
+
+#[test]
+fn what_is_in_two_layers_is_restored_where_it_is_damaged() {
+    let (host, _hub) = damaged(false);
+    let remedy = |host: &Host| host.person(&["doctor"]).stdout;
+    assert!(!remedy(&host).contains("--layer"));
+    host.succeeds(&["install", "acme/skills@csv", "--layer", "personal", "--yes"]);
+    let told = remedy(&host);
+    let way = ["verify", "--fix", "csv", "--layer", "plugin"];
+    assert!(told.contains(&way.join(" ")), "{told}");
+    assert!(host.fails(&way[..3]).contains("several layers"));
+    host.succeeds(&way);
+    assert!(!remedy(&host).contains("verify --fix csv"));
+}
+
+#[test]
+fn without_a_record_nothing_is_said_to_be_intact() {
+    let host = Host::stdin().skill("own", "", "b");
+    for words in [&["verify"][..], &["verify", "--fix"]] {
+        assert_eq!(host.succeeds(words), "The lockfile has no skill.\n");
+    }
 }
 
 #[test]

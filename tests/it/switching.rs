@@ -4,9 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::market_origins::entry;
+use crate::Host;
+use crate::market_origins::{commit_of, entry};
 use crate::market_sources::skill;
 use crate::market_updates::{body, installed, write};
+use crate::policy::{policy_file, under};
 use crate::repository::git;
 
 #[test]
@@ -41,6 +43,48 @@ fn an_install_at_another_ref_switches_to_it_if_agreed() {
         (body(&host), &entry(&host)["ref"]),
         (old, &json!("refs/tags/v1"))
     );
+}
+
+/// What decides about an install decides about a switch.
+#[test]
+fn a_policy_and_a_forks_commit_forbid_a_switch() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    let old = body(&host);
+    let new = skill("pdf").replace("Body", "New body");
+    git(&dir, &["checkout", "-q", "-b", "fork"]);
+    write(&dir, "skills/pdf/SKILL.md", &new);
+    let fork = commit_of(&dir, "HEAD");
+    git(&dir, &["checkout", "-q", "main"]);
+    git(&dir, &["branch", "-q", "-D", "fork"]);
+    let reference = format!("acme/skills@pdf#{fork}");
+    let to_fork = ["install", &reference, "--yes"];
+    for ran in [host.unattended(&to_fork), host.person(&to_fork[..2])] {
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(ran.stderr.contains("not in any branch"), "{ran:?}");
+        assert_eq!(body(&host), old);
+    }
+    host.succeeds(&to_fork);
+    let host: Host = under(host, "");
+    assert_eq!(body(&host), new, "a person at a terminal may");
+    let back = ["install", "acme/skills@pdf#v1", "--yes"];
+    for (policy, why) in [
+        ("[sources]\nblock = [\"github.com/acme/*\"]\n", "a policy"),
+        ("[sources]\nallow = [\"github.com/other/*\"]\n", "a policy"),
+    ] {
+        fs::write(policy_file(&host), policy).unwrap();
+        let told = host.fails(&back);
+        assert!(told.contains(why), "{told}");
+        assert_eq!(body(&host), new);
+    }
+    let allows = "[sources]\nallow = [\"github.com/acme/*\"]\n";
+    fs::write(policy_file(&host), allows).unwrap();
+    host.succeeds(&back);
+    let told = host.fails(&to_fork);
+    assert!(
+        told.contains("a policy says which sources there are"),
+        "{told}"
+    );
+    assert_eq!(body(&host), old);
 }
 
 #[test]

@@ -118,7 +118,14 @@ impl Update {
         if !common.dry_run {
             record(ctx, &updated, layer);
         }
-        for one in &updated {
+        let repaired = match options.edited {
+            Edited::Keep => Ok(Vec::new()),
+            Edited::Replace | Edited::Stash => repaired(&market, names, &updated),
+        };
+        // Of each skill, only the last that became of it.
+        let restores = repaired.as_deref().unwrap_or_default();
+        let is_last = |one: &&Updated| restores.iter().all(|restored| restored.name != one.name);
+        for one in updated.iter().filter(is_last) {
             match changed(one) {
                 Ok(text) if one.change == Change::UpToDate => {
                     outcomes.push_unchanged(&one.name, text, "skills are up to date");
@@ -126,10 +133,7 @@ impl Update {
                 changed => outcomes.push(&one.name, changed),
             }
         }
-        if options.edited == Edited::Keep {
-            return Ok(());
-        }
-        for one in repaired(&market, names, &updated)? {
+        for one in repaired? {
             outcomes.push(&one.name, Ok(restored(ctx, common, &one, layer)));
         }
         Ok(())

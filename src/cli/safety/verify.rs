@@ -14,6 +14,8 @@ use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
+const NONE_RECORDED: &str = "The lockfile has no skill.\n";
+
 /// Compare installed skills with the lockfile
 #[derive(Debug, clap::Args)]
 pub struct Verify {
@@ -41,7 +43,7 @@ impl Verify {
         let text = if common.json {
             json::list("skills", &verified)?
         } else if verified.is_empty() {
-            "The lockfile has no skill.\n".to_owned()
+            NONE_RECORDED.to_owned()
         } else {
             let intact = verified.iter().filter(|one| one.state == State::Intact);
             let intact = intact.count();
@@ -72,18 +74,21 @@ fn fix(
     by_layer: &[(Layer, Vec<String>)],
 ) -> Result<String, Failure> {
     let mut outcomes = Outcomes::new(common, caller);
+    let mut has_any = false;
     for (layer, names) in by_layer {
         let base = ctx.base(&ctx.layer_dir(*layer));
         let market = Market {
             dry_run: common.dry_run,
             ..market_for(ctx, &base, false, *layer)?
         };
+        has_any |= market.has_recorded()?;
         for one in market.repair(names, &mut note)? {
             outcomes.push(&one.name, Ok(restored(ctx, common, &one, *layer)));
         }
     }
     if outcomes.is_empty() && !common.json {
-        return Ok("Every skill is as it was installed.\n".to_owned());
+        let well = "Every skill is as it was installed.\n";
+        return Ok(if has_any { well } else { NONE_RECORDED }.to_owned());
     }
     outcomes.answer()
 }

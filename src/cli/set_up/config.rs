@@ -16,7 +16,7 @@ use crate::cli::screen::Screen;
 use crate::cli::wrap::hanging;
 use crate::cli::{Caller, Failure, json};
 use crate::error::{Error, Result};
-use crate::policy::{self, Setting, folded_key, parse_toml, set_key, unset_key};
+use crate::policy::{self, Setting, folded_key, parse_toml, set_keys, unset_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
@@ -63,13 +63,7 @@ impl Config {
     ) -> Result<String, Failure> {
         match self {
             Self::Get { key } => Ok(get(ctx, common, &folded_key(key))?),
-            Self::Set { words } => {
-                let mut outcomes = Outcomes::new(common, caller);
-                for (key, values) in &changes(words) {
-                    outcomes.push(key, set_one(ctx, common, key, values));
-                }
-                outcomes.answer()
-            }
+            Self::Set { words } => set_all(ctx, common, caller, words),
             Self::Unset { key } => {
                 let key = folded_key(key);
                 Outcomes::of_one(common, caller, &key, unset(ctx, common, &key))
@@ -89,14 +83,37 @@ impl Config {
     }
 }
 
-fn set_one(ctx: &RunContext, common: Common, key: &str, values: &[&str]) -> Result<String> {
-    let path: Vec<&str> = key.split('.').collect();
-    let value = value(&path, values)?;
-    set(ctx, &path, &value, common.dry_run)?;
-    if common.dry_run {
-        return Ok(format!("would set {key} to {}\n", one_line(&value)));
+/// Sets all keys or none.
+fn set_all(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    words: &[String],
+) -> Result<String, Failure> {
+    let changes = changes(words);
+    let read = changes.iter().map(|(key, values)| {
+        let path: Vec<&str> = key.split('.').collect();
+        let value = value(&path, values)?;
+        Ok((path, value))
+    });
+    let read: Result<Vec<_>> = read.collect();
+    let saved = read.and_then(|all| save(ctx, &all, common.dry_run).map(|()| all));
+    let keys: Vec<&str> = changes.iter().map(|(key, _)| key.as_str()).collect();
+    let all = match saved {
+        Ok(all) => all,
+        Err(error) => return Outcomes::of_one(common, caller, &keys.join(", "), Err(error)),
+    };
+    let mut outcomes = Outcomes::new(common, caller);
+    for (key, (_, value)) in keys.into_iter().zip(all) {
+        outcomes.push(
+            key,
+            match common.dry_run {
+                true => Ok(format!("would set {key} to {}\n", one_line(&value))),
+                false => get(ctx, Common::default(), key),
+            },
+        );
     }
-    get(ctx, Common::default(), key)
+    outcomes.answer()
 }
 
 fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
@@ -174,11 +191,14 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
 pub fn set(ctx: &RunContext, key: &[&str], value: &str, dry_run: bool) -> Result<()> {
-    let file = ctx.config_path();
-    let changed = change(dry_run, &check(ctx, key), |check| {
-        set_key(&file, key, value, check)
-    });
-    changed.map_err(|error| unchanged(&key.join("."), error))
+    save(ctx, &[(key.to_vec(), value.to_owned())], dry_run)
+}
+
+fn save(ctx: &RunContext, changes: &[(Vec<&str>, String)], dry_run: bool) -> Result<()> {
+    let valid = |key: &[&str], text: &str| check(ctx, key)(text);
+    change(dry_run, &|_| Ok(()), |last| {
+        set_keys(&ctx.config_path(), changes, &valid, last)
+    })
 }
 
 /// Makes a change that passes `check`, or in a dry run only finds out whether it would.

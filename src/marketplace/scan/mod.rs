@@ -3,6 +3,7 @@
 //! source nor what a finding leads to. Open `directory.rs` first.
 
 mod bytes;
+mod comments;
 mod directory;
 mod encoded;
 mod finding;

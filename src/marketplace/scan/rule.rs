@@ -67,6 +67,8 @@ enum Test {
     Has(&'static str),
     /// On the line.
     On(Regex),
+    /// On the line without what the first pattern matches.
+    Besides(Regex, Regex),
     /// Not on the line.
     Unless(&'static str),
     /// On the line or a neighbouring one.
@@ -140,6 +142,12 @@ impl Rule {
         self.with(Test::On(pattern(text)))
     }
 
+    /// Needs this pattern on the line without what `honest` matches there.
+    #[must_use]
+    pub fn besides(self, honest: &str, text: &str) -> Self {
+        self.with(Test::Besides(pattern(honest), pattern(text)))
+    }
+
     /// None of these words may be on the line.
     #[must_use]
     pub fn unless(self, words: &'static str) -> Self {
@@ -198,6 +206,7 @@ impl Rule {
                 && self.tests.iter().all(|test| match test {
                     Test::Has(words) => has_any(line, words),
                     Test::On(regex) => self.is_on(regex, line),
+                    Test::Besides(honest, regex) => regex.is_match(&honest.replace_all(line, " ")),
                     Test::Unless(words) => !has_any(line, words),
                     Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
                     Test::Anywhere(_) => true,
@@ -229,8 +238,11 @@ impl Rule {
             let mut texts = groups.iter().skip(1).flatten();
             texts.any(|text| match self.code {
                 "raw-address" => text.as_str().parse().is_ok_and(is_public),
-                // A placeholder repeats a few characters.
-                _ => text.as_str().chars().collect::<BTreeSet<_>>().len() > 8,
+                // A placeholder repeats a few characters, or is a published example.
+                _ => {
+                    let text = text.as_str();
+                    text.chars().collect::<BTreeSet<_>>().len() > 8 && !text.ends_with("example")
+                }
             })
         })
     }

@@ -44,7 +44,11 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .reaches()
             .means("runs what it downloads")
             .has("curl|wget|irm |iwr |invoke-webrequest")
-            .on(r"(?:(?:curl|wget|irm|iwr) |invoke-webrequest).*{shell}|{runs}(?:curl|wget) "),
+            // Without a word behind it, it downloads what `xargs` or a variable names, or nothing.
+            .on(
+                r"(?:(?:curl|wget|irm|iwr) [^|]|(?:xargs.*|[$@%].?)(?:curl|wget)|invoke-webrequest).*
+                {shell}|{runs}(?:curl|wget) ",
+            ),
         Rule::new("decoded-to-shell", Block)
             .finds(
                 "echo eA== | base64 --decode | sudo /bin/sh",
@@ -213,12 +217,16 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .finds("echo x >> agents.md", "read agents.md", "OWASP LLM01:2025")
             .means("writes what instructs or configures agents")
             .has("> claude.md|> agents.md|soul.md|settings.json")
-            .has(">|write|append|edit"),
+            .besides(
+                r"[0-9&]?>[>|]? ?(?:&[0-9-]|/dev/(?:null|std(?:out|err)|tty)(?:[^a-z0-9/]|$))",
+                ">|write|append|edit",
+            ),
         Rule::new("sudo", Note)
             .finds("sudo apt install x", "the pseudocode", "ATT&CK T1548.003")
             .means("runs something as the administrator")
             .has("sudo")
-            .on("(?:^|[^a-z0-9])sudo(?:[^a-z0-9]|$)"),
+            // Before a comment it is a package's name in a list.
+            .on(r"(?:^|[^a-z0-9])sudo(?:[^a-z0-9 ]|$| (?:[^\\]|$|\\(?:[^ ]| ?$)))"),
         Rule::new("no-tls-check", Note)
             .finds(
                 "requests.get(u, verify=false)",
@@ -226,12 +234,16 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "CWE-295",
             )
             .means("does not check whom it talks to")
-            .has("verify=false|curl -k |--insecure|node_tls_reject_unauthorized"),
+            .has("verify=false|curl -k |--insecure|node_tls_reject_unauthorized")
+            .besides(
+                r#"(?:grep|rg) (?:-[^ ]+ )*(?:"[^"]*"|'[^']*'|[^ ]+)"#,
+                "verify=false|curl -k |--insecure|node_tls_reject_unauthorized",
+            ),
         Rule::new("environment", Note)
             .finds("print(dict(os.environ))", "os.environ['HOME']", "CWE-526")
             .means("reads the whole environment")
             .has("env")
-            .on(r"env [|>]|dict\(os\.environ\)|json\.dumps\(os\.environ|
+            .on(r"(?:^|[^a-z0-9_-]|print)env [|>]|dict\(os\.environ\)|json\.dumps\(os\.environ|
                 json\.stringify\(process\.env\)")
             .unless("grep"),
     ]

@@ -2,11 +2,13 @@
 //! (`encoded.rs`). Pure.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::Severity::{Block, High, Warn};
+use super::comments::comments;
 use super::encoded::{base64_runs, is_encoded_command, wrapped_base64};
 use super::finding::{Finding, Kind};
-use super::lines::{Extent, Line, folded, lines};
+use super::lines::{Extent, Line, lines};
 use super::rules::{EACH, find_all};
 use crate::sys::text::has_any;
 use crate::sys::{is_invisible, seen};
@@ -48,6 +50,8 @@ const ORDERS: &str = "you must run|you must execute|you must send|you must downl
 
 /// The findings in a text. `script` means that it is run rather than read.
 pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
+    // A mark at the start says how the text is encoded; anywhere else it shows nothing.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut report = Report {
         file,
         lines: text.lines().collect(),
@@ -77,7 +81,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         for run in base64_runs(text) {
             if is_encoded_command(run) {
                 report.line(ENCODED, line);
-            } else if run.len() >= LONG_BASE64 && !is_media() {
+            } else if run.len() >= LONG_BASE64 && has_letters(run) && !is_media() {
                 report.line(BASE64, line);
             }
         }
@@ -89,15 +93,19 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     }
     // Each comment has one of these.
     if text.contains("<!--") || text.contains("]:") {
-        let whole = lines.iter().filter(|line| line.extent.is_whole());
-        let whole: Vec<&str> = whole.map(|line| &*line.normal).collect();
-        for (number, comment) in comments(&whole.join("\n")) {
+        let end = Path::new(file).extension().unwrap_or_default();
+        for (number, comment) in comments(&lines, end.eq_ignore_ascii_case("md")) {
             if has_any(&comment, ORDERS) {
                 report.say(INSTRUCTION, number, &comment, &comment);
             }
         }
     }
     report.found
+}
+
+/// Whether a run is not a line drawn of `-` or `_`, which URLs have in place of `+` and `/`.
+fn has_letters(run: &str) -> bool {
+    run.bytes().filter(u8::is_ascii_alphanumeric).count() > run.len() / 2
 }
 
 /// The findings in a text so far.
@@ -141,27 +149,6 @@ impl Report<'_> {
             last.covers(judged);
         }
     }
-}
-
-/// What is not shown of a text, each with the number of its first line: HTML comments and the
-/// titles of Markdown's link definitions (`[//]: # (…)`).
-fn comments(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let (mut rest, mut number) = (text, 1);
-    while let Some((before, inside)) = rest.split_once("<!--") {
-        let (comment, after) = inside.split_once("-->").unwrap_or((inside, ""));
-        number += before.matches('\n').count();
-        found.push((number, folded(comment)));
-        number += comment.matches('\n').count();
-        rest = after;
-    }
-    let defined = |(number, line): (usize, &str)| {
-        let (label, rest) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
-        let title = rest.split_once(['"', '\'', '('])?.1;
-        (!label.contains(']')).then(|| (number, title.to_owned()))
-    };
-    found.extend((1..).zip(text.lines()).filter_map(defined));
-    found
 }
 
 /// What the characters of a line that hide something are. Between the letters of some scripts
@@ -249,6 +236,8 @@ mod tests {
         let run = "A".repeat(200);
         assert_eq!(codes(&format!("{run} {run}"), true), [("base64", Warn)]);
         assert_eq!(codes(&format!("{run}\n").repeat(9), true).len(), EACH);
+        let rule = format!("| {} | {} |", "-".repeat(300), "_".repeat(300));
+        assert_eq!(codes(&rule, false), []);
     }
 
     #[test]
@@ -342,6 +331,8 @@ mod tests {
         }
         for text in [
             "a\u{200b}b",
+            "a\u{feff}b",
+            "\u{feff}\u{feff}{",
             "•\u{200d}",
             &"\u{3000}".repeat(99),
             &bits("\u{915}", "\u{94d}\u{200d}"),
@@ -357,6 +348,7 @@ mod tests {
             "1\u{fe0f}\u{20e3} ✔\u{fe0f} 10\u{a0}km",
             "\u{3000}\u{3000}段落 \u{600}\u{661}",
             "naïve",
+            "\u{feff}{}",
         ] {
             assert_eq!(said(honest), Vec::<&str>::new(), "{honest}");
         }

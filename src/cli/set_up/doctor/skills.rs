@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::check::Check;
 use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
+use crate::cli::layers::layers_with;
 use crate::cli::market::watched;
 use crate::cli::report::Report;
 use crate::marketplace::{Market, Verified};
@@ -32,7 +33,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     drop(disclosure);
     drop(catalog);
     for layer in [Layer::Plugin, Layer::Personal] {
-        checks.extend(installed(ctx, &ctx.layer_dir(layer)));
+        checks.extend(installed(ctx, layer));
     }
     checks
 }
@@ -150,9 +151,9 @@ fn cut((name, why): (&&SkillName, &Diagnostic)) -> Check {
     Check::warn("prompt-full", text, remedy)
 }
 
-/// Whether the installed skills match the lockfile.
-fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
-    let base = ctx.base(base);
+/// Whether the skills installed in a layer match its lockfile.
+fn installed(ctx: &RunContext, layer: Layer) -> Vec<Check> {
+    let base = ctx.base(&ctx.layer_dir(layer));
     let market = Market {
         progress: watched(ctx),
         ..ctx.market_at(&base)
@@ -165,19 +166,24 @@ fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
         }
     };
     let differs = verified.iter().filter(|one| !one.is_well());
-    differs.map(differing).collect()
+    differs.map(|one| differing(ctx, layer, one)).collect()
 }
 
-fn differing(skill: &Verified) -> Check {
+fn differing(ctx: &RunContext, layer: Layer, skill: &Verified) -> Check {
     let name = &skill.name;
+    let scope = match layers_with(ctx, name).len() {
+        ..2 => String::new(),
+        _ => format!(" --layer {}", layer.as_str()),
+    };
     let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
     let remedy = format!(
-        "`agent-skills verify {name}` names them; `agent-skills verify --fix {name}` restores it"
+        "`agent-skills verify {name}{scope}` names them; \
+         `agent-skills verify --fix {name}{scope}` restores it"
     );
     let text = match files {
         0 => {
             let text = format!("`{name}` is in the lockfile and not there");
-            let remedy = format!("`agent-skills verify --fix {name}` brings it back");
+            let remedy = format!("`agent-skills verify --fix {name}{scope}` brings it back");
             return Check::warn("skill-changed", text, remedy);
         }
         files => {
