@@ -58,7 +58,13 @@ pub fn describe_difference(difference: &Difference) -> String {
             let _ = writeln!(text, "    {label}: {items}");
         }
     }
-    if let Some(doubt) = difference.regress() {
+    let fork = difference.provenance.as_deref().and_then(doubt);
+    for doubt in difference
+        .regress()
+        .map(ToString::to_string)
+        .into_iter()
+        .chain(fork)
+    {
         let _ = writeln!(text, "    warning: {doubt}");
     }
     if difference.edited {

