@@ -4,7 +4,6 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::Host;
 use crate::market_origins::{commit_of, entry};
 use crate::market_sources::skill;
 use crate::market_updates::{body, installed, write};
@@ -64,27 +63,18 @@ fn a_policy_and_a_forks_commit_forbid_a_switch() {
         assert_eq!(body(&host), old);
     }
     host.succeeds(&to_fork);
-    let host: Host = under(host, "");
+    let host = under(host, "");
     assert_eq!(body(&host), new, "a person at a terminal may");
     let back = ["install", "acme/skills@pdf#v1", "--yes"];
-    for (policy, why) in [
-        ("[sources]\nblock = [\"github.com/acme/*\"]\n", "a policy"),
-        ("[sources]\nallow = [\"github.com/other/*\"]\n", "a policy"),
+    for policy in [
+        "[sources]\nblock = [\"github.com/acme/*\"]\n",
+        "[sources]\nallow = [\"github.com/other/*\"]\n",
     ] {
         fs::write(policy_file(&host), policy).unwrap();
         let told = host.fails(&back);
-        assert!(told.contains(why), "{told}");
+        assert!(told.contains("a policy"), "{told}");
         assert_eq!(body(&host), new);
     }
-    let allows = "[sources]\nallow = [\"github.com/acme/*\"]\n";
-    fs::write(policy_file(&host), allows).unwrap();
-    host.succeeds(&back);
-    let told = host.fails(&to_fork);
-    assert!(
-        told.contains("a policy says which sources there are"),
-        "{told}"
-    );
-    assert_eq!(body(&host), old);
 }
 
 #[test]
