@@ -105,13 +105,9 @@ fn set_all(
     };
     let mut outcomes = Outcomes::new(common, caller);
     for (key, (_, value)) in keys.into_iter().zip(all) {
-        outcomes.push(
-            key,
-            match common.dry_run {
-                true => Ok(format!("would set {key} to {}\n", one_line(&value))),
-                false => get(ctx, Common::default(), key),
-            },
-        );
+        let would = || Ok(format!("would set {key} to {}\n", one_line(&value)));
+        let is = || get(ctx, Common::default(), key);
+        outcomes.push(key, if common.dry_run { would() } else { is() });
     }
     outcomes.answer()
 }

@@ -215,17 +215,13 @@ mod tests {
 
     #[test]
     fn bytes_without_nul_are_a_text_only_if_they_look_like_one() {
-        let noise: Vec<u8> = (0..2000_u32).map(|n| (n * 37 % 255 + 1) as u8).collect();
+        let noise: Vec<u8> = (1..=255_u8).cycle().step_by(37).take(2000).collect();
         let pdf = [
             &b"%PDF-1.7 paypal sudo make me a sandwich \xd0\xb0"[..],
             &noise,
         ]
         .concat();
-        let latin = "un caf\u{e9} noir, s'il vous pla\u{ee}t "
-            .repeat(40)
-            .chars()
-            .map(|c| c as u8)
-            .collect();
+        let latin = b"un caf\xe9 noir, s'il vous pla\xeet ".repeat(40);
         for (bytes, is_binary) in [
             (pdf.clone(), true),
             ([b"wOF2", &noise[..]].concat(), true),

@@ -11,11 +11,16 @@ const HTML: [&str; 6] = ["<pre", "<script", "<style", "<textarea", "<?", "<!"];
 pub fn comments(lines: &[Line], markdown: bool) -> Vec<(usize, String)> {
     let whole = || lines.iter().filter(|line| line.extent.is_whole());
     let mut fences = Fences::new(whole().next(), markdown);
-    let hiding = |line: &'_ Line| match fences.has(&line.text) {
-        true => String::new(),
-        false => line.normal.to_string(),
-    };
-    of_text(&whole().map(hiding).collect::<Vec<_>>().join("\n"))
+    let mut text = String::new();
+    for line in whole() {
+        text += if fences.has(&line.text) {
+            ""
+        } else {
+            &line.normal
+        };
+        text.push('\n');
+    }
+    of_text(&text)
 }
 
 fn of_text(text: &str) -> Vec<(usize, String)> {
@@ -63,6 +68,10 @@ impl Fences {
 
     /// Whether the next line of the text belongs to a fence.
     fn has(&mut self, line: &str) -> bool {
+        if line.contains('\r') {
+            // What is behind it is another line.
+            (self.is_certain, self.open) = (false, None);
+        }
         if let Some(open) = self.open {
             self.open.take_if(|_| is_end(line, open));
             return true;
@@ -71,9 +80,7 @@ impl Fences {
         self.in_html = !start.is_empty() && (self.in_html || start.starts_with('<'));
         let lower = start.get(..9).unwrap_or(start).to_ascii_lowercase();
         let stays_html = HTML.iter().any(|tag| lower.starts_with(tag));
-        if stays_html && !lower.starts_with("<!--") || line.contains('\r') {
-            self.is_certain = false;
-        }
+        self.is_certain &= !stays_html || lower.starts_with("<!--");
         if line.contains("```") || line.contains("~~~") {
             let is_hidden = self.frontmatter > 0 || self.in_comment || self.in_html;
             self.is_certain &= !is_hidden;
@@ -154,6 +161,7 @@ mod tests {
             "---\na: \"\n```\n\"\n---\n<!-- x -->",
             "```\r```\n<!-- x -->",
             "a\r```\n```\n<!-- x -->",
+            "```\na\n```\r<!-- x -->",
             "```\n<!--\n```\n<!-- x -->",
         ] {
             assert!(of(text) > 0, "{text}");

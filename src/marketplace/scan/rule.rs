@@ -236,13 +236,14 @@ impl Rule {
         let mut captured = regex.captures_iter(line);
         captured.any(|groups| {
             let mut texts = groups.iter().skip(1).flatten();
-            texts.any(|text| match self.code {
-                "raw-address" => text.as_str().parse().is_ok_and(is_public),
-                // A placeholder repeats a few characters, or is a published example.
-                _ => {
-                    let text = text.as_str();
-                    text.chars().collect::<BTreeSet<_>>().len() > 8 && !text.ends_with("example")
+            texts.any(|text| {
+                let text = text.as_str();
+                if self.code == "raw-address" {
+                    return text.parse().is_ok_and(is_public);
                 }
+                // A placeholder repeats a few characters, or is a published example.
+                let distinct: BTreeSet<char> = text.chars().collect();
+                distinct.len() > 8 && !text.ends_with("example")
             })
         })
     }
