@@ -109,9 +109,9 @@ pub fn text(bytes: &[u8], is_named_text: bool) -> (Cow<'_, str>, bool) {
     let has_nul = bytes.contains(&0);
     if !has_nul {
         let text = String::from_utf8_lossy(bytes);
-        let is_media = MEDIA.iter().any(|start| bytes.starts_with(start));
-        let is_text = is_named_text || !is_media && !is_odd(&text);
-        if is_text || matches!(text, Cow::Borrowed(_)) {
+        let is_media = || MEDIA.iter().any(|start| bytes.starts_with(start));
+        let is_utf8 = matches!(text, Cow::Borrowed(_));
+        if is_utf8 || is_named_text || !is_media() && !is_odd(&text) {
             return (text, false);
         }
     }
