@@ -158,7 +158,13 @@ impl Install {
             match done {
                 Ok((installed, told, switched)) => {
                     for (name, text) in told {
-                        outcomes.push(&name, Ok(text));
+                        let is_it = |one: &Installed| one.name == name && is_managed(one);
+                        // What has remarks of its own is said on its own.
+                        if text.lines().count() == 1 && installed.iter().any(is_it) {
+                            outcomes.push_unchanged(&name, text, ALREADY);
+                        } else {
+                            outcomes.push(&name, Ok(text));
+                        }
                     }
                     for one in &switched {
                         outcomes.push(&one.name, changed(one));
@@ -265,6 +271,14 @@ impl Install {
         }
         Ok(switched)
     }
+}
+
+/// What is said of several skills that are there.
+const ALREADY: &str = "skills are already installed; `agent-skills update` updates them";
+
+/// Whether it was there, and came from a source.
+fn is_managed(skill: &Installed) -> bool {
+    skill.status == Status::Already && skill.source.is_some()
 }
 
 /// Whether it was not there before.
