@@ -33,12 +33,12 @@ const MARKS: usize = 6;
 const NAMES: usize = 30;
 
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
-/// Without `marks` they are only listed.
+/// Those of the reference `marks` can be marked; without it they are only listed.
 pub fn picking<'a>(
     ctx: &RunContext,
     common: Common,
     caller: Caller,
-    marks: bool,
+    marks: Option<&'a str>,
     command: &'a str,
 ) -> Option<impl Fn(&[Candidate]) -> Result<Vec<usize>> + 'a> {
     if common.json || is_by_host(ctx, caller) {
@@ -46,10 +46,10 @@ pub fn picking<'a>(
     }
     let screen = Screen::new(&ctx.env, caller);
     let is_asked = caller == Caller::Person { terminal: true } && !common.yes;
-    let marks = marks && is_asked && !is_dumb(&ctx.env);
+    let marks = marks.filter(|_| is_asked && !is_dumb(&ctx.env));
     Some(move |candidates: &[Candidate]| {
-        if marks {
-            return marked(candidates, screen);
+        if let Some(reference) = marks {
+            return marked(candidates, reference, screen);
         }
         let number = candidates.len();
         let list = listed(candidates, screen, command);
@@ -72,7 +72,7 @@ impl fmt::Display for Row {
 }
 
 /// The positions of those that a person marks.
-fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
+fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<Vec<usize>> {
     let room = screen.width.unwrap_or(usize::MAX).saturating_sub(MARKS + 1);
     let names = candidates.iter().map(|one| one.name.width());
     let names = names.max().unwrap_or_default().min(NAMES);
@@ -84,7 +84,8 @@ fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
         let shown = shortened(shown.trim_end(), room);
         Row { name, shown }
     });
-    let question = format!("Which of the {} skills?", candidates.len());
+    let (number, reference) = (candidates.len(), one_line(reference));
+    let question = format!("Which of the {number} skills of {reference}?");
     let chosen = |marked: &[ListOption<&Row>]| {
         let names: Vec<&str> = marked.iter().map(|one| &*one.value.name).collect();
         names.join(", ")
@@ -101,7 +102,7 @@ fn marked(candidates: &[Candidate], screen: Screen) -> Result<Vec<usize>> {
         RenderConfig::empty()
     };
     let select = MultiSelect::new(&question, rows.collect())
-        .with_help_message("type to filter, space to mark, enter to install, Esc to leave")
+        .with_help_message("type: filter, space: mark, enter: install, Esc: leave")
         .with_page_size(ROWS)
         .with_formatter(&chosen)
         .with_validator(at_least_one)

@@ -75,7 +75,10 @@ fn a_person_marks_skills_in_a_list() {
     let (shown, code) = pressing(&host, &["install", REPOSITORY], "pdf \ny\n");
     assert_eq!(code, 0, "{shown}");
     assert_eq!(installed(&host), ["csv", "pdf"], "{shown}");
-    assert!(shown.contains("Which of the 5 skills?"), "{shown}");
+    assert!(
+        shown.contains("Which of the 5 skills of github:acme/skills?"),
+        "{shown}"
+    );
     assert!(
         shown.contains("csv   (installed) Reads tables.") && shown.contains("twin  The [2Jfirst."),
         "{shown}"

@@ -205,7 +205,7 @@ impl Install {
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(ctx, common, caller, true, &command);
+        let pick = picking(ctx, common, caller, Some(reference), &command);
         let options = self.options(pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)
     }

@@ -63,7 +63,7 @@ impl Show {
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
-            let pick = picking(ctx, common, caller, false, &command);
+            let pick = picking(ctx, common, caller, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
