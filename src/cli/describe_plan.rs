@@ -1,7 +1,6 @@
 //! What an install would add, on one screen, for a person to decide. What a skill may do is never
 //! shortened.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use unicode_width::UnicodeWidthStr;
@@ -105,143 +104,128 @@ struct Described<'p> {
 
 impl Described<'_> {
     fn write(&self, text: &mut String) {
-        let skill = self.skill;
-        let description = skill.description.as_deref().unwrap_or("no description");
+        let description = self.skill.description.as_deref();
+        let description = description.unwrap_or("no description");
         let description = match self.show {
             Some(_) => brief(description, DESCRIPTION),
             None => one_line(description),
         };
-        *text += &hanging(
-            "  ",
-            &format!("{}: {description}", skill.name),
-            2,
-            self.screen,
+        let about = format!("{}: {description}", self.skill.name);
+        *text += &hanging("  ", &about, 2, self.screen);
+        for (label, value) in self.rows() {
+            *text += &hanging(&format!("    {label:8} "), &value, INDENT, self.screen);
+        }
+    }
+
+    /// What is said about it, each with its label; one without continues the one before.
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let Planned {
+            scripts,
+            powers,
+            findings,
+            ..
+        } = self.skill;
+        let files = format!("{} ({}): ", self.skill.files, size(self.skill.bytes));
+        let others = self.skill.paths.iter();
+        let others = self.names(
+            others.filter(|path| !scripts.contains(path)),
+            1,
+            (&files, "more file"),
         );
-        let others = skill
-            .paths
-            .iter()
-            .filter(|path| !skill.scripts.contains(path));
-        let sum = format!("{} ({}): ", skill.files, size(skill.bytes));
-        self.line(
-            text,
-            "files",
-            &(sum.clone() + &self.names(others, 1, sum.width())),
-        );
-        if !skill.scripts.is_empty() {
-            self.line(
-                text,
+        let mut rows = vec![("files", files + &others)];
+        if !scripts.is_empty() {
+            rows.push((
                 "scripts",
-                &self.names(skill.scripts.iter(), SCRIPT_LINES, 0),
-            );
+                self.names(scripts.iter(), SCRIPT_LINES, ("", "more script")),
+            ));
         }
-        let tools = Tools::of(skill);
-        self.line(text, "may use", &tools.may_use);
-        if let Some(denied) = tools.denied {
-            self.line(text, "never", &denied);
-        }
-        for says in skill.powers.remarks() {
-            self.line(text, "says", &one_line(&says));
-        }
-        let remarks: Vec<&String> = skill.dropped.iter().chain(&skill.warnings).collect();
-        let shown = self.shown(REMARKS, &remarks);
-        for remark in &remarks[..shown] {
-            self.line(text, "note", &one_line(remark));
-        }
-        self.more(text, remarks.len() - shown, "note");
+        rows.extend(tools(self.skill));
+        let says = powers.remarks().into_iter();
+        rows.extend(says.map(|says| ("says", one_line(&says))));
+        let remarks: Vec<&String> = self
+            .skill
+            .dropped
+            .iter()
+            .chain(&self.skill.warnings)
+            .collect();
+        let shown = self.shown(REMARKS, remarks.len());
+        rows.extend(
+            remarks[..shown]
+                .iter()
+                .map(|remark| ("note", one_line(remark))),
+        );
+        rows.extend(self.more(remarks.len() - shown, "more note"));
         // The worst come first.
         let severe = |finding: &&Finding| finding.severity >= Severity::High;
-        let severe = skill.findings.iter().filter(severe).count();
-        let shown = self.shown(FINDINGS.max(severe), &skill.findings);
-        for finding in &skill.findings[..shown] {
-            let mut remark = finding.remark();
-            let is_cut = self.show.is_some() && finding.severity < Severity::High;
-            if let Some(width) = self.screen.width.filter(|_| is_cut) {
-                remark = shortened(&remark, width.saturating_sub(INDENT));
-            }
-            self.line(text, finding.severity.as_str(), &remark);
-        }
-        self.more(text, skill.findings.len() - shown, "finding");
+        let severe = findings.iter().filter(severe).count();
+        let shown = self.shown(FINDINGS.max(severe), findings.len());
+        let finding = |finding: &Finding| (finding.severity.as_str(), self.finding(finding));
+        rows.extend(findings[..shown].iter().map(finding));
+        rows.extend(self.more(findings.len() - shown, "more finding"));
+        rows
     }
 
-    fn line(&self, text: &mut String, label: &str, value: &str) {
-        *text += &hanging(&format!("    {label:8} "), value, INDENT, self.screen);
-    }
-
-    /// How many of a list are shown.
-    fn shown<T>(&self, most: usize, all: &[T]) -> usize {
-        self.show
-            .as_ref()
-            .map_or(all.len(), |_| all.len().min(most))
-    }
-
-    /// Adds how many more there are, and where.
-    fn more(&self, text: &mut String, left: usize, what: &str) {
-        if let Some(more) = self.and_more(left, what) {
-            self.line(text, "", &more);
+    /// A finding; one that is not severe on one line.
+    fn finding(&self, finding: &Finding) -> String {
+        let is_cut = self.show.is_some() && finding.severity < Severity::High;
+        match self.screen.width.filter(|_| is_cut) {
+            Some(width) => shortened(&finding.remark(), width.saturating_sub(INDENT)),
+            None => finding.remark(),
         }
     }
 
-    fn and_more(&self, left: usize, what: &str) -> Option<String> {
+    /// How many of so many are shown.
+    fn shown(&self, most: usize, all: usize) -> usize {
+        self.show.as_ref().map_or(all, |_| all.min(most))
+    }
+
+    /// How many more of something there are, and which command shows them.
+    fn more(&self, left: usize, what: &str) -> Option<(&'static str, String)> {
         let show = self.show.as_ref().filter(|_| left > 0)?;
-        let what = if what.is_empty() {
-            format!("{left} more")
-        } else {
-            count(left, &format!("more {what}"))
-        };
-        Some(format!("and {what}: `agent-skills {show}`"))
+        Some((
+            "",
+            format!("and {}: `agent-skills {show}`", count(left, what)),
+        ))
     }
 
-    /// The names that fit into so many lines, of which the first has less room by `used` columns,
-    /// and how many more there are.
+    /// The names that fit into so many lines behind a text, and how many more there are.
     fn names<'n>(
         &self,
         names: impl Iterator<Item = &'n String>,
         lines: usize,
-        used: usize,
+        (behind, what): (&str, &str),
     ) -> String {
         let names: Vec<String> = names.map(|name| one_line(&visible(name))).collect();
         let width = self.screen.width.unwrap_or(WIDTH);
-        let room = (width.saturating_sub(INDENT) * lines).saturating_sub(used);
+        let room = (width.saturating_sub(INDENT) * lines).saturating_sub(behind.width());
         let mut columns = 0;
         let fitting = names.iter().take_while(|name| {
             columns += name.width() + 2;
             columns <= room
         });
-        let shown = self.shown(fitting.count().max(1), &names);
-        let mut text = names[..shown].join(", ");
-        if let Some(more) = self.and_more(names.len() - shown, "") {
-            let _ = write!(text, " {more}");
-        }
-        text
+        let shown = self.shown(fitting.count().max(1), names.len());
+        let more = self.more(names.len() - shown, what);
+        names[..shown].join(", ") + &more.map_or(String::new(), |(_, more)| format!(" {more}"))
     }
 }
 
-/// What a skill may use, in the host's names.
-struct Tools {
-    may_use: String,
-    denied: Option<String>,
-}
-
-impl Tools {
-    fn of(skill: &Planned) -> Self {
-        let (powers, nowhere) = (&skill.powers, Path::new(""));
-        let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
-        let read = Restriction::parse(&skill.name, allowed, denied, nowhere, nowhere);
-        let mut may_use = match read.allowed().map(named) {
-            None if allowed.is_none() => "every tool, as it has no allowed-tools".to_owned(),
-            None => "every tool, as its allowed-tools has `*`".to_owned(),
-            Some(tools) if tools.is_empty() => "only what is always allowed".to_owned(),
-            Some(tools) => tools,
-        };
-        if powers.is_unclear {
-            may_use += "; or every tool, if its `tools` names none";
-        }
-        let denied = named(&read.denied);
-        Self {
-            may_use,
-            denied: (!denied.is_empty()).then_some(denied),
-        }
+/// What a skill may and what it must not use, in the host's names.
+fn tools(skill: &Planned) -> Vec<(&'static str, String)> {
+    let (powers, nowhere) = (&skill.powers, Path::new(""));
+    let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
+    let read = Restriction::parse(&skill.name, allowed, denied, nowhere, nowhere);
+    let mut may_use = match read.allowed().map(named) {
+        None if allowed.is_none() => "every tool, as it has no allowed-tools".to_owned(),
+        None => "every tool, as its allowed-tools has `*`".to_owned(),
+        Some(tools) if tools.is_empty() => "only what is always allowed".to_owned(),
+        Some(tools) => tools,
+    };
+    if powers.is_unclear {
+        may_use += "; or every tool, if its `tools` names none";
     }
+    let mut rows = vec![("may use", may_use), ("never", named(&read.denied))];
+    rows.retain(|(_, tools)| !tools.is_empty());
+    rows
 }
 
 /// All tools that these rules cover.

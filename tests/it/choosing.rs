@@ -309,7 +309,7 @@ fn the_rest_of_a_long_list_is_shown_by_the_command() {
     ] {
         let told = host.person(&[words, &["--dry-run"]].concat()).stderr;
         assert!(!told.contains("step-9.sh"), "{told}");
-        let (_, command) = told.split_once("more: `agent-skills ").unwrap();
+        let (_, command) = told.split_once("more scripts: `agent-skills ").unwrap();
         let command: Vec<&str> = command
             .split(['`'])
             .next()

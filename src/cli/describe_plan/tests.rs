@@ -123,7 +123,7 @@ fn the_command_for_the_rest_means_the_skill() {
     let more = |plan: &Plan, command: &str| {
         let shown = describe(plan, Some("show acme/skills"), Screen::wide(80));
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-        let expected = format!("more: `agent-skills {command}`");
+        let expected = format!("s: `agent-skills {command}`");
         assert_eq!(shown.matches(&expected).count(), 2, "{shown}");
     };
     more(&plan, "show acme/skills");
