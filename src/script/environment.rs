@@ -159,11 +159,11 @@ mod tests {
             "HOME",
         ] {
             let error = built(&[], &[(bad, "x")]).unwrap_err();
-            assert!(error.contains("steers what programs execute"), "{error}");
+            assert!(error.contains("controls what programs execute"), "{error}");
         }
         for bad in ["CHIBI_HOOK", "AGENT_SKILLS_SESSION", "SKILL_DIR"] {
             let error = built(&[], &[(bad, "x")]).unwrap_err();
-            assert!(error.contains("it is set for the script"), "{error}");
+            assert!(error.contains("the script gets its own"), "{error}");
         }
         for good in ["PATHS", "R", "DEBUG", "_", "ENVIRONMENT", "MY_PATH", "Lang"] {
             assert!(built(&[], &[(good, "x")]).is_ok(), "{good}");

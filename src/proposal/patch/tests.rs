@@ -51,7 +51,10 @@ fn what_is_no_change_of_text_is_refused() {
     for (diff, why) in [
         (PLAIN.replace("a/SKILL.md", "/dev/null"), "new file"),
         (PLAIN.replace("b/SKILL.md", "/dev/null"), "removes the file"),
-        (PLAIN.replace("b/SKILL.md", "b/OTHER.md"), "out of"),
+        (
+            PLAIN.replace("b/SKILL.md", "b/OTHER.md"),
+            "from `a/SKILL.md`",
+        ),
         (
             format!("diff --git a/x b/x\nnew file mode 100644\n{PLAIN}"),
             "new file",
@@ -109,8 +112,8 @@ fn a_place_is_never_guessed() {
     assert!(stale.unwrap_err().to_string().contains("2 times"));
     assert!(refusal(&twice.replace("@@\n", "@@ -7 +7 @@\n")).contains("2 times"));
     assert!(refusal(&twice.replace("-One.", "-None.")).contains("no line `None.`"));
-    assert!(refusal(&PLAIN.replace(" Three.", " Four.")).contains("one after the other"));
-    assert!(refusal("--- x\n+++ x\n@@ -1,0 +1 @@\n+new\n").contains("nobody knows"));
+    assert!(refusal(&PLAIN.replace(" Three.", " Four.")).contains("in a row"));
+    assert!(refusal("--- x\n+++ x\n@@ -1,0 +1 @@\n+new\n").contains("is unknown"));
     let both = "--- x\n+++ x\n@@\n Two.\n-Three.\n@@\n-Three.\n+3.\n";
     assert!(refusal(both).contains("overlaps"));
     let done = apply(PLAIN, &FILE.replace("Two.", "2.")).unwrap_err();

@@ -359,7 +359,7 @@ mod tests {
             script.start();
         }
         let refused = script.start_in(&script.path("")).unwrap_err().to_string();
-        assert!(refused.contains("jobs are running already"), "{refused}");
+        assert!(refused.contains("jobs are already running"), "{refused}");
         // Long enough for a busy machine to have started it: a job that has not begun cannot be
         // stopped.
         let script = script.wait(1500);
