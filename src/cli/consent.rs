@@ -69,7 +69,8 @@ impl Consenting {
         }
     }
 
-    fn asks(self) -> bool {
+    /// Whether somebody is asked.
+    pub fn asks(self) -> bool {
         self.asked == Asked::Person && !self.consent.yes
     }
 
@@ -194,6 +195,25 @@ impl Consenting {
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
         self.show(format_args!("{}", describe(plan, None, self.screen)));
         self.decides("Install it?", findings(plan), "installed")
+    }
+
+    /// Shows what `command`, as [`pasted`] writes it, would decide, and asks. What nobody is asked
+    /// is in the command's answer.
+    ///
+    /// # Errors
+    /// When nobody can be asked and nobody said yes.
+    pub fn to_decide(self, shown: &str, question: &str, command: &str) -> Result<bool> {
+        if self.asks() {
+            eprint(format_args!("{shown}"));
+            return Ok(agrees(question));
+        }
+        if self.consent.yes {
+            return Ok(true);
+        }
+        let here = format!(
+            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
+        );
+        Err(Error::new("nobody can be asked").hint(self.next(command, &here)))
     }
 
     fn decides<'f>(

@@ -41,4 +41,4 @@ pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{Floors, Need, Policies};
 pub use skill_names::{BySkill, SkillGlob, folded_key};
-pub use trust::{Trust, Trusts};
+pub use trust::{Seen, Trust, Trusts};

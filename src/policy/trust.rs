@@ -19,10 +19,12 @@ use crate::sys::tree;
 
 mod content;
 mod record;
+mod seen;
 
 use content::{beside, digest_of, files_of, saw};
 use record::ALWAYS;
 pub use record::{Part, Trusted};
+pub use seen::Seen;
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
 /// record of a few hundred skills would become large.
@@ -193,34 +195,16 @@ impl Part {
             let (digest, stamps) = digest_of(path, saw)?;
             Ok((Digested { digest, skills }, stamps))
         };
-        let now = match trusts.digests.digested(PART, path, make) {
+        match trusts.digests.digested(PART, path, make) {
             Ok(now) if now.digest == self.digest => {
                 trusts.digests.agree(PART, path);
-                return trusts.is_given(path, now.skills);
+                trusts.is_given(path, now.skills)
             }
-            now => now.ok().map(|now| now.digest),
-        };
-        let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
-        if now.is_some_and(|now| tree::is_named(&now))
-            && !tree::is_named(&self.digest)
-            && !was_empty
-        {
-            return Trust::Unnamed;
+            now => {
+                let now = now.map_or_else(|_| String::new(), |now| now.digest);
+                self.differing(&now, || files_of(path).unwrap_or_default())
+            }
         }
-        let before = self.files();
-        if before.is_empty() {
-            return Trust::Outdated(Vec::new());
-        }
-        let now = files_of(path).unwrap_or_default();
-        let gone = before.keys().filter(|path| !now.contains_key(*path));
-        let gone = gone.map(|path| format!("{path} (gone)"));
-        let differing = now
-            .iter()
-            .filter_map(|(path, digest)| match before.get(path) {
-                None => Some(format!("{path} (new)")),
-                Some(known) => (known != digest).then(|| path.clone()),
-            });
-        Trust::Outdated(differing.chain(gone).collect())
     }
 }
 
@@ -275,27 +259,8 @@ impl RunContext {
         wanted: &[PathBuf],
         keep: bool,
     ) -> Result<Vec<(PathBuf, Error)>> {
-        let mut parts = if keep {
-            self.recorded_parts(holder)?
-        } else {
-            BTreeMap::new()
-        };
-        let mut unread = Vec::new();
-        for path in wanted {
-            let recorded = record(&mut parts, holder, path);
-            unread.extend(recorded.err().map(|error| (path.clone(), error)));
-        }
-        let is_unread = |path: &&PathBuf| unread.iter().any(|(unread, _)| unread == *path);
-        let counts = |path: &&PathBuf| !(Self::is_place(path) && Self::is_empty_place(path));
-        if wanted.iter().filter(counts).all(|path| is_unread(&path))
-            && let Some((_, error)) = unread.pop()
-        {
-            let text = format!("nothing in `{}` could be trusted", holder.display());
-            return Err(error.context(text));
-        }
-        self.trusted()
-            .put(&trust_key(holder)?, Trusted::Parts(parts))?;
-        Ok(unread)
+        let seen = wanted.iter().cloned().map(Seen::at).collect();
+        self.trust_seen(holder, seen, keep)
     }
 
     /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
@@ -341,21 +306,11 @@ impl RunContext {
         };
         let mut parts = BTreeMap::new();
         if Trusts::default().of_whole(holder, &digest) == Trust::Given {
-            for path in Self::parts_of(holder) {
-                record(&mut parts, holder, &path)?;
-            }
+            let all = Self::parts_of(holder).into_iter().map(Seen::at);
+            parts = all.map(|seen| seen.keyed(holder)).collect::<Result<_>>()?;
         }
         Ok(parts)
     }
-}
-
-fn record(parts: &mut BTreeMap<String, Part>, holder: &Path, path: &Path) -> Result<()> {
-    let part = Part::read(path).map_err(|error| {
-        Error::io("read", path, &error).hint("without a digest, only `--always` could trust it")
-    })?;
-    let key = part_key(holder, path).ok_or_else(|| unnamed(path))?;
-    parts.insert(key.to_owned(), part);
-    Ok(())
 }
 
 /// The key of the part `path` in the record of `holder`.

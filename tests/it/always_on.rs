@@ -317,7 +317,7 @@ fn a_trusted_project_takes_nothing_away_that_is_always_on() {
             let file = host.project().join(".chibi/agent-skills.toml");
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
-            host.succeeds(&["trust"]);
+            host.succeeds(&["trust", "--yes"]);
             host.starts();
             prompt_in(&host, "default");
             host.blocks("shell_exec", &json!({"command": "ls"}));
@@ -377,7 +377,7 @@ fn a_trusted_projects_namesake_is_not_what_is_always_on() {
         let text = "---\nname: careful\ndescription: d\n---\nTheirs.";
         fs::write(theirs.join("SKILL.md"), text).unwrap();
         configured(&host, &format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.starts();
         let (prompt, told) = prompt_in(&host, "default");
         assert!(prompt.contains("House rules."), "{name}: {told} {prompt}");

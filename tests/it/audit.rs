@@ -188,10 +188,10 @@ fn installs_trust_and_approvals_are_written_down() {
         )
         .unwrap();
         host.succeeds(&["install", source.to_str().unwrap()]);
-        host.succeeds(&["approve", "pdf"]);
+        host.succeeds(&["approve", "--yes", "pdf"]);
         host.succeeds(&["remove", "pdf"]);
         crate::layers::put(&host.project().join(".claude/skills"), "x", "", "x");
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.succeeds(&["untrust"]);
         let (hub, text) = (Hub::new(), "---\nname: csv\ndescription: d\n---\n");
         let repository = hub.repository("acme/skills", &[("skills/csv/SKILL.md", text)]);

@@ -21,7 +21,7 @@ fn every_value_says_where_it_comes_from() {
         fs::write(&own, "tenant = \"acme\"\n[audit]\noutput_bytes = 10\n").unwrap();
         fs::create_dir_all(project.parent().unwrap()).unwrap();
         fs::write(&project, "script_reads = \"block\"\n").unwrap();
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         let (own, project) = (own.to_str().unwrap(), project.to_str().unwrap());
         for (key, value, origin) in [
             ("enforce", "\"restrict\"", "default"),

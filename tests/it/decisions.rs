@@ -93,7 +93,7 @@ fn a_project_cannot_say_that_nobody_sits_at_the_terminal() {
     fs::create_dir_all(host.project().join(".chibi")).unwrap();
     let file = host.project().join(".chibi/agent-skills.toml");
     fs::write(file, "unattended = true\n").unwrap();
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert_eq!(host.unattended(&["deactivate"]).status, 1);
 }
 

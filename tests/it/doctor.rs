@@ -254,7 +254,7 @@ fn mistakes_in_the_rules_are_named() {
     )
     .unwrap();
     finds(&host, "project-untrusted", "warn", &["agent-skills trust"]);
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert_eq!(host.json(&["doctor", "--json"])["broken"], json!(false));
     fs::write(host.plugin_dir().join("trust.json"), "[").unwrap();
     finds(&host, "trust", "fail", &["trust.json"]);

@@ -78,7 +78,7 @@ fn lower(host: &Host, layer: &str) {
     let base = dir.parent().unwrap();
     fs::write(base.join("skills.lock.json"), lock.to_string()).unwrap();
     if layer == "project" {
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
     }
 }
 
@@ -144,7 +144,7 @@ const TRIES: [Try; 12] = [
                 fs::write(&file, text).unwrap();
             }
         }
-        let _ = host.person(&["trust"]);
+        let _ = host.person(&["trust", "--yes"]);
     }),
 ];
 
@@ -154,7 +154,7 @@ fn own(host: &Host, text: &str) {
 
 fn project(host: &Host, text: &str) {
     configured(&host.project().join(".chibi/agent-skills.toml"), text);
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
                 "[approval]\nrequire = [\"all\"]\n",
             )
             .unwrap();
-            host.succeeds(&["approve", "plugin/deploy"]);
+            host.succeeds(&["approve", "--yes", "plugin/deploy"]);
             fs::write(layer_dir(host, "enterprise").join("deploy/more"), "x").unwrap();
         }),
     ];

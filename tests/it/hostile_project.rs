@@ -332,7 +332,7 @@ fn the_users_own_links_work() {
     let agent = host.project().join(".claude/skills");
     fs::create_dir_all(&agent).unwrap();
     symlink("../../.agents/skills/csv", agent.join("csv")).unwrap();
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
     let dir = project_link(host.project());
     host.succeeds(&["link", dir.to_str().unwrap(), "--project"]);

@@ -136,7 +136,7 @@ const CHANGES: [Change; 24] = [
         put(&project_skills(host), "new", "", "a project");
     }),
     ("trusted", |host| {
-        host.succeeds(&["trust", host.project().to_str().unwrap()]);
+        host.succeeds(&["trust", "--yes", host.project().to_str().unwrap()]);
     }),
     ("changed since, and nothing of its SKILL.md", |host| {
         fs::write(project_skills(host).join("new/run.sh"), "echo EVIL").unwrap();

@@ -107,7 +107,7 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
                     low,
                 );
                 if low == "project" {
-                    host.succeeds(&["trust", "--always"]);
+                    host.succeeds(&["trust", "--yes", "--always"]);
                 }
                 assert!(
                     host.tool("skill_deploy", &json!({}))
@@ -115,7 +115,7 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
                 );
                 put(&layer_dir(&host, high), "deploy", "", high);
                 if high == "project" {
-                    host.succeeds(&["trust", "--always"]);
+                    host.succeeds(&["trust", "--yes", "--always"]);
                 }
                 host.starts();
                 let body = host.tool("skill_deploy", &json!({}));
@@ -235,7 +235,7 @@ fn project_skills_are_found_up_to_the_projects_root() {
             "outside",
         );
         host.cwd(&deep);
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         let names: Vec<String> = installed(&host)
             .iter()
             .map(|skill| skill["name"].as_str().unwrap().to_owned())
@@ -306,7 +306,7 @@ fn a_skill_is_reached_by_its_owner() {
         );
         let claim = host.project().join(".chibi/skills.lock.json");
         fs::write(claim, lock.to_string()).unwrap();
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         for written in ["acme/deploy", "deploy@acme", "ACME/deploy", "plugin/deploy"] {
             assert_eq!(read(&host, written), "acme", "{written}");
         }

@@ -179,7 +179,7 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
         let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
         assert!(told.contains("1 more comes with the project"), "{told}");
         assert!(!told.contains("evil") && !told.contains("OBEY"), "{told}");
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         assert!(host.succeeds(&["list-installed"]).contains("OBEY"));
     }
 }

@@ -53,7 +53,7 @@ fn what_the_policy_allows_is_offered() {
         assert!(is_offered(&host, "good"));
         fs::write(host.skills_dir().join("good/run.sh"), "echo ran").unwrap();
         assert!(!is_offered(&host, "good"));
-        host.succeeds(&["approve", "good"]);
+        host.succeeds(&["approve", "--yes", "good"]);
         assert!(is_offered(&host, "good"));
         let run = json!({"skill": "good", "script": "run.sh"});
         assert_eq!(host.tool("run_skill_script", &run), "ran\n");
@@ -271,7 +271,7 @@ fn what_root_has_set_up_no_variable_takes_away() {
         "[skills]\nblock = [\"evil\"]\n[approval]\nrequire = [\"all\"]\n",
     )
     .unwrap();
-    host.succeeds(&["approve", "waits"]);
+    host.succeeds(&["approve", "--yes", "waits"]);
     assert!(host.plugin_dir().join("approvals.json").exists());
     // The script has no terminal.
     host.succeeds(&["config", "set", "unattended", "true"]);

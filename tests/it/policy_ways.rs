@@ -31,7 +31,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         }),
         ("project", BLOCK, |host| {
             put(&host.project().join(".agents/skills"), "evil", "", "x");
-            host.succeeds(&["trust", "--always"]);
+            host.succeeds(&["trust", "--yes", "--always"]);
         }),
         (
             "letters of another case",
@@ -105,7 +105,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         }),
         ("approved", BLOCK, |host| {
             put(&host.skills_dir(), "evil", "", "x");
-            host.succeeds(&["approve", "evil"]);
+            host.succeeds(&["approve", "--yes", "evil"]);
         }),
         ("an unknown source", SOURCES, |host| {
             put(&host.skills_dir(), "evil", "", "x");
@@ -131,7 +131,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
                 lockfile("https://github.com/acme/skills"),
             )
             .unwrap();
-            host.succeeds(&["trust", "--always"]);
+            host.succeeds(&["trust", "--yes", "--always"]);
         }),
         (
             "projects forbidden",
@@ -151,19 +151,19 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         }),
         ("a script changed after its approval", SCRIPTS, |host| {
             scripted(host);
-            host.succeeds(&["approve", "evil"]);
+            host.succeeds(&["approve", "--yes", "evil"]);
             assert!(is_offered(host, "evil"));
             fs::write(host.skills_dir().join("evil/run.sh"), "echo 2").unwrap();
         }),
         ("the approval of a namesake", ALL, |host| {
             put(&host.home().join(".agents/skills"), "evil", "", "good");
-            host.succeeds(&["approve", "evil"]);
+            host.succeeds(&["approve", "--yes", "evil"]);
             fs::remove_dir_all(host.home().join(".agents")).unwrap();
             put(&host.skills_dir(), "evil", "", "bad");
         }),
         ("an approval that anybody can write", ALL, |host| {
             put(&host.skills_dir(), "evil", "", "x");
-            host.succeeds(&["approve", "evil"]);
+            host.succeeds(&["approve", "--yes", "evil"]);
             fs::set_permissions(
                 host.plugin_dir().join("approvals.json"),
                 Permissions::from_mode(0o666),
@@ -228,7 +228,7 @@ fn namesakes_are_approved_each_for_itself() {
         let told = host.succeeds(&["info", &format!("{layer}/d")]);
         let hint = format!("agent-skills approve {layer}/d");
         assert!(told.contains(&hint), "{told}");
-        host.succeeds(&["approve", &format!("{layer}/d")]);
+        host.succeeds(&["approve", "--yes", &format!("{layer}/d")]);
     }
     for layer in ["plugin", "personal"] {
         assert_eq!(crate::layers::read(&host, &format!("{layer}/d")), layer);
@@ -236,7 +236,7 @@ fn namesakes_are_approved_each_for_itself() {
     // Of one directory only the last state is approved.
     let file = host.skills_dir().join("d/from.txt");
     fs::write(&file, "new").unwrap();
-    host.succeeds(&["approve", "plugin/d"]);
+    host.succeeds(&["approve", "--yes", "plugin/d"]);
     assert_eq!(crate::layers::read(&host, "plugin/d"), "new");
     fs::write(&file, "plugin").unwrap();
     assert!(crate::layers::read(&host, "plugin/d").starts_with("Error: "));

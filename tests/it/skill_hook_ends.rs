@@ -15,7 +15,7 @@ use crate::skill_hooks::{POST, PRE, calls, log, with_skill};
 fn deactivation_runs_post() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         calls(&host);
         host.succeeds(&["deactivate"]);
@@ -29,7 +29,7 @@ fn deactivation_runs_post() {
 fn a_skill_that_changed_meanwhile_runs_nothing_at_the_end() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         calls(&host);
         let host = host.file("lab/scripts/post.sh", "echo evil >> \"$PROJECT_DIR/log\"");
@@ -77,7 +77,7 @@ fn after_a_crash_the_next_start_of_any_host_runs_post_once() {
     for host in Host::both() {
         let slow = format!("sleep 0.3\n{POST}");
         let host = with_skill(host, "", PRE, &slow);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         dies_with_the_skill_active(&host);
         assert_eq!(log(&host), "pre lab lab none none\n");
         std::thread::scope(|scope| {
@@ -107,7 +107,7 @@ fn a_runner_that_is_killed_leaves_post_owed() {
     let gate = "if [ -e \"$PROJECT_DIR/gate\" ]; then echo post >> \"$PROJECT_DIR/log\"; else echo at \
         >> \"$PROJECT_DIR/log\"; sleep 60; fi";
     let host = host.file("lab/scripts/post.sh", gate);
-    host.succeeds(&["approve", "lab"]);
+    host.succeeds(&["approve", "--yes", "lab"]);
     dies_with_the_skill_active(&host);
     let mut command = host.command();
     let mut runner = command
@@ -137,7 +137,7 @@ fn a_runner_that_is_killed_leaves_post_owed() {
 fn unloading_runs_post_and_loading_runs_pre() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         let load = json!({"action": "load", "names": ["other", "lab"]});
         host.allows("skill_session", &load);
@@ -157,7 +157,7 @@ fn unloading_runs_post_and_loading_runs_pre() {
 fn post_runs_for_a_skill_that_another_took_the_place_of() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         let load = json!({"action": "load", "names": ["other"]});
         for (tool, arguments) in [("skill_other", &json!({})), ("skill_session", &load)] {
@@ -176,7 +176,7 @@ fn a_kept_skill_ends_with_its_conversation_not_the_host() {
     for mut host in Host::both() {
         host = with_skill(host, "", PRE, POST);
         fs::write(host.plugin_dir().join("config.toml"), "scope = \"context\"").unwrap();
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         for session in ["one", "two"] {
             host.session(session).starts();
             host.prompt();

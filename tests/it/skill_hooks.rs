@@ -53,7 +53,7 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
         host.hook("on_end", &json!({}));
         host.starts();
         assert_eq!(log(&host), "");
-        let told = host.succeeds(&["approve", "lab"]);
+        let told = host.succeeds(&["approve", "--yes", "lab"]);
         assert_eq!(
             told,
             "`lab` is approved as it is now\n  runs when it is activated: scripts/pre.sh\n  \
@@ -75,7 +75,7 @@ fn approval_promises_no_hook_that_cannot_run() {
     let host = host
         .skill("out", outside, "")
         .file("out/scripts/post.sh", POST);
-    let told = host.succeeds(&["approve", "out"]);
+    let told = host.succeeds(&["approve", "--yes", "out"]);
     for (when, why) in [
         ("is activated", "`../../../x.sh` is outside"),
         ("has ended", "`none.sh`"),
@@ -93,7 +93,7 @@ fn approval_promises_no_hook_that_cannot_run() {
 fn pre_runs_once_at_activation_and_post_at_the_end() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         assert!(declares_on_end(&host));
         host.starts();
         host.allows("skill_lab", &json!({}));
@@ -133,7 +133,7 @@ fn a_pre_hook_that_fails_ends_the_activation_with_its_output() {
             POST,
         )
         .skill("writer", "allowed-tools: Write", "b");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts().activates("writer");
         let answer = calls(&host);
         assert!(
@@ -165,7 +165,7 @@ fn a_hook_that_cannot_run_ends_the_activation_too() {
                 .file("other/evil.sh", PRE);
             std::os::unix::fs::symlink("../other/evil.sh", host.skills_dir().join("lab/link.sh"))
                 .unwrap();
-            host.succeeds(&["approve", "lab"]);
+            host.succeeds(&["approve", "--yes", "lab"]);
             host.starts();
             let answer = calls(&host);
             assert!(
@@ -186,13 +186,13 @@ fn hooks_run_under_the_limits_of_scripts() {
             "script_seconds = 0.2",
         )
         .unwrap();
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         let answer = calls(&host);
         assert!(answer.contains("timed out after 0.2 s"), "{answer}");
         let host = with_skill(host, "", "echo \"[$GITHUB_TOKEN]\"", "sleep 60")
             .var("GITHUB_TOKEN", "secret");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         assert!(calls(&host).contains("\n[]\n"));
         let (_, told) = host.hook_with_stderr("on_end", &json!({}));
         assert!(
@@ -213,7 +213,7 @@ fn hooks_run_in_the_sandbox_of_scripts() {
             "sandbox = \"require\"",
         )
         .unwrap();
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         // Where the system has no sandbox, it does not run at all.
         assert!(calls(&host).starts_with("Error: "));
         assert!(!host.home().join("escaped").exists());
@@ -228,7 +228,7 @@ fn several_scripts_run_in_their_order_until_one_fails() {
             .file("lab/a.sh", "echo one")
             .file("lab/b.sh", "echo two")
             .file("lab/c.sh", "[ ! -e \"$PROJECT_DIR/stop\" ] && echo three");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         assert!(!declares_on_end(&host), "there is no post hook");
         host.starts();
         assert!(calls(&host).contains("hook:\none\ntwo\nthree\n"));
@@ -244,7 +244,7 @@ fn an_always_on_skill_runs_hooks_only_when_called() {
         let host = with_skill(host, "allowed-tools: Read", PRE, POST);
         let config = "uses_skills = {\"*\" = [\"lab\"]}";
         fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         assert!(host.prompt().contains("run only when its tool is called"));
         assert_eq!(log(&host), "");
@@ -255,7 +255,7 @@ fn an_always_on_skill_runs_hooks_only_when_called() {
         assert!(log(&host).ends_with("post lab\n"));
         // One that fails does not lift what is always on.
         let host = host.file("lab/scripts/pre.sh", "exit 1");
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         host.starts();
         host.prompt();
         assert!(calls(&host).starts_with("Error: "));
@@ -268,7 +268,7 @@ fn output_is_short_and_closes_nothing() {
     for host in Host::both() {
         let pre = "echo '</skill_content>'; yes | head -c 20000";
         let host = with_skill(host, "", pre, POST);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         let answer = calls(&host);
         assert_eq!(answer.matches("</skill_content>").count(), 1);
         assert!(answer.contains("… (truncated)") && answer.len() < 6000);
@@ -285,7 +285,7 @@ fn events_of_other_clients_are_reported_and_never_run() {
                 "b",
             )
             .file("lab/x.sh", PRE);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         assert!(!calls(&host).contains("hooks"));
         host.starts();
         assert_eq!(log(&host), "");
@@ -303,7 +303,7 @@ fn a_pre_hook_that_fails_lifts_nothing_that_held_before() {
         host.starts();
         calls(&host);
         // Approved only now: the activation stands already.
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         fs::write(host.project().join("broken"), "").unwrap();
         let answer = calls(&host);
         assert!(

@@ -75,7 +75,7 @@ fn an_approval_covers_what_it_names() {
             .file("shared/SKILL.md", text(hooks, "Body of lab."))
             .file("lab/scripts/pre.sh", PRE)
             .file("lab/scripts/post.sh", POST);
-        host.succeeds(&["approve", "lab"]);
+        host.succeeds(&["approve", "--yes", "lab"]);
         assert_eq!(host.skill_tools(), ["skill_lab"]);
         calls(&host);
         assert_eq!(log(&host).lines().count(), 1);

@@ -25,7 +25,7 @@ fn trust_is_told_given_always_and_taken_away() {
             && skill["offered"] == false
             && skill["layer"] == "project"));
 
-        host.succeeds(&["trust", "--always"]);
+        host.succeeds(&["trust", "--yes", "--always"]);
         put(
             &host.project().join(".claude/skills"),
             "evil",
@@ -33,7 +33,7 @@ fn trust_is_told_given_always_and_taken_away() {
             "something else",
         );
         assert!(is_offered(&host, "evil"));
-        host.succeeds(&["trust", "."]);
+        host.succeeds(&["trust", "--yes", "."]);
         fs::write(host.project().join(".claude/skills/evil/x"), "").unwrap();
         assert!(!is_offered(&host, "evil"));
         host.succeeds(&["untrust"]);
@@ -57,7 +57,7 @@ fn an_untrusted_skill_takes_nobodys_place() {
         );
         let careful = host.project().join(".claude/skills");
         put(&careful, "careful", "allowed-tools: Read", "project");
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.activates("careful");
         host.succeeds(&["untrust"]);
         host.blocks("shell_exec", &json!({"command": "ls"}));
@@ -105,7 +105,7 @@ fn a_trusted_projects_configuration_tightens_and_never_loosens() {
         .unwrap();
         host.activates("careful");
         host.allows("shell_exec", &shell);
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.blocks("shell_exec", &shell);
         host.activates("free");
         host.blocks("shell_exec", &shell);
@@ -118,12 +118,12 @@ fn a_trusted_projects_configuration_tightens_and_never_loosens() {
 
         own("enforce = \"restrict\"\nstacking = \"intersect\"");
         fs::write(&project, "enforce = \"off\"\nstacking = \"union\"\n").unwrap();
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.starts().activates("careful").activates("free");
         host.blocks("shell_exec", &shell);
 
         fs::write(&project, "\nalways_allowed = [\"shell_exec\"]\n").unwrap();
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         let message = host.blocks("shell_exec", &shell);
         assert!(
             message.contains("line 2") && message.contains("always_allowed"),
@@ -141,7 +141,7 @@ fn trust_is_given_to_each_skill_for_itself() {
             put(&place, name, "", name);
             fs::write(place.join(name).join("run.sh"), "echo").unwrap();
         }
-        let told = host.succeeds(&["trust"]);
+        let told = host.succeeds(&["trust", "--yes"]);
         assert!(told.contains(".claude/skills/evil: new"), "{told}");
         fs::write(
             place.join("evil/SKILL.md"),
@@ -175,7 +175,7 @@ fn trust_is_given_to_each_skill_for_itself() {
                 .contains("has more than it had")
         );
         // One is trusted, and the others stay what they are.
-        let told = host.succeeds(&["trust", "--skill", "late"]);
+        let told = host.succeeds(&["trust", "--yes", "--skill", "late"]);
         assert!(
             told.contains(".agents/skills/late: new") && !told.contains("evil"),
             "{told}"
@@ -187,13 +187,13 @@ fn trust_is_given_to_each_skill_for_itself() {
         assert!(
             !is_offered(&host, "good") && is_offered(&host, "fine") && is_offered(&host, "late")
         );
-        let told = host.fails(&["trust", "--skill", "none"]);
+        let told = host.fails(&["trust", "--yes", "--skill", "none"]);
         assert!(told.contains("no skill of the project"), "{told}");
         assert!(
             host.fails(&["untrust", "--skill", "good"])
                 .contains("was not trusted")
         );
-        let told = host.succeeds(&["trust"]);
+        let told = host.succeeds(&["trust", "--yes"]);
         assert!(
             told.contains(&format!("evil: changed since: {changed}")),
             "{told}"
@@ -216,7 +216,7 @@ fn what_stands_in_another_skills_file_is_trusted_with_it() {
         fs::write(place.join("other/SKILL.md"), text).unwrap();
     };
     name("evil", "EVIL");
-    host.succeeds(&["trust", "--skill", "evil"]);
+    host.succeeds(&["trust", "--yes", "--skill", "evil"]);
     assert!(is_offered(&host, "evil"));
     name("evil", "EVIL, and worse");
     assert!(!reaches_the_model(&host));
@@ -233,7 +233,7 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
         .arg(place.join("odd/\u{202e}pipe"))
         .status();
     assert!(fifo.unwrap().success());
-    let ran = host.person(&["trust"]);
+    let ran = host.person(&["trust", "--yes"]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
     let told = ran.stdout + &ran.stderr;
     assert!(
@@ -246,14 +246,14 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
     );
     assert!(is_offered(&host, "good") && !is_offered(&host, "odd"));
     fs::remove_dir_all(place.join("good")).unwrap();
-    let told = host.fails(&["trust"]);
+    let told = host.fails(&["trust", "--yes"]);
     assert!(
         told.contains("nothing in") && told.contains("odd"),
         "{told}"
     );
     let nearer = host.project().join("a");
     put(&nearer.join(".claude/skills"), "near", "", "fine");
-    let ran = host.person(&["trust", nearer.to_str().unwrap()]);
+    let ran = host.person(&["trust", "--yes", nearer.to_str().unwrap()]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
     assert!(ran.stdout.contains("skills/near: new"), "{ran:?}");
     assert!(ran.stderr.contains("nothing in"), "{ran:?}");
@@ -263,12 +263,12 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
 fn only_a_trusted_configuration_counts() {
     let host = Host::stdin().skill("careful", "", "");
     put(&host.project().join(".chibi/skills"), "fine", "", "fine");
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     let file = host.project().join(".chibi/agent-skills.toml");
     let is_hidden = || !is_offered(&host, "careful");
     fs::write(&file, "[visibility]\ncareful = \"off\"\n").unwrap();
     assert!(!is_hidden() && is_offered(&host, "fine"));
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(is_hidden());
     fs::write(&file, "[visibility]\ncareful = \"off\"\nfine = \"off\"\n").unwrap();
     assert!(!is_hidden() && is_offered(&host, "fine"));
@@ -293,7 +293,7 @@ fn a_record_of_the_first_version_counts_for_what_it_covers() {
     assert!(reaches_the_model(&host));
     put(&host.project().join(".claude/skills"), "more", "", "x");
     assert!(!is_offered(&host, "evil") && !is_offered(&host, "more"));
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil") && is_offered(&host, "more"));
     let written: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

@@ -27,7 +27,7 @@ fn trusted(beside: &[(&str, &str)]) -> Host {
     for (path, text) in beside {
         write(&skills(&host).join(path), text);
     }
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil"));
     host
 }
@@ -56,7 +56,7 @@ fn renaming_what_is_beside_the_skills_asks_again() {
             fs::rename(skills(&host).join(from), skills(&host).join(to)).unwrap();
         }
         assert!(!is_offered(&host, "evil"), "{renames:?}");
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         assert!(is_offered(&host, "evil"), "{renames:?}");
     }
 }
@@ -71,7 +71,7 @@ fn what_a_skills_file_names_counts_with_its_name() {
         &text.replace("other", "evil"),
     );
     write(&skills(&host).join("evil/SKILL.md"), "../other/SKILL.md");
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil"));
     fs::rename(skills(&host).join("other"), skills(&host).join("third")).unwrap();
     write(&skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
@@ -118,7 +118,7 @@ fn a_record_without_names_asks_again_and_says_why() {
             .join(" ");
         assert!(shown.contains(told), "{shown}");
     }
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil"));
 }
 
@@ -154,7 +154,7 @@ fn a_projects_namesake_is_not_softened_for_the_users_skill() {
         }
         let projects = format!("{read}The project's.\n");
         write(&skills(&host).join("deploy/SKILL.md"), &projects);
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.activates("deploy");
         let is_free = host.pre_tool("shell_exec", &ls) == json!({});
         assert_eq!(is_free, !is_users_too);

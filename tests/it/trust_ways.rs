@@ -134,7 +134,7 @@ const WAYS: [Way; 25] = [
     }),
     ("a trust record that anybody can write", |host| {
         evil(&host.project().join(".chibi/skills"));
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         let file = host.plugin_dir().join("trust.json");
         fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
     }),
@@ -150,17 +150,17 @@ const WAYS: [Way; 25] = [
         put(&host.home().join(".claude/skills"), "fine", "", "fine");
         evil(&host.project().join(".claude/skills"));
         let home = host.home().to_owned();
-        host.succeeds(&["trust", "--always", home.to_str().unwrap()]);
+        host.succeeds(&["trust", "--yes", "--always", home.to_str().unwrap()]);
     }),
     ("trust in a directory below", |host| {
         put(&host.project().join("a/.claude/skills"), "fine", "", "fine");
-        host.succeeds(&["trust", "--always", "a"]);
+        host.succeeds(&["trust", "--yes", "--always", "a"]);
         evil(&host.project().join(".claude/skills"));
     }),
     ("trust in another directory of the same content", |host| {
         let twin = host.home().join("twin");
         evil(&twin.join(".claude/skills"));
-        host.succeeds(&["trust", twin.to_str().unwrap()]);
+        host.succeeds(&["trust", "--yes", twin.to_str().unwrap()]);
         evil(&host.project().join(".claude/skills"));
     }),
     ("its own configuration", |host| {
@@ -272,7 +272,7 @@ fn whatever_changes_after_trust_asks_again() {
             host.project().join(".claude/skills/evil/link"),
         )
         .unwrap();
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         assert!(reaches_the_model(&host), "{way}");
         // Now and once the digests are taken from those that are kept.
         if waits {
@@ -298,7 +298,7 @@ fn whatever_changes_after_trust_asks_again() {
         host.knows_not("evil");
         assert!(!is_offered(&host, "evil"), "{way}");
         if *way != "a circle" {
-            host.succeeds(&["trust"]);
+            host.succeeds(&["trust", "--yes"]);
             assert!(is_offered(&host, "evil"), "{way}");
         }
     }

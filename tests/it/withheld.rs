@@ -259,7 +259,7 @@ fn a_skill_changed_since_it_was_trusted_says_nothing_new() {
     for host in Host::both() {
         let host = with_layers(host);
         put(&host.project().join(".claude/skills"), "evil", "", "before");
-        host.succeeds(&["trust"]);
+        host.succeeds(&["trust", "--yes"]);
         host.schema();
         assert!(host.prompt().contains("From before."));
         obeying(&host);
@@ -271,7 +271,7 @@ fn a_skill_changed_since_it_was_trusted_says_nothing_new() {
 fn once_trusted_the_same_words_are_shown() {
     let host = with_layers(Host::stdin());
     obeying(&host);
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     let looks = VERBS
         .into_iter()
         .take_while(|args| args != &["remove", "evil", "--layer", "project"]);

@@ -92,7 +92,7 @@ fn list_has_a_meaning_for_people_and_one_for_hosts() {
 fn trust_is_taken_back_by_an_option() {
     let host = Host::stdin();
     crate::trust_ways::evil(&host.project().join(".claude/skills"));
-    host.succeeds(&["trust"]);
+    host.succeeds(&["trust", "--yes"]);
     assert!(crate::layers::is_offered(&host, "evil"));
     host.succeeds(&["trust", "--revoke"]);
     assert!(!crate::layers::is_offered(&host, "evil"));

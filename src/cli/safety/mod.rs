@@ -1,9 +1,11 @@
 //! What people decide about skills, and checks of what is installed.
 
+mod abilities;
 pub mod approve;
 pub mod deactivate;
 pub mod enable;
 pub mod rollback;
 pub mod scan;
 pub mod trust;
+mod trusted;
 pub mod verify;

@@ -1,18 +1,19 @@
 //! `trust`: whether a project's skills and configuration take effect.
 
 use std::ffi::OsStr;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use crate::cli::options::Common;
+use super::trusted::{Look, trusted};
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
+use crate::cli::market::watched;
+use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, json};
+use crate::cli::{Caller, Failure};
 use crate::error::{Error, Result};
-use crate::policy::{Event, Trust as State, Trusts};
+use crate::policy::{Event, Seen};
 use crate::run_context::RunContext;
-use crate::skill::{one_line, visible};
+use crate::skill::one_line;
 
 /// Which parts of a project.
 #[derive(Debug, clap::Args)]
@@ -44,7 +45,7 @@ impl Trust {
     /// Trusts the parts, or lists what is trusted.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         if self.list {
-            Ok(list(ctx, common)?)
+            Ok(trusted(ctx, common)?)
         } else if self.revoke {
             self.parts.revoke(ctx, common, caller)
         } else {
@@ -53,8 +54,7 @@ impl Trust {
     }
 
     /// Trusts every directory from the given one up to the project's root that contributes
-    /// something, or only the given skills in them. Reports for each part what has changed since it
-    /// was trusted.
+    /// something, or only the given skills in them, as the person who is asked has seen them.
     fn trust(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
         if let Some(file) = ctx.policies()?.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
@@ -62,10 +62,11 @@ impl Trust {
                 .hint("ask the administrator of this machine")
                 .into());
         }
+        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         let mut outcomes = Outcomes::new(common, caller);
         for (holder, parts) in self.parts.here(ctx)? {
             let name = holder.display().to_string();
-            match self.trust_parts(ctx, common, &holder, &parts) {
+            match self.trust_parts(ctx, common, consenting, &holder, parts) {
                 Ok((text, unread)) => {
                     outcomes.push(&name, Ok(text));
                     for (part, error) in unread {
@@ -84,29 +85,52 @@ impl Trust {
         &self,
         ctx: &RunContext,
         common: Common,
+        consenting: Consenting,
         holder: &Path,
-        parts: &[PathBuf],
+        parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
-        let before = Trusts::default();
-        let told = |part: &PathBuf| told(ctx, &before, holder, part, "as before");
-        let changes: Vec<String> = parts.iter().map(told).collect();
+        let seen = Seen::all(parts, watched(ctx));
+        let look = Look::new(ctx, holder, &seen, self.parts.skill.is_empty());
         if common.dry_run {
-            let changes = changes.concat();
-            let text = format!("would trust `{shown}`, as it is now:\n{changes}");
+            let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));
         }
-        let (text, unread) = if self.always {
-            ctx.trust_always(holder)?;
-            let text = format!("`{shown}` is trusted, whatever becomes of it\n");
-            (text, Vec::new())
+        if look.is_same && !self.always {
+            return Ok((format!("`{shown}` is trusted as it is now\n"), Vec::new()));
+        }
+        let (how, question) = if self.always {
+            (
+                ", whatever becomes of it",
+                "Trust it now and after every change?",
+            )
         } else {
-            let unread = ctx.trust(holder, parts, !self.parts.skill.is_empty())?;
-            let is_read = |part| unread.iter().all(|(path, _)| path != part);
-            let changes = parts.iter().zip(changes).filter(|(part, _)| is_read(*part));
-            let changes: String = changes.map(|(_, change)| change).collect();
-            let text = format!("`{shown}` is trusted, as it is now:\n{changes}");
-            (text, unread)
+            (", as it is now", "Trust it as it is now?")
+        };
+        let command = self.command(holder);
+        let screenful = format!("`{shown}` comes with:\n{}", look.brief(&command));
+        let is_any = self.always || seen.iter().any(Seen::is_readable);
+        if is_any && !consenting.to_decide(&screenful, question, &command)? {
+            let text = format!("`{shown}` was not trusted: you said no");
+            return Err(Error::new(text).hint("the same command asks again"));
+        }
+        let text = if consenting.asks() {
+            format!("`{shown}` is trusted{how}\n")
+        } else {
+            format!("`{shown}` is trusted{how}:\n{}", look.whole())
+        };
+        let unread = if self.always {
+            ctx.trust_always(holder)?;
+            Vec::new()
+        } else {
+            if consenting.asks()
+                && let Some(changed) = seen.iter().find(|part| part.has_changed())
+            {
+                let path = one_line(&changed.path.display().to_string());
+                let text = format!("`{path}` changed while you were asked, so nothing was trusted");
+                return Err(Error::new(text).hint("the same command shows what it is now"));
+            }
+            ctx.trust_seen(holder, seen, !self.parts.skill.is_empty())?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
@@ -114,68 +138,15 @@ impl Trust {
         ctx.record(event.with("skill", self.parts.names()));
         Ok((text, unread))
     }
-}
 
-/// A trusted directory, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Listed<'l> {
-    path: &'l str,
-    /// Whether it stays trusted whatever changes.
-    always: bool,
-    /// What is not trusted as it is now, a line each.
-    differs: Vec<String>,
-}
-
-/// Every trusted directory with its current state.
-fn list(ctx: &RunContext, common: Common) -> Result<String> {
-    let entries = ctx.trusted().entries()?;
-    let listed = entries.iter().map(|(path, recorded)| {
-        let (holder, trusts) = (Path::new(path), Trusts::default());
-        let parts = RunContext::parts_of(holder).into_iter();
-        let differs = parts.map(|part| told(ctx, &trusts, holder, &part, ""));
-        Listed {
-            path,
-            always: recorded.is_always(),
-            differs: differs.filter(|line| !line.is_empty()).collect(),
-        }
-    });
-    let listed: Vec<Listed> = listed.collect();
-    if common.json {
-        return json::list("projects", &listed);
+    /// The command that asks the same about one directory, to be pasted into a shell.
+    fn command(&self, holder: &Path) -> String {
+        let mut words = vec!["trust".to_owned(), holder.display().to_string()];
+        words.extend(self.always.then(|| "--always".to_owned()));
+        let skills = self.parts.skill.iter();
+        words.extend(skills.flat_map(|name| ["--skill".to_owned(), name.clone()]));
+        pasted(&words)
     }
-    if listed.is_empty() {
-        return Ok("No project is trusted.\n".to_owned());
-    }
-    let mut text = String::new();
-    for one in listed {
-        let always = if one.always { "  always" } else { "" };
-        let _ = writeln!(text, "{}{always}", one_line(one.path));
-        text.extend(one.differs);
-    }
-    Ok(text)
-}
-
-/// One line about a part; empty if the part is unchanged and `same` is empty.
-fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
-    let path = part.strip_prefix(holder).unwrap_or(part);
-    let is_place = RunContext::is_place(part);
-    let state = match trusts.of_part(ctx, holder, part) {
-        _ if is_place && RunContext::is_empty_place(part) => return String::new(),
-        State::Given if same.is_empty() => return String::new(),
-        State::Given => same.to_owned(),
-        State::Missing if same.is_empty() => "not trusted".to_owned(),
-        State::Missing => "new".to_owned(),
-        State::Unnamed => "recorded without names by an earlier version".to_owned(),
-        State::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
-        State::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
-    };
-    let what = if is_place {
-        "/ (beside the skills)"
-    } else {
-        ""
-    };
-    let (path, state) = (visible(&path.display().to_string()), visible(&state));
-    format!("  {path}{what}: {state}\n")
 }
 
 /// Stop trusting a project's skills and configuration
