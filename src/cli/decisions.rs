@@ -131,7 +131,11 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Untrust(Untrust {
             parts: Parts { dir: _, skill: _ },
         })
-        | Verb::Approve(Approve { names: _ })
+        | Verb::Approve(Approve {
+            list: false,
+            names: _,
+            revoke: _,
+        })
         | Verb::Enable(Enable {
             names: _,
             name_only: _,
@@ -208,6 +212,7 @@ fn of_verb(verb: &Verb) -> Decision {
         }) => Decision::anyone().for_models(true),
         Verb::Trust(Trust { list: true, .. })
         | Verb::Install(Install { list: true, .. })
+        | Verb::Approve(Approve { list: true, .. })
         | Verb::Sources(Sources::List | Sources::Update)
         | Verb::Config(Config::Get { key: _ } | Config::List | Config::Path)
         | Verb::New(New {

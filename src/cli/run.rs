@@ -172,7 +172,7 @@ fn run_verb(
         Verb::Complete(verb) => verb.run(ctx, command()),
         Verb::Trust(verb) => verb.run(ctx, common, caller)?,
         Verb::Untrust(verb) => verb.run(ctx, common, caller)?,
-        Verb::Approve(verb) => verb.run(ctx, common, caller)?,
+        Verb::Approve(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Enable(verb) => verb.run(ctx, common, caller)?,
         Verb::Disable(verb) => verb.run(ctx, common, caller)?,
         Verb::New(verb) => verb.run(ctx, common, caller)?,

@@ -4,82 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, io};
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Result;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
 use crate::policy::digest_cache::Digested;
-use crate::policy::{DigestCache, Ledger, Need};
-use crate::run_context::RunContext;
+use crate::policy::{Approvals, DigestCache, Need};
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
 use crate::sys::stamp::Stamps;
 use crate::sys::{files, limits, tree};
-
-impl RunContext {
-    /// The approvals that count on this machine: only root's, if root has or may have set up the
-    /// system directory.
-    pub fn approved(&self) -> Ledger<Approvals> {
-        let enterprise = self.enterprise();
-        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"), 2);
-        if enterprise.may_be_roots() {
-            return record(enterprise.dirs()[0]).for_root();
-        }
-        record(self.store().dir())
-    }
-}
-
-/// The approvals of all skills of one name.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Approvals {
-    /// One digest: version 1 recorded no directory.
-    One(String),
-    /// A digest by the directory in which it was approved. It counts in any, because root approves
-    /// what is in the users' directories.
-    Each(BTreeMap<String, String>),
-}
-
-impl Approvals {
-    fn has(&self, digest: &str) -> bool {
-        match self {
-            Self::One(approved) => approved == digest,
-            Self::Each(approved) => approved.values().any(|approved| approved == digest),
-        }
-    }
-
-    fn was_for(&self, dir: &Path) -> bool {
-        match self {
-            Self::One(_) => true,
-            Self::Each(approved) => approved.contains_key(&key(dir)),
-        }
-    }
-}
-
-impl Ledger<Approvals> {
-    /// Approves the skill in `dir` in the state of `digest`. What was approved of its namesakes
-    /// stays, `alone` says that there are none.
-    ///
-    /// # Errors
-    /// As [`Ledger::put`].
-    pub fn approve(&self, name: &str, dir: &Path, digest: String, alone: bool) -> Result<()> {
-        self.change(|entries| {
-            let mut each = match entries.remove(name) {
-                Some(Approvals::Each(each)) => each,
-                Some(Approvals::One(old)) if !alone => [(String::new(), old)].into(),
-                _ => BTreeMap::new(),
-            };
-            each.insert(key(dir), digest);
-            entries.insert(name.to_owned(), Approvals::Each(each));
-        })
-    }
-}
-
-fn key(dir: &Path) -> String {
-    dir.display().to_string()
-}
 
 /// The digest of a skill that is approved as it is now; otherwise whether it was approved before.
 ///
@@ -174,6 +108,7 @@ fn has_scripts_below(dir: &Path, depth: usize, steps: &mut usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Approval, Ledger};
 
     fn skill(more: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Skill) {
         let root = tempfile::tempdir().unwrap();
@@ -200,14 +135,19 @@ mod tests {
         for (alone, stays) in [(true, false), (false, true)] {
             let old = Ledger::for_user(file.clone(), 1);
             old.put("x", now.clone()).unwrap();
-            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 2);
+            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 3);
             assert_eq!(
                 current(&ledger.entries().unwrap(), &skill, &DigestCache::default()),
                 Ok(now.clone())
             );
             let namesake = root.path().join("namesake");
             ledger
-                .approve("x", &namesake, "other".to_owned(), alone)
+                .approve(
+                    "x",
+                    &namesake,
+                    Approval::now("other".to_owned(), None),
+                    alone,
+                )
                 .unwrap();
             let approved = current(&ledger.entries().unwrap(), &skill, &DigestCache::default());
             assert_eq!(approved.is_ok(), stays, "{approved:?}");

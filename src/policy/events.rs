@@ -73,13 +73,17 @@ impl RunContext {
         }
     }
 
+    /// The user's name, as the environment has it.
+    pub fn user(&self) -> Option<String> {
+        self.env.text("USER").or_else(|| self.env.text("LOGNAME"))
+    }
+
     fn write_down(&self, event: Event) {
         // If the configuration is unreadable, the defaults apply.
         let own = self.own_config().unwrap_or_default();
         let config = &own.0;
-        let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
         let event = event
-            .with("user", user)
+            .with("user", self.user())
             .with("uid", effective_user())
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())

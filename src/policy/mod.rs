@@ -3,6 +3,7 @@
 //! or what a call does. Open `effective_config.rs` first.
 
 mod approval;
+mod approvals;
 mod audit;
 mod by_context;
 mod config;
@@ -23,9 +24,9 @@ mod source_address;
 mod trust;
 
 pub use approval::{
-    Approvals, current as approval_current, digest as approval_digest, has_scripts,
-    needed as approval_needed,
+    current as approval_current, digest as approval_digest, has_scripts, needed as approval_needed,
 };
+pub use approvals::{Approval, Approvals};
 pub use audit::{Audit, Event};
 pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};

@@ -19,6 +19,7 @@ mod choosing;
 mod closed;
 mod concurrency;
 mod configuration;
+mod consenting;
 mod context_limits;
 mod conversation_failures;
 mod conversations;

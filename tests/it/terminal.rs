@@ -69,6 +69,29 @@ pub fn on((mut ours, theirs): (File, File), command: &mut Command, answer: &str)
     )
 }
 
+/// Runs a command on a terminal; `meanwhile` happens while it asks, then `answer` is typed.
+pub fn while_asked(command: &mut Command, meanwhile: impl FnOnce(), answer: &str) -> (String, i32) {
+    let (mut ours, theirs) = terminal(0);
+    let end = || theirs.try_clone().unwrap();
+    command.stdin(end()).stdout(end()).stderr(end());
+    let mut child = command.spawn().unwrap();
+    command.stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::null());
+    command.stderr(std::process::Stdio::null());
+    drop(theirs);
+    let (mut shown, mut byte) = (Vec::new(), [0]);
+    while !shown.ends_with(b"[y/N] ") && ours.read(&mut byte).is_ok_and(|read| read == 1) {
+        shown.extend(byte);
+    }
+    meanwhile();
+    ours.write_all(answer.as_bytes()).unwrap();
+    let _ = ours.read_to_end(&mut shown);
+    (
+        String::from_utf8_lossy(&shown).into_owned(),
+        child.wait().unwrap().code().unwrap(),
+    )
+}
+
 #[test]
 fn an_install_shows_what_it_brings_and_asks() {
     let hub = Hub::new();

@@ -198,7 +198,7 @@ fn trust_is_given_to_each_skill_for_itself() {
             told.contains(&format!("evil: changed since: {changed}")),
             "{told}"
         );
-        assert!(told.contains("fine: as before"), "{told}");
+        assert!(told.contains("  2 as before"), "{told}");
         assert!(is_offered(&host, "evil") && is_offered(&host, "good"));
     }
 }

@@ -1,83 +1,160 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
+use super::abilities::{abilities, hooks};
+use super::approved::list;
 use crate::catalog::Entry;
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
 use crate::cli::named::installed;
-use crate::cli::options::Common;
+use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Caller, Failure, Screen};
 use crate::error::{Error, Result};
-use crate::policy::{Event, approval_digest};
+use crate::policy::{Approval, Approvals, Event, approval_digest};
 use crate::run_context::RunContext;
-use crate::skill::{Hooks, Skill, SkillPath, visible};
+use crate::skill::{Skill, one_line};
+use crate::sys::tree;
 
 /// Approve skills as they are now, where the policy requires that
 #[derive(Debug, clap::Args)]
 pub struct Approve {
     /// The skills' names
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required_unless_present = "list", value_name = "NAME")]
     pub names: Vec<String>,
+    /// Only list what is approved, by whom and when, and what has changed since
+    #[arg(long, conflicts_with_all = ["names", "revoke"])]
+    pub list: bool,
+    /// No longer approve them
+    #[arg(long)]
+    pub revoke: bool,
 }
 
 impl Approve {
-    /// Records the skills' digests.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    /// Records the skills' digests, takes them back, or lists them.
+    pub fn run(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        caller: Caller,
+        screen: Screen,
+    ) -> Result<String, Failure> {
+        if self.list {
+            return Ok(list(ctx, common, screen)?);
+        }
+        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         Outcomes::of_each(common, caller, &self.names, |name| {
-            approve(ctx, common, name)
+            if self.revoke {
+                revoke(ctx, common, name)
+            } else {
+                approve(ctx, common, consenting, name)
+            }
         })
     }
 }
 
-fn approve(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
+fn approve(
+    ctx: &RunContext,
+    common: Common,
+    consenting: Consenting,
+    written: &str,
+) -> Result<String> {
     let catalog = ctx.catalog_naming(written);
     let entry = installed(ctx, &catalog, written)?;
-    let skill = Skill::load(&entry.dir)
-        .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
-    let digest = approval_digest(&skill);
-    let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
-    let (name, hooks) = (entry.name(), hooks(entry));
-    if common.dry_run {
-        return Ok(format!("would approve `{name}` as it is now\n{hooks}"));
-    }
+    let (skill, digest) = read(entry)?;
+    let name = entry.name();
     let approved = ctx.approved();
+    let before = approved.entries()?.remove(&name);
+    let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
+    let shown = describe(ctx, entry, before.as_ref().filter(|_| !is_same))?;
+    if common.dry_run {
+        return Ok(format!("would approve `{name}` as it is now\n{shown}"));
+    }
+    if is_same {
+        return Ok(format!("`{name}` is approved as it is now\n"));
+    }
+    let at = one_line(&entry.dir.display().to_string());
+    let screenful = format!("`{name}` in {at}:\n{shown}");
+    let command = pasted(&["approve", written]);
+    if !consenting.to_decide(&screenful, "Approve it as it is now?", &command)? {
+        let text = format!("`{name}` was not approved: you said no");
+        return Err(Error::new(text).hint("the same command asks again"));
+    }
+    if consenting.asks() && read(entry)?.1 != digest {
+        let text = format!("`{name}` changed while you were asked, so it was not approved");
+        return Err(Error::new(text).hint("the same command shows what it is now"));
+    }
     let alone = catalog.rivals(entry).next().is_none();
-    let put = approved.approve(&name, &entry.dir, digest.clone(), alone);
-    put.map_err(|error| {
-        let file = approved.file().display();
-        error.hint(format!("`{file}` has to be writable: run it as its owner"))
-    })?;
+    let approval = Approval::now(digest.clone(), ctx.user());
+    let put = approved.approve(&name, &entry.dir, approval, alone);
+    put.map_err(|error| to_owner(ctx, error))?;
     let event = Event::new("approve")
         .with("skill", name.as_str())
         .with("path", entry.dir.display().to_string())
         .with("digest", digest);
     ctx.record(event);
-    let unneeded = hooks.is_empty() && ctx.policies()?.needs_approval().is_empty();
-    let unneeded = if unneeded {
-        " (no policy requires it)"
-    } else {
+    let is_needed = !hooks(&skill).is_empty() || !ctx.policies()?.needs_approval().is_empty();
+    let unneeded = if is_needed {
         ""
+    } else {
+        " (no policy requires it)"
     };
+    let shown = if consenting.asks() { "" } else { &shown };
     Ok(format!(
-        "`{name}` is approved as it is now{unneeded}\n{hooks}"
+        "`{name}` is approved as it is now{unneeded}\n{shown}"
     ))
 }
 
-/// The hooks that the approval allows to run, or why they cannot.
-fn hooks(entry: &Entry) -> String {
-    let Some(skill) = entry.disclosed() else {
-        return String::new();
+/// The skill, and the digest of all its files.
+fn read(entry: &Entry) -> Result<(Skill, String)> {
+    if entry.is_concealed() {
+        let (name, holder) = (entry.name(), entry.holder().display());
+        let text = format!("`{name}` comes with a project that is not trusted");
+        return Err(Error::new(text).hint(format!(
+            "look at it, then run `agent-skills trust {holder}` first"
+        )));
+    }
+    let skill = Skill::load(&entry.dir)
+        .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
+    let digest = approval_digest(&skill);
+    let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
+    Ok((skill, digest))
+}
+
+/// What the person approves, and whether it was another state before.
+fn describe(ctx: &RunContext, entry: &Entry, before: Option<&Approvals>) -> Result<String> {
+    let files = tree::files(&entry.dir);
+    let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
+    let files: Vec<String> = files.into_keys().collect();
+    let since = match before.filter(|before| before.was_for(&entry.dir)) {
+        Some(_) => "      changed since it was approved\n",
+        None => "",
     };
-    let Hooks { pre, post } = Hooks::parse(&skill.fields);
-    let line = |scripts: Vec<String>, when: &str| {
-        let why = |script: &String| {
-            let path = SkillPath::parse(script, &skill.dir);
-            path.and_then(|path| path.resolve(&skill.dir)).err()
-        };
-        match scripts.iter().find_map(why) {
-            // They run one after the other, until one fails.
-            Some(error) => format!("  cannot run {when}: {}\n", visible(&error.to_string())),
-            None if scripts.is_empty() => String::new(),
-            None => format!("  runs {when}: {}\n", visible(&scripts.join(", "))),
-        }
-    };
-    line(pre, "when it is activated") + &line(post, "when that has ended")
+    Ok(since.to_owned() + &abilities(ctx, &entry.dir, &files))
+}
+
+fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
+    let catalog = ctx.catalog_naming(written);
+    let qualified = catalog.by_qualified_name(written);
+    let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
+    let dir = qualified.map(|entry| entry.dir.as_path());
+    let approved = ctx.approved();
+    let found = approved.entries()?.remove(&name);
+    if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {
+        let text = format!("`{}` was not approved", one_line(written));
+        return Err(Error::new(text).hint("`agent-skills approve --list` shows what is"));
+    }
+    if common.dry_run {
+        return Ok(format!("would no longer approve `{}`\n", one_line(written)));
+    }
+    let revoked = approved.revoke(&name, dir);
+    revoked.map_err(|error| to_owner(ctx, error))?;
+    let event = Event::new("unapprove").with("skill", name);
+    ctx.record(event.with("path", dir.map(|dir| dir.display().to_string())));
+    Ok(format!("`{}` is no longer approved\n", one_line(written)))
+}
+
+fn to_owner(ctx: &RunContext, error: Error) -> Error {
+    let approved = ctx.approved();
+    let file = approved.file().display();
+    error.hint(format!("`{file}` has to be writable: run it as its owner"))
 }

@@ -2,6 +2,7 @@
 
 mod abilities;
 pub mod approve;
+mod approved;
 pub mod deactivate;
 pub mod enable;
 pub mod rollback;

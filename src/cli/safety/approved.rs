@@ -1,0 +1,133 @@
+//! `approve --list`: what is approved, by whom and when, and whether it still is what was approved.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::options::Common;
+use crate::cli::table::{Cell, Column, Table};
+use crate::cli::{Paint, Screen, json};
+use crate::error::Result;
+use crate::policy::{Approval, Approvals, approval_digest};
+use crate::run_context::RunContext;
+use crate::skill::{Skill, one_line};
+
+/// An approval, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    /// The skill's directory; `null` if an earlier version recorded none.
+    path: Option<String>,
+    digest: String,
+    /// Who gave it, and when; `null` if an earlier version did not record that.
+    by: Option<String>,
+    time: Option<String>,
+    state: State,
+}
+
+/// What the approved skill is now.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it was approved.
+    Same,
+    /// Changed since.
+    Changed,
+    /// No longer there.
+    Gone,
+    /// The record has no directory.
+    Unknown,
+}
+
+impl Listed {
+    fn new(name: &str, path: Option<&str>, approval: &Approval) -> Self {
+        let (by, time) = match approval {
+            Approval::Unsigned(_) => (None, None),
+            Approval::Signed { by, time, .. } => (by.clone(), Some(time.clone())),
+        };
+        let path = path.filter(|path| !path.is_empty());
+        Self {
+            name: name.to_owned(),
+            digest: approval.digest().to_owned(),
+            state: path.map_or(State::Unknown, |path| {
+                state(Path::new(path), approval.digest())
+            }),
+            path: path.map(str::to_owned),
+            by,
+            time,
+        }
+    }
+
+    fn row(&self) -> Vec<Cell> {
+        let (state, paint) = match self.state {
+            State::Same => ("as approved", Paint::Good),
+            State::Changed => ("changed since", Paint::Bad),
+            State::Gone => ("gone", Paint::Dim),
+            State::Unknown => ("", Paint::Plain),
+        };
+        let time = self.time.as_deref().unwrap_or_default();
+        let time = time.get(..16).unwrap_or_default().replace('T', " ");
+        vec![
+            Cell::new(one_line(&self.name)),
+            Cell::new(state).paint(paint),
+            Cell::new(time),
+            Cell::new(one_line(self.by.as_deref().unwrap_or_default())),
+            Cell::new(one_line(self.path.as_deref().unwrap_or_default())).paint(Paint::Dim),
+        ]
+    }
+}
+
+fn state(dir: &Path, digest: &str) -> State {
+    if dir.symlink_metadata().is_err() {
+        return State::Gone;
+    }
+    let now = Skill::load(dir).ok();
+    let now = now.and_then(|skill| approval_digest(&skill).ok());
+    if now.as_deref() == Some(digest) {
+        State::Same
+    } else {
+        State::Changed
+    }
+}
+
+/// Every approval.
+///
+/// # Errors
+/// If the record cannot be read.
+pub fn list(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
+    let entries = ctx.approved().entries()?;
+    let mut listed = Vec::new();
+    for (name, approvals) in &entries {
+        match approvals {
+            Approvals::One(digest) => {
+                listed.push(Listed::new(name, None, &Approval::Unsigned(digest.clone())));
+            }
+            Approvals::Each(each) => {
+                listed.extend(
+                    each.iter()
+                        .map(|(dir, one)| Listed::new(name, Some(dir), one)),
+                );
+            }
+        }
+    }
+    if common.json {
+        return json::list("approvals", &listed);
+    }
+    if listed.is_empty() {
+        return Ok("No skill is approved.\n".to_owned());
+    }
+    let mut table = Table::new(
+        vec![
+            Column::new("NAME", 12),
+            Column::new("STATE", 0),
+            Column::new("APPROVED", 0),
+            Column::new("BY", 4),
+            Column::new("PATH", 20),
+        ],
+        &["BY", "PATH", "APPROVED"],
+    );
+    for one in &listed {
+        table.row(one.row(), Vec::new());
+    }
+    Ok(table.render(screen))
+}

@@ -1,0 +1,233 @@
+//! What `trust`, `approve` and `remove` ask before they do it, and what becomes of the answer.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::layers::{is_offered, put};
+use crate::terminal::{converse, while_asked};
+
+/// A project with a skill that has a script, a hook and a list of tools.
+fn with_project(host: Host) -> Host {
+    let place = host.project().join(".claude/skills");
+    put(
+        &place,
+        "deploy",
+        "allowed-tools: Bash(git push)\nhooks: {pre: run.sh}",
+        "x",
+    );
+    fs::write(place.join("deploy/run.sh"), "echo").unwrap();
+    fs::write(place.join("shared.md"), "text").unwrap();
+    host
+}
+
+#[test]
+fn trust_shows_what_comes_with_the_project_and_asks() {
+    let host = with_project(Host::stdin());
+    for answer in ["n\n", "\n", "what\n"] {
+        let (shown, status) = converse(host.command().arg("trust"), answer);
+        assert_eq!(status, 1, "{shown}");
+        for told in [
+            ".claude/skills/deploy: new",
+            "1 script: run.sh",
+            "may use shell_exec(git push)",
+            "runs when it is activated: run.sh",
+            ".claude/skills/ (beside the skills): new",
+            "Trust it as it is now? [y/N]",
+            "was not trusted: you said no",
+        ] {
+            assert!(shown.contains(told), "{told}: {shown}");
+        }
+        // Its author's prose is not shown to who decides about it.
+        assert!(!shown.contains("Body from"), "{shown}");
+        assert!(!host.plugin_dir().join("trust.json").exists());
+    }
+    let (shown, status) = converse(host.command().arg("trust"), "y\n");
+    assert_eq!(status, 0, "{shown}");
+    assert!(is_offered(&host, "deploy"));
+    // There is nothing to ask again, and afterwards only what is new.
+    let (shown, _) = converse(host.command().arg("trust"), "");
+    assert!(!shown.contains("[y/N]"), "{shown}");
+    fs::remove_file(host.project().join(".claude/skills/deploy/run.sh")).unwrap();
+    put(&host.project().join(".claude/skills"), "other", "", "x");
+    let (shown, _) = converse(host.command().arg("trust"), "y\n");
+    for told in [
+        "deploy: changed since: run.sh (gone)",
+        "other: new",
+        "1 as before",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    fs::remove_dir_all(host.project().join(".claude/skills/other")).unwrap();
+    let told = host.succeeds(&["trust", "--dry-run"]);
+    assert!(told.contains("  .claude/skills/other: gone"), "{told}");
+}
+
+#[test]
+fn what_changes_while_trust_asks_is_not_trusted() {
+    for always in [false, true] {
+        let host = with_project(Host::stdin());
+        let script = host.project().join(".claude/skills/deploy/run.sh");
+        let change = || fs::write(&script, "rm -rf ~").unwrap();
+        let mut command = host.command();
+        command.arg("trust").args(always.then_some("--always"));
+        let (shown, status) = while_asked(&mut command, change, "y\n");
+        // Every change is agreed to in advance.
+        assert_eq!(status == 0, always, "{shown}");
+        assert_eq!(
+            shown.contains("changed while you were asked"),
+            !always,
+            "{shown}"
+        );
+        assert_eq!(host.plugin_dir().join("trust.json").exists(), always);
+        assert_eq!(is_offered(&host, "deploy"), always);
+    }
+}
+
+#[test]
+fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
+    let host = with_project(Host::stdin());
+    let told = host.succeeds(&["trust", "--dry-run"]);
+    assert!(
+        told.contains("deploy: new") && told.contains("run.sh"),
+        "{told}"
+    );
+    let told = host.fails(&["trust"]);
+    for part in ["nobody can be asked", "--dry-run`", "--yes` agrees"] {
+        assert!(told.contains(part), "{told}");
+    }
+    fs::write(host.plugin_dir().join("config.toml"), "unattended = true").unwrap();
+    let ran = host.unattended(&["trust", "--always"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("--yes` agrees"),
+        "{ran:?}"
+    );
+    assert!(!host.plugin_dir().join("trust.json").exists());
+    let ran = host.unattended(&["trust", "--yes", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let message = answer["results"][0]["message"].as_str().unwrap();
+    assert!(message.contains("deploy: new"), "{message}");
+    assert!(is_offered(&host, "deploy"));
+}
+
+#[test]
+fn of_many_parts_the_question_shows_a_screenful() {
+    let host = Host::stdin();
+    for number in 0..40 {
+        let place = host.project().join(".claude/skills");
+        put(&place, &format!("skill-{number:02}"), "", "x");
+    }
+    let (shown, _) = converse(host.command().arg("trust"), "n\n");
+    assert!(
+        shown.contains("skill-09: new") && !shown.contains("skill-10: new"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("and 30 more: `agent-skills trust "),
+        "{shown}"
+    );
+    assert!(shown.lines().count() <= 45, "{shown}");
+    assert!(
+        host.succeeds(&["trust", "--dry-run"])
+            .contains("skill-39: new")
+    );
+}
+
+/// A skill whose hooks are to be approved.
+fn with_hooks() -> Host {
+    Host::stdin()
+        .skill("lab", "hooks: {pre: run.sh}", "x")
+        .file("lab/run.sh", "echo")
+}
+
+#[test]
+fn approve_shows_what_the_skill_can_do_and_asks() {
+    let host = with_hooks();
+    let (shown, status) = converse(host.command().args(["approve", "lab"]), "n\n");
+    assert_eq!(status, 1, "{shown}");
+    for told in [
+        "may use every tool",
+        "runs when it is activated: run.sh",
+        "1 script",
+        "you said no",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    assert!(host.fails(&["approve", "lab"]).contains("--yes` agrees"));
+    let script = host.skills_dir().join("lab/run.sh");
+    let change = || fs::write(&script, "rm -rf ~").unwrap();
+    let mut command = host.command();
+    let (shown, status) = while_asked(command.args(["approve", "lab"]), change, "y\n");
+    assert!(
+        status == 1 && shown.contains("changed while you were asked"),
+        "{shown}"
+    );
+    assert_eq!(
+        host.json(&["approve", "--list", "--json"])["approvals"],
+        json!([])
+    );
+    let (shown, status) = converse(host.command().args(["approve", "lab"]), "y\n");
+    assert_eq!(status, 0, "{shown}");
+    fs::write(&script, "echo more").unwrap();
+    let (shown, _) = converse(host.command().args(["approve", "lab"]), "n\n");
+    assert!(shown.contains("changed since it was approved"), "{shown}");
+}
+
+#[test]
+fn approvals_are_listed_and_taken_back() {
+    let host = with_hooks()
+        .var("USER", "ada")
+        .skill("pdf", "", "x")
+        .skill("old", "", "x");
+    host.succeeds(&["approve", "--yes", "lab", "pdf", "old"]);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    fs::write(host.skills_dir().join("pdf/more.sh"), "echo").unwrap();
+    fs::remove_dir_all(host.skills_dir().join("old")).unwrap();
+    let listed = host.json(&["approve", "--list", "--json"]);
+    let states: Vec<_> = listed["approvals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            assert_eq!(one["by"], "ada");
+            assert!(one["time"].as_str().unwrap().starts_with("20"), "{one}");
+            (
+                one["name"].as_str().unwrap(),
+                one["state"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [("lab", "same"), ("old", "gone"), ("pdf", "changed")]
+    );
+    let told = host.succeeds(&["approve", "--list"]);
+    assert!(
+        told.contains("lab") && told.contains("as approved"),
+        "{told}"
+    );
+    let would = host.succeeds(&["approve", "--revoke", "lab", "--dry-run"]);
+    assert!(would.contains("would no longer approve `lab`"), "{would}");
+    // One that is gone is taken back, too.
+    host.succeeds(&["approve", "--revoke", "plugin/lab", "old"]);
+    let left = host.json(&["approve", "--list", "--json"]);
+    assert_eq!(left["approvals"].as_array().unwrap().len(), 1, "{left}");
+    let told = host.fails(&["approve", "--revoke", "lab"]);
+    assert!(
+        told.contains("was not approved") && told.contains("approve --list"),
+        "{told}"
+    );
+    let log = host.succeeds(&["audit", "--event", "unapprove", "--json"]);
+    assert_eq!(log.matches("\"unapprove\"").count(), 2, "{log}");
+}
+
+#[test]
+fn nobody_approves_what_comes_with_an_untrusted_project() {
+    let host = with_project(Host::stdin());
+    let told = host.fails(&["approve", "--yes", "deploy"]);
+    assert!(
+        told.contains("not trusted") && told.contains("agent-skills trust "),
+        "{told}"
+    );
+}
