@@ -231,3 +231,125 @@ fn nobody_approves_what_comes_with_an_untrusted_project() {
         "{told}"
     );
 }
+
+/// A skill that nobody can install again, and one from a source.
+fn with_own_and_installed() -> (Host, std::path::PathBuf) {
+    let host = Host::stdin()
+        .skill("mine", "", "x")
+        .file("mine/.git/config", "mine");
+    let source = host.home().join("source/pdf");
+    fs::create_dir_all(&source).unwrap();
+    fs::write(
+        source.join("SKILL.md"),
+        "---\nname: pdf\ndescription: d\n---\n",
+    )
+    .unwrap();
+    host.succeeds(&["install", "--yes", source.to_str().unwrap()]);
+    (host, source)
+}
+
+#[test]
+fn remove_asks_only_about_what_no_source_can_bring_back() {
+    let (host, source) = with_own_and_installed();
+    let remove = |name: &str, answer: &str| converse(host.command().args(["remove", name]), answer);
+    let (shown, status) = remove("pdf", "");
+    assert!(status == 0 && !shown.contains("[y/N]"), "{shown}");
+    assert!(!host.plugin_dir().join("stash").exists());
+    let (shown, status) = remove("mine", "n\n");
+    assert!(
+        status == 1 && shown.contains("was not installed from a source"),
+        "{shown}"
+    );
+    assert!(host.skills_dir().join("mine/SKILL.md").exists());
+    let (shown, status) = remove("mine", "y\n");
+    assert!(
+        status == 0 && shown.contains("`agent-skills rollback mine` brings it back"),
+        "{shown}"
+    );
+    assert!(!host.skills_dir().join("mine").exists());
+    host.succeeds(&["rollback", "mine"]);
+    // All of it, not only what an install would copy.
+    let config = fs::read_to_string(host.skills_dir().join("mine/.git/config")).unwrap();
+    assert_eq!(config, "mine");
+    assert!(!host.plugin_dir().join("stash").exists());
+
+    host.succeeds(&["install", "--yes", source.to_str().unwrap()]);
+    fs::write(host.skills_dir().join("pdf/more"), "mine").unwrap();
+    let (shown, _) = remove("pdf", "y\n");
+    assert!(shown.contains("was changed here (more (new))"), "{shown}");
+    host.succeeds(&["rollback", "pdf"]);
+    // With its source, and with what was changed.
+    let told = host.json(&["verify", "--json"]);
+    assert_eq!(told["skills"][0]["extra"], json!(["more"]), "{told}");
+    fs::remove_file(host.skills_dir().join("pdf/more")).unwrap();
+    fs::rename(&source, host.home().join("elsewhere")).unwrap();
+    let (shown, _) = remove("pdf", "n\n");
+    assert!(shown.contains("which is gone"), "{shown}");
+}
+
+#[test]
+fn from_a_pipe_remove_needs_a_yes_for_what_would_be_lost() {
+    let (host, _) = with_own_and_installed();
+    fs::write(host.plugin_dir().join("config.toml"), "unattended = true").unwrap();
+    let ran = host.unattended(&["remove", "mine", "pdf"]);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("removed `pdf`"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stderr
+            .contains("`agent-skills remove mine --yes` agrees"),
+        "{ran:?}"
+    );
+    assert!(host.skills_dir().join("mine").exists());
+    let ran = host.unattended(&["remove", "mine", "--yes"]);
+    assert!(
+        ran.status == 0 && ran.stdout.contains("rollback mine"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn each_removed_state_is_kept_and_the_last_comes_back_first() {
+    let host = Host::stdin().skill("mine", "", "first");
+    host.succeeds(&["remove", "--yes", "mine"]);
+    let host = host.skill("mine", "", "second");
+    host.succeeds(&["remove", "--yes", "mine"]);
+    let text = || fs::read_to_string(host.skills_dir().join("mine/SKILL.md")).unwrap();
+    for expected in ["second", "first"] {
+        host.succeeds(&["rollback", "mine"]);
+        assert!(text().contains(expected), "{}", text());
+        fs::remove_dir_all(host.skills_dir().join("mine")).unwrap();
+    }
+    assert!(host.fails(&["rollback", "mine"]).contains("not installed"));
+}
+
+#[test]
+fn a_removal_in_a_layer_says_how_to_bring_it_back_there() {
+    let host = Host::stdin();
+    let personal = host.home().join(".chibi/skills");
+    put(&personal, "own", "", "x");
+    let told = host.succeeds(&["remove", "own", "--yes"]);
+    assert!(
+        told.contains("`agent-skills rollback own --layer personal`"),
+        "{told}"
+    );
+    host.succeeds(&["rollback", "own", "--layer", "personal"]);
+    assert!(personal.join("own/SKILL.md").exists());
+}
+
+#[test]
+fn a_model_removes_nothing_that_would_be_lost() {
+    for host in Host::both() {
+        let host = host.skill("mine", "", "x");
+        let told = host.tool(
+            "skill_marketplace",
+            &json!({"action": "remove", "skill_ref": "mine"}),
+        );
+        assert!(
+            told.contains("in a terminal: agent-skills remove mine"),
+            "{told}"
+        );
+        assert!(host.skills_dir().join("mine").exists());
+    }
+}

@@ -1,14 +1,18 @@
 //! `remove`.
 
+use crate::catalog::Layer;
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
 use crate::cli::layers::layer_of;
 use crate::cli::market::market;
-use crate::cli::options::{Common, Scope};
+use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Caller, Failure};
 use crate::error::Result;
-use crate::marketplace::Market;
+use crate::marketplace::{InstalledName, Market, Removed, Unsaved};
 use crate::policy::Event;
 use crate::run_context::RunContext;
+use crate::skill::visible;
 
 /// Remove installed skills
 #[derive(Debug, clap::Args)]
@@ -46,15 +50,44 @@ impl Remove {
             dry_run: common.dry_run,
             ..market(ctx, &base, false)
         };
-        let (name, entry) = market.remove(written)?;
+        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let agrees = |name: &InstalledName, why: &Unsaved| {
+            let why = visible(&why.to_string());
+            let shown =
+                format!("`{name}` {why}: no source can bring it back, so it is kept in stash/\n");
+            consenting.to_decide(&shown, "Remove it?", &pasted(&["remove", written]))
+        };
+        let Removed {
+            name,
+            entry,
+            is_stashed,
+        } = market.remove(written, agrees)?;
+        let back = |word: &str| {
+            let words = pasted(&["rollback", &name]);
+            let option = match layer {
+                Layer::Plugin => String::new(),
+                other => format!(" --layer {other}"),
+            };
+            format!("; `agent-skills {words}{option}` {word} it back")
+        };
         if common.dry_run {
-            return Ok(format!("would remove `{name}`\n"));
+            let back = if is_stashed {
+                back("would bring")
+            } else {
+                String::new()
+            };
+            return Ok(format!("would remove `{name}`{back}\n"));
         }
         let event = Event::new("remove")
             .with("skill", &*name)
             .with("source", entry.map(|entry| entry.source))
             .with("layer", layer.as_str());
         ctx.record(event);
-        Ok(format!("removed `{name}`\n"))
+        let back = if is_stashed {
+            back("brings")
+        } else {
+            String::new()
+        };
+        Ok(format!("removed `{name}`{back}\n"))
     }
 }

@@ -1,28 +1,117 @@
 //! Removes an installed skill. What the user typed is compared with the names in `skills/` and
 //! never becomes a path.
 
+use std::fmt;
+use std::path::Path;
+
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{names, swap};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, State, Verified};
+use crate::marketplace::reference::Kind;
 use crate::skill::{Skill, SkillName};
 use crate::sys::text::{backticked, nearest};
 
+/// Why no source can bring a skill back.
+#[derive(Debug, Clone)]
+pub enum Unsaved {
+    /// It came from none.
+    ByHand,
+    /// It was changed after it was installed; these files differ.
+    Changed(Vec<String>),
+    /// Its source is gone.
+    SourceGone(String),
+}
+
+impl fmt::Display for Unsaved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ByHand => f.write_str("was not installed from a source"),
+            Self::Changed(files) if files.is_empty() => f.write_str("was changed here"),
+            Self::Changed(files) => write!(f, "was changed here ({})", files.join(", ")),
+            Self::SourceGone(source) => write!(f, "came from `{source}`, which is gone"),
+        }
+    }
+}
+
+/// A skill that was removed.
+#[derive(Debug)]
+pub struct Removed {
+    /// The name of its directory.
+    pub name: InstalledName,
+    /// Its lockfile entry; `None` for one put there by hand.
+    pub entry: Option<LockEntry>,
+    /// Whether it is in the stash, from which `rollback` brings it back.
+    pub is_stashed: bool,
+}
+
 impl Market<'_> {
-    /// Removes a skill given as `NAME` or `OWNER/NAME`. Returns the name of its directory and its
-    /// entry, `None` for a skill put there by hand.
+    /// Removes a skill given as `NAME` or `OWNER/NAME`. One that no source can bring back is moved to
+    /// the stash, if `agrees`.
     ///
     /// # Errors
-    /// When there is no such skill, it came from another owner, or it cannot be removed. It then
-    /// stays complete.
-    pub fn remove(&self, written: &str) -> Result<(InstalledName, Option<LockEntry>)> {
+    /// When there is no such skill, it came from another owner, nobody agreed, or it cannot be
+    /// removed. It then stays complete.
+    pub fn remove(
+        &self,
+        written: &str,
+        agrees: impl FnOnce(&InstalledName, &Unsaved) -> Result<bool>,
+    ) -> Result<Removed> {
         self.clean_litter();
+        let name = self.installed(written)?;
+        let seen = self.unsaved(&name, self.origin(&name)?.as_ref());
+        if let Some(unsaved) = seen.as_ref().filter(|_| !self.dry_run)
+            && !agrees(&name, unsaved)?
+        {
+            let text = format!("`{name}` was not removed: you said no");
+            return Err(Error::new(text).hint("the same command asks again"));
+        }
         let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
-        let directory = self.installed(written)?;
-        let entry = changes.lockfile().get(&directory).cloned();
-        changes.take_away(&directory)?;
-        Ok((directory, entry))
+        let entry = changes.lockfile().get(&name).cloned();
+        let is_stashed = self.unsaved(&name, entry.as_ref()).is_some();
+        if is_stashed && seen.is_none() {
+            let text = format!("`{name}` has just been changed, so it was not removed");
+            return Err(Error::new(text).hint("the same command asks whether to remove it"));
+        }
+        changes.take_away(&name, is_stashed)?;
+        Ok(Removed {
+            name,
+            entry,
+            is_stashed,
+        })
+    }
+
+    /// Why nothing could bring the skill `name` back, were it removed; `None` if its source could,
+    /// or it is a link.
+    fn unsaved(&self, name: &InstalledName, entry: Option<&LockEntry>) -> Option<Unsaved> {
+        let dir = self.dir(name);
+        if dir.is_symlink() || !dir.is_dir() {
+            return None;
+        }
+        let Some(entry) = entry else {
+            return Some(Unsaved::ByHand);
+        };
+        match self.compare(entry) {
+            Ok(Verified {
+                state: State::Changed,
+                changed,
+                missing,
+                extra,
+                ..
+            }) => {
+                let missing = missing.into_iter().map(|file| file + " (gone)");
+                let extra = extra.into_iter().map(|file| file + " (new)");
+                let files = changed.into_iter().chain(missing).chain(extra);
+                Some(Unsaved::Changed(files.collect()))
+            }
+            Ok(_) if entry.kind == Kind::Local && !Path::new(&entry.source).exists() => {
+                Some(Unsaved::SourceGone(entry.source.clone()))
+            }
+            Ok(_) => None,
+            // What cannot be compared may have been changed.
+            Err(_) => Some(Unsaved::Changed(Vec::new())),
+        }
     }
 
     /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. `NAME` alone is the

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::{Installed, Plan, Staged, Staging, Status, plan};
+use crate::marketplace::install::{Installed, Plan, Staged, Staging, Status, plan, stash};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
@@ -134,7 +134,10 @@ impl Market<'_> {
     /// When there is no previous state or it cannot be restored. The present state then stays.
     pub fn rollback(&self, written: &str) -> Result<(InstalledName, Option<LockEntry>)> {
         self.clean_litter();
-        let name = self.installed(written)?;
+        let name = match self.installed(written) {
+            Ok(name) => name,
+            Err(error) => return self.bring_back(written)?.ok_or(error),
+        };
         let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
         let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
@@ -142,6 +145,20 @@ impl Market<'_> {
         copy_tree(&dir, &staged.make()?)?;
         changes.replace(&staged, entry.as_ref())?;
         Ok((name, entry))
+    }
+
+    /// Moves the removed skill `written` back from the stash; `None` if it is not there.
+    fn bring_back(&self, written: &str) -> Result<Option<(InstalledName, Option<LockEntry>)>> {
+        let Ok(name) = InstalledName::parse(written) else {
+            return Ok(None);
+        };
+        let staging = self.staging()?;
+        let mut changes = self.changes(&staging)?;
+        let Some((place, Previous { entry, .. })) = stash::last(self.plugin_dir, &name)? else {
+            return Ok(None);
+        };
+        changes.bring_back(&place, entry.as_ref())?;
+        Ok(Some((name, entry)))
     }
 
     /// Fetches the recorded state of a skill. Unless it has to be `exact`, it may have changed in a

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_tree;
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
 use crate::marketplace::install::staging::Prepared;
+use crate::marketplace::install::stash::{self, STASH};
 use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::sys::{Base, Dir, EntryName, FileLock};
@@ -29,8 +30,7 @@ const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 /// The replaced skill, if the system cannot exchange two directories. The move is then two renames,
 /// of which recovery undoes the first if the second was not made.
 static OLD: EntryName = EntryName::from_static("old");
-const GONE: EntryName = EntryName::from_static("gone");
-const STASH: EntryName = EntryName::from_static("stash");
+static GONE: EntryName = EntryName::from_static("gone");
 /// The plugin directory, with the install lock held; without it, nothing is changed.
 pub struct Changes<'s> {
     dir: Dir,
@@ -292,31 +292,44 @@ impl<'s> Changes<'s> {
         self.lockfile.set(&new, self.scratch)
     }
 
-    /// Removes the skill in the directory `name` and its kept state.
+    /// Removes the skill in the directory `name` and its kept state; with `stashes`, the skill is
+    /// moved to the stash.
     ///
     /// # Errors
     /// When anything cannot be written; the old state then stays or is restored.
-    pub fn take_away(&mut self, name: &InstalledName) -> Result<()> {
+    pub fn take_away(&mut self, name: &InstalledName, stashes: bool) -> Result<()> {
         if self.is_dry() {
             return Ok(());
         }
+        let entry = self.lockfile.get(name);
+        let place = stashes.then(|| stash::make_place(&self.dir, name, entry));
+        let place = place.transpose()?;
         begin_journal(self.scratch, &[Journal::new(name, None, None)])?;
         let aside = self.aside(name)?;
-        let gone = self.carry_off(name, &aside);
+        let to = place
+            .as_ref()
+            .map_or((&aside, &GONE), |place| (place, name.entry()));
+        let gone = self.carry_off(name, &aside, to);
         if gone.is_err() {
             previous::put_back(&self.dir, &aside, name);
+            place.inspect(|place| stash::clear(&self.dir, place));
         }
         remove_journal(self.scratch)?;
         gone
     }
 
     /// The steps of [`Changes::take_away`] of which all or none take effect.
-    fn carry_off(&mut self, name: &InstalledName, aside: &Dir) -> Result<()> {
+    fn carry_off(
+        &mut self,
+        name: &InstalledName,
+        aside: &Dir,
+        (to, gone): (&Dir, &EntryName),
+    ) -> Result<()> {
         let (skills, target) = (self.skills()?, name.entry());
         let former = previous::set_aside(&self.dir, aside, name);
         former.map_err(|error| aside.error("move to", &FORMER, &error))?;
         if skills.has(target) {
-            let moved = skills.rename(target, aside, &GONE);
+            let moved = skills.rename(target, to, gone);
             moved.map_err(|error| {
                 let error = skills.error("remove", target, &error);
                 error.hint("check the permissions of the skills directory")
@@ -324,8 +337,23 @@ impl<'s> Changes<'s> {
         }
         let set = self.lockfile.set(&[(name, None)], self.scratch);
         set.inspect_err(|_| {
-            let _ = aside.rename(&GONE, &skills, target);
+            let _ = to.rename(gone, &skills, target);
         })
+    }
+
+    /// Moves a skill back from its place in the stash, with its entry.
+    ///
+    /// # Errors
+    /// As [`Changes::place_new`], and when a skill of that name is there again.
+    pub fn bring_back(&mut self, from: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
+        if self.place_new(&[(from, entry)])? != [true] {
+            let text = format!("there is a skill `{}` again", from.name);
+            return Err(Error::new(text).hint("remove that first"));
+        }
+        if !self.is_dry() {
+            stash::clear(&self.dir, &from.within);
+        }
+        Ok(())
     }
 }
 

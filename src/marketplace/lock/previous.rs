@@ -46,12 +46,21 @@ pub fn make_room(
         return Err(Error::new(text)
             .hint("look at it, then move it away: agent-skills keeps earlier states there"));
     }
-    let json = serde_json::to_vec(&present)
-        .map_err(|error| Error::caused("could not write the kept state", error))?;
     let kept = staging.new_of_ours(&KEPT);
-    let written = kept.and_then(|kept| kept.replace(&ENTRY, &json, 0o644, Durable::Yes));
-    written.map_err(|error| staging.error("write", &KEPT, &error))?;
+    let kept = kept.map_err(|error| staging.error("write", &KEPT, &error))?;
+    write_entry(&kept, present)?;
     set_aside(dir, staging, name).map_err(failed)
+}
+
+/// Writes the entry of a skill beside it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_entry(kept: &Dir, entry: Option<&LockEntry>) -> Result<()> {
+    let json = serde_json::to_vec(&entry)
+        .map_err(|error| Error::caused("could not write the kept state", error))?;
+    let written = kept.replace(&ENTRY, &json, 0o644, Durable::Yes);
+    written.map_err(|error| kept.error("write", &ENTRY, &error))
 }
 
 /// Moves the kept state of a skill to `staging`. Files that are not ours stay.
@@ -106,20 +115,22 @@ pub fn keep(
 /// # Errors
 /// When there is none.
 pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
-    let kept = base.open()?.and_then(|dir| kept(&dir, name));
+    let homes = base.open()?.and_then(|dir| dir.open_dir(&PREVIOUS).ok());
+    let kept = homes.and_then(|homes| kept(&homes.open_dir(name.entry()).ok()?, name, &SKILL));
     kept.ok_or_else(|| {
         Error::new(format!("no earlier version of `{name}` was kept"))
             .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
     })
 }
 
-fn kept(dir: &Dir, name: &InstalledName) -> Option<Previous> {
-    let kept = dir.open_dir(&PREVIOUS).ok()?.open_dir(name.entry()).ok()?;
-    let bytes = kept.read(&ENTRY, limits::LOCKFILE).ok()?;
+/// What is kept of the skill `name` in a directory of ours, as its entry `skill`; `None` for
+/// anything else.
+pub fn kept(place: &Dir, name: &InstalledName, skill: &EntryName) -> Option<Previous> {
+    let bytes = place.read(&ENTRY, limits::LOCKFILE).ok()?;
     let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
-    if !kept.is_ours() || entry.as_ref().is_some_and(|entry| entry.name != *name) {
+    if !place.is_ours() || entry.as_ref().is_some_and(|entry| entry.name != *name) {
         return None;
     }
-    let dir = kept.open_dir(&SKILL).ok()?;
+    let dir = place.open_dir(skill).ok()?;
     Some(Previous { dir, entry })
 }

@@ -127,8 +127,13 @@ fn the_lockfile_is_the_same_whatever_the_order() {
 fn only_the_skill_of_the_name_or_owner_and_name_is_removed() {
     let world = World::new();
     two_skills(&world);
-    let remove =
-        |name: &str| world.with(|market| market.remove(name).map(|(name, _)| name.to_string()));
+    let remove = |name: &str| {
+        world.with(|market| {
+            market
+                .remove(name, |_, _| Ok(true))
+                .map(|removed| removed.name.to_string())
+        })
+    };
     for reference in ["o/pdf", "o/ocr"] {
         world.install(reference).unwrap();
     }
@@ -170,10 +175,14 @@ fn only_the_skill_of_the_name_or_owner_and_name_is_removed() {
 fn a_skill_put_there_by_hand_is_removed_by_its_directory() {
     let world = World::new();
     world.write("plugin/skills/folder", &[("SKILL.md", &skill("named"))]);
-    let by_name = world.with(|market| market.remove("named")).unwrap_err();
+    let by_name = world
+        .with(|market| market.remove("named", |_, _| Ok(true)))
+        .unwrap_err();
     assert_eq!(by_name.next_step(), Some("did you mean `folder`?"));
-    let removed = world.with(|market| market.remove("folder")).unwrap();
-    assert_eq!((&*removed.0, removed.1), ("folder", None));
+    let removed = world
+        .with(|market| market.remove("folder", |_, _| Ok(true)))
+        .unwrap();
+    assert_eq!((&*removed.name, removed.entry), ("folder", None));
 }
 
 #[test]

@@ -228,6 +228,42 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
 }
 
 #[test]
+fn a_removal_to_the_stash_killed_anywhere_leaves_the_skill_in_one_place() {
+    for until in 0..=4 {
+        let killed = Killed::new();
+        killed.lock("old");
+        Killed::put(&killed.skill(), "old");
+        let (root, x, old) = (killed.base.make().unwrap(), name("x"), entry("old"));
+        let place = stash::make_place(&root, &x, Some(&old)).unwrap();
+        let steps: [&dyn Fn(); 4] = [
+            &|| write_journal(&killed.staging, &[journal(None, None)]).unwrap(),
+            &|| previous::set_aside(&root, &killed.aside(), &x).unwrap(),
+            &|| {
+                let skills = root.open_dir(&SKILLS).unwrap();
+                skills.rename(x.entry(), &place, x.entry()).unwrap();
+            },
+            &|| {
+                let mut lockfile = Lockfile::read(&killed.base).unwrap();
+                lockfile.set(&[(&x, None)], &killed.staging).unwrap();
+            },
+        ];
+        steps[..until].iter().for_each(|step| step());
+        let is_moved = until > 2;
+        let left = if is_moved { (None, None) } else { both("old") };
+        assert_eq!(killed.recovered(), left, "{until}");
+        let kept = previous::kept(&place, &x, x.entry());
+        assert_eq!(kept.is_some(), is_moved, "{until}");
+        if let Some(kept) = kept {
+            let text = fs::read_to_string(kept.dir.path().join("SKILL.md")).unwrap();
+            assert_eq!(
+                (text, kept.entry.unwrap().commit.unwrap()),
+                ("old".into(), "old".into())
+            );
+        }
+    }
+}
+
+#[test]
 fn a_change_without_source_killed_anywhere_leaves_one_skill() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
