@@ -240,7 +240,7 @@ fn only_a_person_takes_away_what_is_always_on() {
         prompt_in(&host, "ops-1");
         host.blocks("fetch_url", &json!({"url": "https://x.y"}));
         host.succeeds(&["disable", "guard"]);
-        host.succeeds(&["remove", "guard"]);
+        host.succeeds(&["remove", "--yes", "guard"]);
     }
 }
 

@@ -182,14 +182,23 @@ fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
     }
 }
 
+/// Installs a skill that its source can bring back.
+fn installs(host: &Host, name: &str) {
+    let dir = host.home().join("from").join(name);
+    std::fs::create_dir_all(&dir).unwrap();
+    let text = format!("---\nname: {name}\ndescription: d\n---\n");
+    std::fs::write(dir.join("SKILL.md"), text).unwrap();
+    host.succeeds(&["install", "--yes", dir.to_str().unwrap()]);
+}
+
 /// The model's tool removes, and takes nothing away that restricts.
 #[test]
 fn a_model_removes_nothing_that_restricts() {
     for played in Host::both() {
         let host = host(played)
-            .skill("free", "", "")
             .skill("listed", "allowed-tools: Read", "")
             .skill("denying", "disallowed-tools: WebFetch", "");
+        installs(&host, "free");
         for (name, refused) in [("listed", true), ("denying", true), ("free", false)] {
             let call = json!({"action": "remove", "skill_ref": name});
             let told = host.tool("skill_marketplace", &call);
@@ -204,7 +213,8 @@ fn a_model_removes_nothing_that_restricts() {
 #[test]
 fn what_only_looks_like_a_host_installs_and_removes_nothing() {
     for played in Host::both() {
-        let host = host(played).skill("free", "", "");
+        let host = host(played);
+        installs(&host, "free");
         let source = host.home().join("source");
         std::fs::create_dir(&source).unwrap();
         std::fs::write(

@@ -79,7 +79,7 @@ fn changes_killed_anywhere_leave_the_old_or_the_new_state() {
         ] {
             // Everything begins in the old state, with the new one to roll back to.
             if state(&host) != old {
-                host.person(&["remove", "pdf"]);
+                host.person(&["remove", "--yes", "pdf"]);
                 host.succeeds(&["install", &format!("acme/skills@pdf#{}", commit_of(&old.1))]);
                 fs::write(host.plugin_dir().join("skills.lock.json"), &old.1).unwrap();
             }

@@ -277,7 +277,7 @@ fn what_root_has_set_up_no_variable_takes_away() {
     host.succeeds(&["config", "set", "unattended", "true"]);
     let script = r#"
         mount -t tmpfs none /etc && mkdir -p /etc/chibi && cp -r "$HOME/etc" /etc/chibi/agent-skills &&
-        chmod -R go-w /etc/chibi && "$EXE" list-installed --json && "$EXE" approve waits >&2 &&
+        chmod -R go-w /etc/chibi && "$EXE" list-installed --json && "$EXE" approve --yes waits >&2 &&
         "$EXE" list-installed --json && cat /etc/chibi/agent-skills/approvals.json >&2 &&
         chmod 666 /etc/chibi/agent-skills/approvals.json && "$EXE" list-installed --json"#;
     let mut command = host.command();

@@ -64,7 +64,7 @@ macro_rules! transcripts {
 
 transcripts! {
     active audit author check config doctor first_minutes help install installed lockfile
-    options origins proposals simulate sources trust update
+    options origins proposals remove simulate sources trust update
     walk_get walk_look walk_safety walk_set_up walk_write
 }
 

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::cli::caller::pasted;
 use crate::cli::report::restriction_of;
-use crate::marketplace::{Severity, scan_directory};
+use crate::marketplace::{Finding, Severity, scan_directory};
 use crate::permission::Rule;
 use crate::run_context::RunContext;
 use crate::skill::{Hooks, Runner, Skill, SkillPath, visible};
@@ -16,46 +17,37 @@ use crate::sys::text::{count, distinct, listed};
 const NAMED: usize = 12;
 
 /// The files, scripts, tools and hooks of the skill in `dir`, a line each.
-pub fn abilities(ctx: &RunContext, dir: &Path, files: &[String]) -> String {
-    let mut text = format!("      {}", count(files.len(), "file"));
+pub fn abilities(ctx: &RunContext, dir: &Path, files: &[String]) -> Vec<String> {
     let is_script = |file: &&String| match Runner::at(&dir.join(file.as_str())) {
         Ok(runner) => runner.is_some(),
         // What cannot be read may be one.
         Err(error) => error.kind() != ErrorKind::NotFound,
     };
-    let scripts: Vec<String> = files
-        .iter()
-        .filter(is_script)
-        .map(|file| visible(file))
-        .collect();
-    let _ = match scripts.len() {
-        0 => writeln!(text, ", no scripts"),
-        some => writeln!(
-            text,
-            ", {}: {}",
-            count(some, "script"),
-            listed(&scripts, NAMED)
-        ),
-    };
+    let scripts = files.iter().filter(is_script);
+    let scripts: Vec<String> = scripts.map(|file| visible(file)).collect();
+    let (total, some) = (count(files.len(), "file"), count(scripts.len(), "script"));
+    let mut lines = vec![match listed(&scripts, NAMED) {
+        none if none.is_empty() => format!("{total}, no scripts"),
+        names => format!("{total}, {some}: {names}"),
+    }];
     let Ok(skill) = Skill::load(dir) else {
-        text.push_str("      its SKILL.md cannot be read as that of a skill\n");
-        return text;
+        lines.push("its SKILL.md cannot be read as that of a skill".to_owned());
+        return lines;
     };
-    let _ = writeln!(text, "      {}", tools(ctx, &skill));
-    text += &hooks(&skill);
-    let findings = scan_directory(dir).into_iter();
-    let severe = findings
-        .filter(|finding| finding.severity >= Severity::High)
-        .count();
-    if severe > 0 {
-        let found = count(severe, "severe finding");
-        let shown = visible(&dir.display().to_string());
-        let _ = writeln!(
-            text,
-            "      the scan has {found}: `agent-skills scan {shown}`"
-        );
+    lines.push(tools(ctx, &skill));
+    lines.extend(hooks(&skill));
+    let is_severe = |finding: &Finding| finding.severity >= Severity::High;
+    match scan_directory(dir).into_iter().filter(is_severe).count() {
+        0 => {}
+        severe => {
+            let command = pasted(&["scan", &dir.display().to_string()]);
+            let found = count(severe, "severe finding");
+            lines.push(format!(
+                "the scan has {found}: `agent-skills {command}` shows them"
+            ));
+        }
     }
-    text
+    lines
 }
 
 /// The tools that its lists leave, by the host's names.
@@ -80,19 +72,23 @@ fn tools(ctx: &RunContext, skill: &Skill) -> String {
 }
 
 /// The scripts that run around its activation once it is approved, or why they cannot.
-pub fn hooks(skill: &Skill) -> String {
+pub fn hooks(skill: &Skill) -> Vec<String> {
     let Hooks { pre, post } = Hooks::parse(&skill.fields);
-    let line = |scripts: Vec<String>, when: &str| {
+    let line = |(scripts, when): (Vec<String>, &str)| {
         let why = |script: &String| {
             let path = SkillPath::parse(script, &skill.dir);
             path.and_then(|path| path.resolve(&skill.dir)).err()
         };
         match scripts.iter().find_map(why) {
             // They run one after the other, until one fails.
-            Some(error) => format!("      cannot run {when}: {}\n", visible(&error.to_string())),
-            None if scripts.is_empty() => String::new(),
-            None => format!("      runs {when}: {}\n", visible(&scripts.join(", "))),
+            Some(error) => Some(format!(
+                "cannot run {when}: {}",
+                visible(&error.to_string())
+            )),
+            None if scripts.is_empty() => None,
+            None => Some(format!("runs {when}: {}", visible(&scripts.join(", ")))),
         }
     };
-    line(pre, "when it is activated") + &line(post, "when that has ended")
+    let both = [(pre, "when it is activated"), (post, "when that has ended")];
+    both.into_iter().filter_map(line).collect()
 }

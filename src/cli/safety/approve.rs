@@ -125,11 +125,10 @@ fn describe(ctx: &RunContext, entry: &Entry, before: Option<&Approvals>) -> Resu
     let files = tree::files(&entry.dir);
     let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
     let files: Vec<String> = files.into_keys().collect();
-    let since = match before.filter(|before| before.was_for(&entry.dir)) {
-        Some(_) => "      changed since it was approved\n",
-        None => "",
-    };
-    Ok(since.to_owned() + &abilities(ctx, &entry.dir, &files))
+    let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
+    let since = is_changed.then(|| "changed since it was approved".to_owned());
+    let lines = since.into_iter().chain(abilities(ctx, &entry.dir, &files));
+    Ok(lines.map(|line| format!("  {line}\n")).collect())
 }
 
 fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {

@@ -79,13 +79,14 @@ impl Look {
 /// What is in a part.
 fn inside(ctx: &RunContext, part: &Seen) -> String {
     let files = part.files();
-    if RunContext::is_place(&part.path) {
-        return format!("      {}\n", count(files.len(), "file"));
-    }
-    if part.path.is_dir() {
-        return abilities(ctx, &part.path, &files);
-    }
-    String::new()
+    let lines = if RunContext::is_place(&part.path) {
+        vec![count(files.len(), "file")]
+    } else if part.path.is_dir() {
+        abilities(ctx, &part.path, &files)
+    } else {
+        Vec::new()
+    };
+    lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
