@@ -26,6 +26,7 @@ pub use super::safety::{
     approve::Approve,
     deactivate::Deactivate,
     enable::{Disable, Enable},
+    policy::Policy,
     rollback::Rollback,
     scan::Scan,
     trust::{Trust, Untrust},
@@ -92,6 +93,7 @@ pub enum Verb {
     Verify(Verify),
     Rollback(Rollback),
     Deactivate(Deactivate),
+    Policy(Policy),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
@@ -151,6 +153,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "verify",
             "rollback",
             "deactivate",
+            "policy",
         ],
     ),
     ("Set up", &["doctor", "config", "completions"]),

@@ -27,6 +27,13 @@ impl ByContext {
     }
 }
 
+impl<T> ByContext<T> {
+    /// Each glob of contexts with its list, in the file's order.
+    pub fn lists(&self) -> impl Iterator<Item = (&str, &[T])> {
+        self.0.iter().map(|(glob, list)| (glob.as_str(), &**list))
+    }
+}
+
 impl<T: Ord> ByContext<T> {
     /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {

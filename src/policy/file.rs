@@ -65,7 +65,7 @@ pub fn denials<'de, D: Deserializer<'de>>(
 }
 
 /// The number of the line in which a mistake begins.
-fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
+pub fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
     mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
 }
 

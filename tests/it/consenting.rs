@@ -257,7 +257,7 @@ fn remove_asks_only_about_what_no_source_can_bring_back() {
     assert!(!host.plugin_dir().join("stash").exists());
     let (shown, status) = remove("mine", "n\n");
     assert!(
-        status == 1 && shown.contains("was not installed from a source"),
+        status == 1 && shown.contains("was put there by hand"),
         "{shown}"
     );
     assert!(host.skills_dir().join("mine/SKILL.md").exists());

@@ -53,8 +53,9 @@ impl Remove {
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         let agrees = |name: &InstalledName, why: &Unsaved| {
             let why = visible(&why.to_string());
-            let shown =
-                format!("`{name}` {why}: no source can bring it back, so it is kept in stash/\n");
+            let shown = format!(
+                "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
+            );
             consenting.to_decide(&shown, "Remove it?", &pasted(&["remove", written]))
         };
         let Removed {

@@ -70,7 +70,7 @@ fn approve(
         return Ok(format!("would approve `{name}` as it is now\n{shown}"));
     }
     if is_same {
-        return Ok(format!("`{name}` is approved as it is now\n"));
+        return Ok(format!("`{name}` is approved already, as it is now\n"));
     }
     let at = one_line(&entry.dir.display().to_string());
     let screenful = format!("`{name}` in {at}:\n{shown}");

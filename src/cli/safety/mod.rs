@@ -5,6 +5,7 @@ pub mod approve;
 mod approved;
 pub mod deactivate;
 pub mod enable;
+pub mod policy;
 pub mod rollback;
 pub mod scan;
 pub mod trust;

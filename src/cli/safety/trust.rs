@@ -97,7 +97,10 @@ impl Trust {
             return Ok((text, Vec::new()));
         }
         if look.is_same && !self.always {
-            return Ok((format!("`{shown}` is trusted as it is now\n"), Vec::new()));
+            return Ok((
+                format!("`{shown}` is trusted already, as it is now\n"),
+                Vec::new(),
+            ));
         }
         let (how, question) = if self.always {
             (

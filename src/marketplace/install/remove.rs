@@ -26,7 +26,7 @@ pub enum Unsaved {
 impl fmt::Display for Unsaved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ByHand => f.write_str("was not installed from a source"),
+            Self::ByHand => f.write_str("was put there by hand"),
             Self::Changed(files) if files.is_empty() => f.write_str("was changed here"),
             Self::Changed(files) => write!(f, "was changed here ({})", files.join(", ")),
             Self::SourceGone(source) => write!(f, "came from `{source}`, which is gone"),

@@ -1,0 +1,266 @@
+//! `policy`: what is in force, where it is written, and what it does to which skill.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Entry, Standing, Withheld};
+use crate::cli::options::Common;
+use crate::cli::report::is_told;
+use crate::cli::set_up::config_keys::Key;
+use crate::cli::wrap::hanging;
+use crate::cli::{Failure, Paint, Screen, json};
+use crate::error::Error;
+use crate::policy::{Config, InForce};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::text::count;
+
+/// Show what is in force, from where, and what it does to which skill
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Policy {}
+
+/// The keys of a policy, and what each means.
+const MEANINGS: [(&str, &str); 13] = [
+    ("skills.allow", "only skills of these names are offered"),
+    ("skills.block", "no skill of these names is offered"),
+    (
+        "sources.allow",
+        "only skills from these sources are offered",
+    ),
+    ("sources.block", "no skill from these sources is offered"),
+    ("approval.require", "skills with these need `approve`"),
+    ("tools.deny", "no call may use these"),
+    ("enforce.mode", "the least that `enforce` can be"),
+    ("enforce.stacking", "the least that `stacking` can be"),
+    ("enforce.sandbox", "the least that `sandbox` can be"),
+    ("scan.block", "findings from this on stop an install"),
+    ("project.trust", "whether a project's skills can be trusted"),
+    ("audit.path", "every event goes there, too"),
+    (
+        "audit.syslog",
+        "whether every event goes to the system log, too",
+    ),
+];
+
+#[derive(Serialize)]
+struct Answer {
+    /// Why nothing can be said, and the next step: a file cannot be relied on.
+    error: Option<String>,
+    hint: Option<String>,
+    rules: Vec<Rule>,
+    skills: Vec<Affected>,
+    /// How many skills nothing affects.
+    unaffected: usize,
+}
+
+#[derive(Serialize)]
+struct Rule {
+    #[serde(flatten)]
+    written: InForce,
+    /// What it means.
+    about: &'static str,
+}
+
+/// A skill, and what is done to it.
+#[derive(Serialize)]
+struct Affected {
+    name: String,
+    layer: &'static str,
+    path: String,
+    effects: Vec<Effect>,
+}
+
+#[derive(Serialize)]
+struct Effect {
+    /// `hidden`, `name-only`, `always-on` or `enforce`.
+    effect: &'static str,
+    /// A clause on one line.
+    reason: String,
+}
+
+impl Policy {
+    /// Everything that is in force; a failure if a file cannot be relied on.
+    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
+        let answer = Answer::new(ctx);
+        let text = if common.json {
+            json::one(&answer)?
+        } else {
+            answer.render(screen)
+        };
+        Failure::unless(answer.error.is_none(), text)
+    }
+}
+
+impl Answer {
+    fn new(ctx: &RunContext) -> Self {
+        let catalog = ctx.catalog();
+        let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
+        let (rules, config) = match (ctx.in_force(), ctx.config()) {
+            (Ok(rules), Ok(config)) => (rules, config),
+            (Err(error), _) | (_, Err(error)) => return Self::closed(&error, told.count()),
+        };
+        let mut skills = Vec::new();
+        let mut unaffected = 0;
+        for entry in told {
+            let effects = effects(&config, &catalog, entry);
+            if effects.is_empty() {
+                unaffected += 1;
+                continue;
+            }
+            skills.push(Affected {
+                name: entry.name(),
+                layer: entry.layer.as_str(),
+                path: entry.dir.display().to_string(),
+                effects,
+            });
+        }
+        let rules = rules.into_iter().map(|written| Rule {
+            about: about(&written),
+            written,
+        });
+        Self {
+            error: None,
+            hint: None,
+            rules: rules.collect(),
+            skills,
+            unaffected,
+        }
+    }
+
+    /// What is in force is not known, so nothing is offered.
+    fn closed(error: &Error, skills: usize) -> Self {
+        let skills = count(skills, "skill");
+        Self {
+            error: Some(format!(
+                "{error}; until that is mended, none of {skills} is offered and only reading is \
+                 allowed"
+            )),
+            hint: error.next_step().map(str::to_owned),
+            rules: Vec::new(),
+            skills: Vec::new(),
+            unaffected: 0,
+        }
+    }
+
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        if let Some(error) = &self.error {
+            text += &hanging("", &one_line(error), 0, screen);
+            let hint = self.hint.iter();
+            text.extend(hint.map(|hint| hanging("hint: ", &one_line(hint), 6, screen)));
+            return text;
+        }
+        let is_of_file =
+            |rule: &&Rule| rule.written.layer == "policy" && rule.written.file.is_some();
+        let (policies, configured): (Vec<_>, Vec<_>) = self.rules.iter().partition(is_of_file);
+        section(&mut text, "Policy", screen);
+        if policies.is_empty() {
+            text.push_str("  no policy restricts this machine\n");
+        }
+        text.extend(policies.iter().map(|rule| rule.line(screen)));
+        section(&mut text, "Configuration", screen);
+        if configured.is_empty() {
+            text.push_str("  every key has its default\n");
+        }
+        text.extend(configured.iter().map(|rule| rule.line(screen)));
+        section(&mut text, "Skills", screen);
+        for skill in &self.skills {
+            let name = screen.paint(&one_line(&skill.name), Paint::Bold);
+            let _ = writeln!(text, "  {name} ({})", skill.layer);
+            for effect in &skill.effects {
+                let first = format!("    {}: ", effect.effect);
+                text += &hanging(&first, &one_line(&effect.reason), first.len(), screen);
+            }
+        }
+        let other = if self.skills.is_empty() { "" } else { "other " };
+        let _ = match self.unaffected {
+            0 => Ok(()),
+            some => writeln!(
+                text,
+                "  nothing affects {}",
+                count(some, &format!("{other}skill"))
+            ),
+        };
+        text
+    }
+}
+
+fn section(text: &mut String, title: &str, screen: Screen) {
+    let _ = writeln!(text, "{}", screen.paint(title, Paint::Bold));
+}
+
+impl Rule {
+    fn line(&self, screen: Screen) -> String {
+        let InForce {
+            key,
+            value,
+            file,
+            line,
+            ..
+        } = &self.written;
+        let from = match (file, line) {
+            (Some(file), Some(line)) => format!("{file}, line {line}"),
+            (Some(file), None) => file.clone(),
+            (None, _) => "as the policy requires".to_owned(),
+        };
+        let about = one_line(self.about);
+        let text = format!(
+            "{} = {}  # {about} ({})",
+            one_line(key),
+            one_line(value),
+            one_line(&from)
+        );
+        hanging("  ", &text, 6, screen)
+    }
+}
+
+fn about(rule: &InForce) -> &'static str {
+    let mut meanings = MEANINGS.iter();
+    let of_policy = || meanings.find(|(key, _)| *key == rule.key);
+    if rule.layer == "policy"
+        && let Some((_, about)) = of_policy()
+    {
+        return about;
+    }
+    let path: Vec<&str> = rule.key.split('.').collect();
+    Key::find(&path).map_or("", |key| key.about)
+}
+
+/// What is done to one skill.
+fn effects(config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut found = |effect, reason| effects.push(Effect { effect, reason });
+    match &entry.standing {
+        Standing::Withheld(Withheld::Shadowed, _) | Standing::Unusable => {}
+        Standing::Withheld(_, why) => found("hidden", why.to_string()),
+        Standing::Offered { name_only: true } => {
+            found(
+                "name-only",
+                "the model does not see its description (`visibility`)".to_owned(),
+            );
+        }
+        Standing::Offered { name_only: false } => {}
+    }
+    for (contexts, names) in config.uses_skills.lists() {
+        let is_it = |name: &String| {
+            let named = catalog.by_users_name(name);
+            named.is_some_and(|named| named.dir == entry.dir)
+        };
+        if names.iter().any(is_it) {
+            found(
+                "always-on",
+                format!("in contexts `{contexts}` (`uses_skills`)"),
+            );
+        }
+    }
+    if let Some(mode) = config.enforce_for.get(entry.name().as_str()) {
+        let mode = serde_json::to_value(mode).unwrap_or_default();
+        let mode = mode.as_str().unwrap_or_default();
+        found(
+            "enforce",
+            format!("`{mode}` for this skill (`enforce_for`)"),
+        );
+    }
+    effects
+}
