@@ -33,7 +33,7 @@ pub use super::safety::{
     verify::Verify,
 };
 pub use super::set_up::{
-    complete::Complete, completions::Completions, config::Config, doctor::Doctor,
+    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hosts::Hosts,
 };
 pub use super::write::{
     new::New,
@@ -97,6 +97,7 @@ pub enum Verb {
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
+    Hosts(Hosts),
     Completions(Completions),
     #[command(hide = true)]
     Outdated(Outdated),
@@ -156,7 +157,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "policy",
         ],
     ),
-    ("Set up", &["doctor", "config", "completions"]),
+    ("Set up", &["doctor", "config", "hosts", "completions"]),
 ];
 
 /// The command line, whose help has the verbs in groups. clap has no groups for subcommands.

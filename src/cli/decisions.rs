@@ -4,8 +4,8 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Deactivate, Disable,
-    Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New,
-    Outdated, Package, Policy, Proposals, ReadProperties, Remove, Rollback, Scan, Search,
+    Doctor, Enable, History, Hosts, ImportLock, Info, Install, Jobs, Link, List, ListInstalled,
+    New, Outdated, Package, Policy, Proposals, ReadProperties, Remove, Rollback, Scan, Search,
     SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update,
     Use, Validate, Verb, Verify,
 };
@@ -283,6 +283,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Info(Info { files: true, .. })
         | Verb::Stats(Stats { since: _ })
         | Verb::Policy(Policy {})
+        | Verb::Hosts(Hosts {})
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })
         | Verb::Man => Decision::anyone(),

@@ -168,6 +168,7 @@ fn run_verb(
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Hosts(verb) => verb.run(ctx, common, screen)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),
         Verb::Complete(verb) => verb.run(ctx, command()),

@@ -10,4 +10,4 @@ mod protocol;
 pub mod shell;
 pub mod tools;
 
-pub use protocol::Protocol;
+pub use protocol::{Protocol, release};

@@ -2,6 +2,7 @@
 //! two that its older release has only as plugins. Defines what tools do and what their arguments
 //! mean, not whether a call may happen.
 
+use super::Protocol;
 use super::paths::{
     CWD_COMMAND, CWD_FILE, ELSEWHERE, PROJECT_COMMAND, PROJECT_FILE, PROJECT_KEY, PathMeaning,
 };
@@ -176,6 +177,23 @@ pub static HOST_TOOLS: &[HostTool] = &[
 /// Names in [`HOST_TOOLS`] that the newer release lacks; messages name them last.
 pub fn is_plugin_of_older_host(name: &str) -> bool {
     matches!(name, "read_file" | "run_command")
+}
+
+/// The tools that a generation has by itself (docs/spec/hosts.md#built-in-tools).
+pub fn of(generation: Protocol) -> Vec<&'static str> {
+    const OLDER: [&str; 4] = [
+        "update_todos",
+        "update_goals",
+        "update_reflection",
+        "send_message",
+    ];
+    const GONE: [&str; 2] = ["update_todos", "call_agent"];
+    let is_there = |name: &&str| match generation {
+        Protocol::Stdin => !is_plugin_of_older_host(name) && !GONE.contains(name),
+        Protocol::Environment => OLDER.contains(name),
+    };
+    let names = HOST_TOOLS.iter().map(|tool| tool.name);
+    names.filter(is_there).collect()
 }
 
 /// Whether the older release has a tool, built in or from a common plugin.

@@ -80,7 +80,7 @@ fn frozen_refuses_drift_and_then_nothing_lands() {
     let archive = host.home().join("x.zip");
     fs::write(&archive, zip(&[("SKILL.md", &skill("zipped"))])).unwrap();
     host.succeeds(&["install", archive.to_str().unwrap()]);
-    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["remove", "--yes", "pdf"]);
     fs::remove_dir_all(host.skills_dir().join("zipped")).unwrap();
     fs::write(
         &archive,

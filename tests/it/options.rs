@@ -63,6 +63,8 @@ const LOOKS: &[&str] = &[
     "try",
     "scan",
     "completions",
+    "policy",
+    "hosts",
 ];
 
 fn world() -> (Host, Hub, String) {

@@ -93,7 +93,7 @@ const BREAKS: [Break; 17] = [
 
 /// Every verb that prints a skill, or a message about one, that was named or found in the catalog.
 /// What takes a path shows what is there: the user looks at it in order to trust it.
-const VERBS: [&[&str]; 45] = [
+const VERBS: [&[&str]; 48] = [
     &[],
     &["list"],
     &["list", "--long"],
@@ -134,6 +134,9 @@ const VERBS: [&[&str]; 45] = [
     &["__complete", "--", "info", ""],
     &["trust", "--list"],
     &["approve", "evil"],
+    &["approve", "--list"],
+    &["policy"],
+    &["policy", "--json"],
     &["approve", "broken"],
     &["use", "evil"],
     &["verify"],

@@ -217,9 +217,8 @@ impl Rule {
 
 fn about(rule: &InForce) -> &'static str {
     let mut meanings = MEANINGS.iter();
-    let of_policy = || meanings.find(|(key, _)| *key == rule.key);
     if rule.layer == "policy"
-        && let Some((_, about)) = of_policy()
+        && let Some((_, about)) = meanings.find(|(key, _)| *key == rule.key)
     {
         return about;
     }

@@ -4,6 +4,7 @@ pub mod complete;
 pub mod completions;
 pub mod config;
 mod config_edit;
-mod config_keys;
+pub mod config_keys;
 pub mod doctor;
+pub mod hosts;
 pub mod man;

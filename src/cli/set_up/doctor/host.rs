@@ -7,17 +7,9 @@ use std::path::{Path, PathBuf};
 use super::ask::ask;
 use super::check::Check;
 use crate::host::program::PROGRAM;
+use crate::host::{Protocol, release};
 use crate::run_context::RunContext;
 use crate::script::find_program;
-
-/// A release of the host: major and minor.
-type Release = (u32, u32);
-
-/// The first release that passes a plugin's data on standard input
-/// (docs/spec/hosts.md#generations).
-const STDIN: Release = (0, 7);
-/// The first release whose behaviour is known.
-const KNOWN: Release = (0, 4);
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
@@ -48,16 +40,12 @@ fn host(ctx: &RunContext) -> Check {
         let remedy = "plugins work with chibi 0.4 and later";
         return Check::warn("host-unknown", text, remedy);
     };
-    if release < KNOWN {
+    let Some(generation) = Protocol::of(release) else {
         let text = format!("`{at}` is {told}, which loads no such plugins");
         return Check::fail("host-old", text, "install chibi 0.4 or later");
-    }
-    if release >= STDIN {
-        let text = format!("{told} ({at}) passes data by standard input");
-        return Check::ok("host", text);
-    }
-    let text = format!("{told} ({at}) passes data by environment variables");
-    if ctx.env.path("CHIBI_HOME").is_none() {
+    };
+    let text = format!("{told} ({at}) passes data {}", generation.way());
+    if generation == Protocol::Stdin || ctx.env.path("CHIBI_HOME").is_none() {
         return Check::ok("host", text);
     }
     Check::warn(
@@ -65,16 +53,6 @@ fn host(ctx: &RunContext) -> Check {
         format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says"),
         "install into ~/.chibi: `CHIBI_HOME= ./install.sh`",
     )
-}
-
-/// The release in the output of `chibi --version`.
-fn release(version: &str) -> Option<Release> {
-    let number = version
-        .split_whitespace()
-        .map(|word| word.trim_start_matches('v'))
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
-    let mut parts = number.split('.').map(str::parse);
-    Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
 /// Every `agent-skills` on the path, if they differ.
@@ -103,25 +81,4 @@ fn runnable(path: &Path) -> Option<PathBuf> {
     let metadata = path.metadata().ok()?;
     let is_program = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
     path.canonicalize().ok().filter(|_| is_program)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn releases_are_read_and_compared_as_numbers() {
-        for (text, expected) in [
-            ("chibi 0.10.10\n", Some((0, 10))),
-            ("chibi v0.5.0", Some((0, 5))),
-            ("0.6.0-rc1", Some((0, 6))),
-            ("chibi 0.7", Some((0, 7))),
-            ("chibi", None),
-            ("", None),
-            ("chibi 0", None),
-        ] {
-            assert_eq!(release(text), expected, "{text}");
-        }
-        assert!(release("0.10.1") > Some(STDIN));
-    }
 }

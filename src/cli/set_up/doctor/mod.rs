@@ -1,11 +1,11 @@
 //! `doctor`: reports problems and their remedies. Each area is a file with a function that returns
 //! its checks; to add a check, add a line there.
 
-mod ask;
-mod check;
+pub mod ask;
+pub mod check;
 mod examine;
 mod host;
-mod placement;
+pub mod placement;
 mod programs;
 mod rules;
 mod skills;
