@@ -98,7 +98,7 @@ impl Answer {
         let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
         let (rules, config) = match (ctx.in_force(), ctx.config()) {
             (Ok(rules), Ok(config)) => (rules, config),
-            (Err(error), _) | (_, Err(error)) => return Self::closed(&error, told.count()),
+            (Err(error), _) | (_, Err(error)) => return Self::closed(&error),
         };
         let mut skills = Vec::new();
         let mut unaffected = 0;
@@ -129,13 +129,9 @@ impl Answer {
     }
 
     /// What is in force is not known, so nothing is offered.
-    fn closed(error: &Error, skills: usize) -> Self {
-        let skills = count(skills, "skill");
+    fn closed(error: &Error) -> Self {
         Self {
-            error: Some(format!(
-                "{error}; until that is mended, none of {skills} is offered and only reading is \
-                 allowed"
-            )),
+            error: Some(format!("{error}, so no skill is offered")),
             hint: error.next_step().map(str::to_owned),
             rules: Vec::new(),
             skills: Vec::new(),
@@ -178,7 +174,7 @@ impl Answer {
             0 => Ok(()),
             some => writeln!(
                 text,
-                "  nothing affects {}",
+                "  nothing changes {}",
                 count(some, &format!("{other}skill"))
             ),
         };

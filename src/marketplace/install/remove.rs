@@ -58,6 +58,7 @@ impl Market<'_> {
         agrees: impl FnOnce(&InstalledName, &Unsaved) -> Result<bool>,
     ) -> Result<Removed> {
         self.clean_litter();
+        let staging = self.staging()?;
         let name = self.installed(written)?;
         let seen = self.unsaved(&name, self.origin(&name)?.as_ref());
         if let Some(unsaved) = seen.as_ref().filter(|_| !self.dry_run)
@@ -66,7 +67,6 @@ impl Market<'_> {
             let text = format!("`{name}` was not removed: you said no");
             return Err(Error::new(text).hint("the same command asks again"));
         }
-        let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
         let entry = changes.lockfile().get(&name).cloned();
         let is_stashed = self.unsaved(&name, entry.as_ref()).is_some();
