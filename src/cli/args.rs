@@ -26,14 +26,13 @@ pub use super::safety::{
     approve::Approve,
     deactivate::Deactivate,
     enable::{Disable, Enable},
-    policy::Policy,
     rollback::Rollback,
     scan::Scan,
     trust::{Trust, Untrust},
     verify::Verify,
 };
 pub use super::set_up::{
-    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hosts::Hosts,
+    complete::Complete, completions::Completions, config::Config, doctor::Doctor,
 };
 pub use super::write::{
     new::New,
@@ -93,11 +92,13 @@ pub enum Verb {
     Verify(Verify),
     Rollback(Rollback),
     Deactivate(Deactivate),
-    Policy(Policy),
+    /// Show what is in force, from where, and what it does to which skill
+    Policy,
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
-    Hosts(Hosts),
+    /// Show the hosts on this machine and how they are connected
+    Hosts,
     Completions(Completions),
     #[command(hide = true)]
     Outdated(Outdated),

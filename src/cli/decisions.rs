@@ -4,10 +4,10 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Deactivate, Disable,
-    Doctor, Enable, History, Hosts, ImportLock, Info, Install, Jobs, Link, List, ListInstalled,
-    New, Outdated, Package, Policy, Proposals, ReadProperties, Remove, Rollback, Scan, Search,
-    SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update,
-    Use, Validate, Verb, Verify,
+    Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New,
+    Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan, Search, SearchInstalled,
+    Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate,
+    Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
@@ -282,8 +282,8 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Tree(Tree { names: _ })
         | Verb::Info(Info { files: true, .. })
         | Verb::Stats(Stats { since: _ })
-        | Verb::Policy(Policy {})
-        | Verb::Hosts(Hosts {})
+        | Verb::Policy
+        | Verb::Hosts
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })
         | Verb::Man => Decision::anyone(),

@@ -10,8 +10,9 @@ use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command}
 use super::caller::{Caller, Failure};
 use super::options::Common;
 use super::person::may;
+use super::safety::policy;
 use super::screen::Screen;
-use super::set_up::man;
+use super::set_up::{hosts, man};
 use super::welcome::welcome;
 use crate::run_context::RunContext;
 use crate::sys::{be_quiet, eprint, keep_told, kept, running, shown, text::nearest};
@@ -160,7 +161,7 @@ fn run_verb(
         Verb::Use(verb) => verb.run()?,
         Verb::Search(verb) => verb.run(ctx, common, screen)?,
         Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
-        Verb::Policy(verb) => verb.run(ctx, common, screen)?,
+        Verb::Policy => policy::show(ctx, common, screen)?,
         Verb::Jobs(verb) => verb.run(ctx, common, live)?,
         Verb::Check(verb) => verb.run(ctx, common)?,
         Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, common, caller, screen)?,
@@ -168,7 +169,7 @@ fn run_verb(
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Hosts(verb) => verb.run(ctx, common, screen)?,
+        Verb::Hosts => hosts::show(ctx, common, screen)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),
         Verb::Complete(verb) => verb.run(ctx, command()),

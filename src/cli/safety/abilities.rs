@@ -50,22 +50,28 @@ pub fn abilities(ctx: &RunContext, dir: &Path, files: &[String]) -> Vec<String> 
     lines
 }
 
+/// The lines, each below what is named above them.
+pub fn below(lines: impl IntoIterator<Item = String>, indent: &str) -> String {
+    let lines = lines.into_iter();
+    lines.fold(String::new(), |text, line| text + indent + &line + "\n")
+}
+
 /// The tools that its lists leave, by the host's names.
 fn tools(ctx: &RunContext, skill: &Skill) -> String {
     let (_, restriction) = restriction_of(ctx, skill);
-    let named = |rules: &mut dyn Iterator<Item = &Rule>| {
+    let listed_in = |rules: &mut dyn Iterator<Item = &Rule>| {
         let names = rules.flat_map(Rule::host_names);
         let names = distinct(names.map(|name| visible(&name)));
         (!names.is_empty()).then(|| listed(&names, NAMED))
     };
     let allowed = restriction.allowed();
-    let mut text = match allowed.map(|rules| named(&mut rules.iter())) {
+    let mut text = match allowed.map(|rules| listed_in(&mut rules.iter())) {
         None => "may use every tool".to_owned(),
         Some(None) => "may use only what is always allowed".to_owned(),
         Some(Some(names)) => format!("may use {names}"),
     };
     let denied = restriction.rules().skip(allowed.map_or(0, <[Rule]>::len));
-    if let Some(names) = named(&mut denied.into_iter()) {
+    if let Some(names) = listed_in(&mut denied.into_iter()) {
         let _ = write!(text, "; not {names}");
     }
     text

@@ -1,6 +1,6 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
-use super::abilities::{abilities, hooks};
+use super::abilities::{abilities, below, hooks};
 use super::approved::list;
 use crate::catalog::Entry;
 use crate::cli::caller::pasted;
@@ -128,7 +128,7 @@ fn describe(ctx: &RunContext, entry: &Entry, before: Option<&Approvals>) -> Resu
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
     let since = is_changed.then(|| "changed since it was approved".to_owned());
     let lines = since.into_iter().chain(abilities(ctx, &entry.dir, &files));
-    Ok(lines.map(|line| format!("  {line}\n")).collect())
+    Ok(below(lines, "  "))
 }
 
 fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {

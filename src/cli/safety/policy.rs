@@ -16,10 +16,6 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::count;
 
-/// Show what is in force, from where, and what it does to which skill
-#[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Policy {}
-
 /// The keys of a policy, and what each means.
 const MEANINGS: [(&str, &str); 13] = [
     ("skills.allow", "only skills of these names are offered"),
@@ -79,17 +75,18 @@ struct Effect {
     reason: String,
 }
 
-impl Policy {
-    /// Everything that is in force; a failure if a file cannot be relied on.
-    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
-        let answer = Answer::new(ctx);
-        let text = if common.json {
-            json::one(&answer)?
-        } else {
-            answer.render(screen)
-        };
-        Failure::unless(answer.error.is_none(), text)
-    }
+/// Everything that is in force.
+///
+/// # Errors
+/// The same answer if a file cannot be relied on.
+pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
+    let answer = Answer::new(ctx);
+    let text = if common.json {
+        json::one(&answer)?
+    } else {
+        answer.render(screen)
+    };
+    Failure::unless(answer.error.is_none(), text)
 }
 
 impl Answer {
@@ -227,15 +224,17 @@ fn effects(config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut found = |effect, reason| effects.push(Effect { effect, reason });
     match &entry.standing {
-        Standing::Withheld(Withheld::Shadowed, _) | Standing::Unusable => {}
-        Standing::Withheld(_, why) => found("hidden", why.to_string()),
+        Standing::Withheld(withheld, why) if *withheld != Withheld::Shadowed => {
+            found("hidden", why.to_string());
+        }
         Standing::Offered { name_only: true } => {
             found(
                 "name-only",
                 "the model does not see its description (`visibility`)".to_owned(),
             );
         }
-        Standing::Offered { name_only: false } => {}
+        // An author's mistake, or another skill, is not what is in force.
+        Standing::Withheld(..) | Standing::Unusable | Standing::Offered { name_only: false } => {}
     }
     for (contexts, names) in config.uses_skills.lists() {
         let is_it = |name: &String| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::abilities::abilities;
+use super::abilities::{abilities, below};
 use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::Result;
@@ -86,7 +86,7 @@ fn inside(ctx: &RunContext, part: &Seen) -> String {
     } else {
         Vec::new()
     };
-    lines.iter().map(|line| format!("    {line}\n")).collect()
+    below(lines, "    ")
 }
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.

@@ -16,10 +16,6 @@ use crate::run_context::RunContext;
 use crate::script::find_program;
 use crate::skill::one_line;
 
-/// Show the hosts on this machine and how they are connected
-#[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Hosts {}
-
 /// A host, in the format that `--json` documents.
 #[derive(Serialize)]
 struct Found {
@@ -44,15 +40,16 @@ struct Found {
     tools: Vec<&'static str>,
 }
 
-impl Hosts {
-    /// Every host.
-    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-        let all = [chibi(ctx)];
-        if common.json {
-            return json::list("hosts", &all);
-        }
-        Ok(all.iter().map(|found| found.render(screen)).collect())
+/// Every host.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
+    let all = [chibi(ctx)];
+    if common.json {
+        return json::list("hosts", &all);
     }
+    Ok(all.iter().map(|found| found.render(screen)).collect())
 }
 
 fn chibi(ctx: &RunContext) -> Found {
