@@ -11,6 +11,7 @@ use crate::cli::options::Common;
 use crate::cli::wrap::hanging;
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
+use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release, tools};
 use crate::run_context::RunContext;
 use crate::script::find_program;
@@ -53,7 +54,7 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> 
 }
 
 fn chibi(ctx: &RunContext) -> Found {
-    let program = find_program("chibi", &ctx.env);
+    let program = find_program(PROGRAM, &ctx.env);
     let version = program
         .as_ref()
         .and_then(|program| ask(program, "--version", &ctx.env).ok());
@@ -69,7 +70,7 @@ fn chibi(ctx: &RunContext) -> Found {
     let home = dir.ancestors().nth(2).unwrap_or(dir);
     let shown = |path: &Path| path.display().to_string();
     Found {
-        name: "chibi",
+        name: PROGRAM,
         program: program.as_deref().map(shown),
         version: version.map(|version| version.trim().to_owned()),
         protocol: protocol.map(Protocol::as_str),

@@ -228,7 +228,7 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
 }
 
 #[test]
-fn a_removal_to_the_stash_killed_anywhere_leaves_the_skill_in_one_place() {
+fn a_removal_to_the_stash_killed_anywhere_loses_nothing() {
     for until in 0..=4 {
         let killed = Killed::new();
         killed.lock("old");
