@@ -128,7 +128,7 @@ impl Answer {
     /// What is in force is not known, so nothing is offered.
     fn closed(error: &Error) -> Self {
         Self {
-            error: Some(format!("{error}, so no skill is offered")),
+            error: Some(format!("no skill is offered: {error}")),
             hint: error.next_step().map(str::to_owned),
             rules: Vec::new(),
             skills: Vec::new(),
