@@ -21,7 +21,8 @@ use crate::sys::{eprint, tell};
 pub struct Consenting {
     asked: Asked,
     consent: Consent,
-    screen: Screen,
+    /// Where the person is asked.
+    pub screen: Screen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

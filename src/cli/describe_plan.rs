@@ -10,7 +10,7 @@ use super::describe::{doubt, short};
 use super::screen::Screen;
 use super::table::shortened;
 use super::wrap::hanging;
-use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
+use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Powers, Severity};
 use crate::permission::{Restriction, Rule};
 use crate::skill::{brief, one_line, visible};
 use crate::sys::text::{count, distinct, size};
@@ -139,7 +139,7 @@ impl Described<'_> {
                 self.names(scripts.iter(), SCRIPT_LINES, ("", "more script")),
             ));
         }
-        rows.extend(tools(self.skill));
+        rows.extend(tools(&self.skill.name, powers));
         let says = powers.remarks().into_iter();
         rows.extend(says.map(|says| ("says", one_line(&says))));
         let remarks: Vec<&String> = self
@@ -210,10 +210,10 @@ impl Described<'_> {
 }
 
 /// What a skill may and what it must not use, in the host's names.
-fn tools(skill: &Planned) -> Vec<(&'static str, String)> {
-    let (powers, nowhere) = (&skill.powers, Path::new(""));
+pub fn tools(name: &str, powers: &Powers) -> Vec<(&'static str, String)> {
+    let nowhere = Path::new("");
     let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
-    let read = Restriction::parse(&skill.name, allowed, denied, nowhere, nowhere);
+    let read = Restriction::parse(name, allowed, denied, nowhere, nowhere);
     let mut may_use = match read.allowed().map(named) {
         None if allowed.is_none() => "every tool, as it has no allowed-tools".to_owned(),
         None => "every tool, as its allowed-tools has `*`".to_owned(),

@@ -57,7 +57,7 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
         assert_eq!(
             told,
             "`lab` is approved as it is now\n  3 files, 2 scripts: scripts/post.sh, scripts/pre.sh\n  \
-             may use every tool\n  runs when it is activated: scripts/pre.sh\n  \
+             may use every tool, as it has no allowed-tools\n  runs when it is activated: scripts/pre.sh\n  \
              runs when that has ended: scripts/post.sh\n"
         );
         let host = host.file("lab/notes.md", "something new");

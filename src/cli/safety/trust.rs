@@ -91,7 +91,8 @@ impl Trust {
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
         let seen = Seen::all(parts, watched(ctx));
-        let look = Look::new(ctx, holder, &seen, self.parts.skill.is_empty());
+        let whole = self.parts.skill.is_empty();
+        let look = Look::new(ctx, holder, &seen, whole, consenting.screen);
         if common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));

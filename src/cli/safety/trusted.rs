@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::abilities::{abilities, below};
-use crate::cli::json;
 use crate::cli::options::Common;
+use crate::cli::{Screen, json};
 use crate::error::Result;
 use crate::policy::{Seen, Trust, Trusts};
 use crate::run_context::RunContext;
@@ -29,7 +29,13 @@ pub struct Look {
 
 impl Look {
     /// Looks at these parts of `holder`; `whole` says whether they are all it has.
-    pub fn new(ctx: &RunContext, holder: &Path, seen: &[Seen], whole: bool) -> Self {
+    pub fn new(
+        ctx: &RunContext,
+        holder: &Path,
+        seen: &[Seen],
+        whole: bool,
+        screen: Screen,
+    ) -> Self {
         let trusts = Trusts::default();
         let (mut parts, mut kept) = (Vec::new(), 0);
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
@@ -38,7 +44,9 @@ impl Look {
                     parts.push(told(holder, &part.path, "it cannot be read"));
                 }
                 Trust::Given => kept += 1,
-                state => parts.push(line(holder, &part.path, &state, "new") + &inside(ctx, part)),
+                state => {
+                    parts.push(line(holder, &part.path, &state, "new") + &inside(part, screen))
+                }
             }
         }
         if whole {
@@ -77,16 +85,16 @@ impl Look {
 }
 
 /// What is in a part.
-fn inside(ctx: &RunContext, part: &Seen) -> String {
+fn inside(part: &Seen, screen: Screen) -> String {
     let files = part.files();
     let lines = if RunContext::is_place(&part.path) {
         vec![count(files.len(), "file")]
     } else if part.path.is_dir() {
-        abilities(ctx, &part.path, &files)
+        abilities(&part.path, &files)
     } else {
         Vec::new()
     };
-    below(lines, "    ")
+    below(lines, "    ", screen)
 }
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
