@@ -45,7 +45,7 @@ impl Look {
                 }
                 Trust::Given => kept += 1,
                 state => {
-                    parts.push(line(holder, &part.path, &state, "new") + &inside(part, screen))
+                    parts.push(line(holder, &part.path, &state, "new") + &inside(part, screen));
                 }
             }
         }
