@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::policy::{Approval, Approvals, approval_digest};
 use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
+use crate::sys::time::local;
 
 /// An approval, in the format that `--json` documents.
 #[derive(Serialize)]
@@ -65,8 +66,7 @@ impl Listed {
             State::Gone => ("gone", Paint::Dim),
             State::Unknown => ("", Paint::Plain),
         };
-        let time = self.time.as_deref().unwrap_or_default();
-        let time = time.get(..16).unwrap_or_default().replace('T', " ");
+        let time = self.time.as_deref().map(local).unwrap_or_default();
         vec![
             Cell::new(one_line(&self.name)),
             Cell::new(state).paint(paint),
