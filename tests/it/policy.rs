@@ -322,7 +322,7 @@ fn what_root_has_set_up_no_variable_takes_away() {
         "others could have written it"
     );
     assert!(
-        ran.stderr.contains("`waits` is approved") && ran.stderr.contains("\"digest\": \"sha256:"),
+        ran.stderr.contains("`waits` is approved") && ran.stderr.contains("\"digest\":\"sha256:"),
         "{}",
         ran.stderr
     );
