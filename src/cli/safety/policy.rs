@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::policy::{Config, InForce};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::text::count;
+use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
 const MEANINGS: [(&str, &str); 13] = [
@@ -166,15 +166,13 @@ impl Answer {
                 text += &hanging(&first, &one_line(&effect.reason), first.len(), screen);
             }
         }
-        let other = if self.skills.is_empty() { "" } else { "other " };
-        let _ = match self.unaffected {
-            0 => Ok(()),
-            some => writeln!(
-                text,
-                "  nothing changes {}",
-                count(some, &format!("{other}skill"))
-            ),
+        let skills = match self.skills.len() {
+            0 => counted(self.unaffected, "skill is", "skills are"),
+            _ => counted(self.unaffected, "other skill is", "other skills are"),
         };
+        if self.unaffected > 0 {
+            let _ = writeln!(text, "  {skills} not affected");
+        }
         text
     }
 }
