@@ -92,7 +92,7 @@ pub enum Verb {
     Verify(Verify),
     Rollback(Rollback),
     Deactivate(Deactivate),
-    /// Show what is in force, from where, and what it does to which skill
+    /// Show what is in force, from where, and which skills it affects
     Policy,
     Doctor(Doctor),
     #[command(subcommand)]
