@@ -11,7 +11,7 @@ use super::eligibility::Rules;
 use super::index_file::{Answer, Rendered};
 use super::{Catalog, Index, Layer, Root};
 use crate::host::ours;
-use crate::policy::Asks;
+use crate::policy::{Asks, Trust};
 use crate::run_context::RunContext;
 use crate::sys::hash;
 
@@ -124,12 +124,18 @@ impl<'a> Source<'a> {
             let _ = write!(name, "{:?} ", self.ctx.context_or_why());
         }
         let trusts = &self.rules.trusts;
+        let mut say = |trust| match trust {
+            Trust::Given => name.push_str("given "),
+            other => {
+                let _ = write!(name, "{other:?} ");
+            }
+        };
         let each = self.roots.iter().enumerate();
         for (at, root) in each.filter(|(_, root)| root.layer == Layer::Project) {
             let holder = RunContext::holder_of(&root.dir);
-            let _ = write!(name, "{:?} ", trusts.of_part(self.ctx, holder, &root.dir));
+            say(trusts.of_part(self.ctx, holder, &root.dir));
             for dir in self.index.directories(at, &self.roots) {
-                let _ = write!(name, "{:?} ", trusts.of_skill(self.ctx, &dir));
+                say(trusts.of_skill(self.ctx, &dir));
             }
         }
         if name.len() > ANSWER_NAME {

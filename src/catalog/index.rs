@@ -165,7 +165,9 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
                 return true;
             }
             let again = load_entry(&dir);
+            // A link that leads nowhere is no entry any more, whatever was wrong with its target.
             again.stamp.is_none()
+                && dir.is_dir()
                 && Some(&*again.cached) == stored.cached().get(entry.cached.clone())
         })
 }

@@ -18,7 +18,7 @@ use crate::sys::{cache_file, hash, limits};
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg4";
+const MAGIC: &[u8; 16] = b"agent-skills dg5";
 
 /// A digest, and what was seen while it was computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,9 +79,7 @@ struct Known {
     digested: Digested,
     /// Whether the record of trust contains this digest for it.
     is_agreed: bool,
-    /// The directory that most paths are relative to.
-    base: PathBuf,
-    /// Of all that a disclosure shows.
+    /// Of all that a disclosure shows. Most paths are relative to the directory it is in.
     disclosed: Stamps,
     rest: Part,
 }
@@ -128,16 +126,16 @@ impl DigestCache {
         }
     }
 
-    /// The digest of what is at `path`, if nothing changed since [`DigestCache::agree`]: neither
+    /// The [`Digested::skills`] at `path`, if nothing changed since [`DigestCache::agree`]: neither
     /// the record of trust nor what is at `path`. `of` says what kind of digest it is. To disclose a
     /// skill, the fewer stamps suffice.
-    pub fn agreed(&self, of: &str, path: &Path) -> Option<Digested> {
+    pub fn agreed(&self, of: &str, path: &Path) -> Option<Vec<String>> {
         let known = self.known.borrow();
-        let key = key(of, path)?;
+        let (base, key) = (path.parent()?, key(of, path)?);
         let known = known.get(&key).filter(|known| known.is_agreed)?;
-        let is_current = self.all_unchanged(&known.base, &known.disclosed)
-            && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(&key, known));
-        is_current.then(|| known.digested.clone())
+        let is_current = self.all_unchanged(base, &known.disclosed)
+            && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, &key, known));
+        is_current.then(|| known.digested.skills.clone())
     }
 
     /// Notes that the record of trust contains the digest that is known of what is at `path`.
@@ -165,7 +163,7 @@ impl DigestCache {
             return Ok(make()?.0);
         };
         let is_current = |known: &&Known| {
-            self.all_unchanged(&known.base, &known.disclosed) && self.rest_is_unchanged(&key, known)
+            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, &key, known)
         };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digested.clone());
@@ -183,11 +181,11 @@ impl DigestCache {
         Ok(digested)
     }
 
-    fn rest_is_unchanged(&self, key: &str, known: &Known) -> bool {
+    fn rest_is_unchanged(&self, base: &Path, key: &str, known: &Known) -> bool {
         let learned = self.learned.borrow().get(key).cloned();
         let rest = learned.or_else(|| self.part(&known.rest));
         let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
-        stamps.is_some_and(|stamps| self.all_unchanged(&known.base, &stamps))
+        stamps.is_some_and(|stamps| self.all_unchanged(base, &stamps))
     }
 
     /// A part of the second file, if it is still the one that was meant.
@@ -236,7 +234,6 @@ impl Known {
         let known = Self {
             digested: digested.clone(),
             is_agreed: false,
-            base: base.to_owned(),
             disclosed: relative(disclosed, base),
             rest: Part::default(),
         };

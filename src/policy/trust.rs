@@ -76,9 +76,13 @@ impl Trusts {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
+        let is_known = self.is_known(dir);
+        if is_known && self.is_known(root) {
+            return Trust::Given;
+        }
         let holder = RunContext::holder_of(root);
         // A directory without a skill is one of the shared files.
-        if !self.is_known(dir) && find_skill_file(dir).is_some() {
+        if !is_known && find_skill_file(dir).is_some() {
             let own = self.of_part(ctx, holder, dir);
             if own != Trust::Given {
                 return own;
@@ -114,7 +118,7 @@ impl Trusts {
             return *found == Trust::Given;
         }
         let known = self.digests.agreed(PART, path);
-        let given = known.map(|known| self.once(path, || self.is_given(path, known.skills)));
+        let given = known.map(|skills| self.once(path, || self.is_given(path, skills)));
         given.is_some()
     }
 
