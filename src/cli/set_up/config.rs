@@ -263,7 +263,8 @@ fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
         return Ok(found.into_iter().map(line).collect());
     }
     let path: Vec<&str> = key.split('.').collect();
-    if Key::find(&path).is_some() {
+    let entry = [&path[..], &["x"]].concat();
+    if Key::find(&path).or(Key::find(&entry)).is_some() {
         return Ok(format!("`{key}` is not set\n"));
     }
     let text = format!("there is no key `{}`", key.escape_debug());
