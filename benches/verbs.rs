@@ -33,7 +33,7 @@ const GATES: [(&str, &str, f64); 18] = [
     ("audit --summary", "cat", 6.0),
     ("trust", "cat", 40.0),
     ("list, trusted project", "cat", 15.0),
-    ("scan of 12 MB", "sha256sum", 6.0),
+    ("scan of 17 MB", "sha256sum", 6.0),
     ("source add", "cat of the source", 40.0),
     ("search", "cat of the source", 1.0),
     ("list --available", "cat of the source", 6.0),
@@ -146,7 +146,7 @@ fn round(skills: usize, times: &mut Times) {
         fs::write(large.join(format!("{at}.md")), words(at, 5000)).unwrap();
     }
     time("sha256sum", Command::new("sha256sum").args(files(&large)));
-    time("scan of 12 MB", ours(&["scan"]).arg(&large));
+    time("scan of 17 MB", ours(&["scan"]).arg(&large));
 
     // A project with the same skills, in a home of its own.
     let project = root.path().join("project");
