@@ -307,19 +307,19 @@ fn whatever_changes_after_trust_asks_again() {
 /// A warm call does not read the record of trust; whatever happens to it ends what was known.
 #[test]
 fn trust_ends_with_its_record_in_a_warm_call_too() {
-    let record = |host: &Host| host.plugin_dir().join("trust.json");
-    let ways: [(&str, &dyn Fn(&Host)); 5] = [
-        ("revoked", &|host| {
+    type Change = fn(&Host, &Path);
+    let ways: [(&str, Change); 5] = [
+        ("revoked", |host, _| {
             host.succeeds(&["untrust"]);
         }),
-        ("removed", &|host| fs::remove_file(record(host)).unwrap()),
-        ("damaged", &|host| fs::write(record(host), "{").unwrap()),
-        ("writable by others", &|host| {
-            fs::set_permissions(record(host), Permissions::from_mode(0o666)).unwrap();
+        ("removed", |_, record| fs::remove_file(record).unwrap()),
+        ("damaged", |_, record| fs::write(record, "{").unwrap()),
+        ("writable by others", |_, record| {
+            fs::set_permissions(record, Permissions::from_mode(0o666)).unwrap();
         }),
-        ("with other digests", &|host| {
-            let text = fs::read_to_string(record(host)).unwrap();
-            fs::write(record(host), text.replace('1', "0")).unwrap();
+        ("with other digests", |_, record| {
+            let text = fs::read_to_string(record).unwrap();
+            fs::write(record, text.replace('1', "0")).unwrap();
         }),
     ];
     for (way, change) in ways {
@@ -331,7 +331,7 @@ fn trust_ends_with_its_record_in_a_warm_call_too() {
             is_offered(&host, "evil") && is_offered(&host, "evil"),
             "{way}"
         );
-        change(&host);
+        change(&host, &host.plugin_dir().join("trust.json"));
         assert!(!is_offered(&host, "evil"), "{way}");
     }
 }
