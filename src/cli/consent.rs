@@ -14,7 +14,7 @@ use super::screen::Screen;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::run_context::RunContext;
-use crate::sys::{eprint, tell};
+use crate::sys::{eprint, lines_too_many, tell};
 
 /// How a command decides whether to proceed.
 #[derive(Debug, Clone, Copy)]
@@ -272,8 +272,15 @@ fn look(plan: &Plan, show: Option<&str>) -> String {
     }
 }
 
-/// Whether a person at the terminal says yes.
+/// Whether a person at the terminal says yes. An author decides how much there is to read before
+/// that, so a person is told when its beginning may have left the screen.
 pub fn agrees(question: &str) -> bool {
+    if let Some(lines) = lines_too_many() {
+        eprint(format_args!(
+            "These are {lines} lines, more than the terminal shows at once: read them from the \
+             beginning.\n"
+        ));
+    }
     let answer = asked(&format!("{question} [y/N] ")).to_ascii_lowercase();
     ["y", "yes"].contains(&answer.as_str())
 }

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use crate::marketplace::{Difference, Origin};
-use crate::skill::{brief, one_line, visible};
+use crate::skill::{brief, one_line, shown_name, visible};
 
 /// The length of a line with scripts or tools, after which the next begins.
 const WIDTH: usize = 100;
@@ -92,7 +92,7 @@ fn some(files: &[String]) -> String {
 
 /// All scripts or tools, since who agrees to them must have seen them, on as many lines as it takes.
 pub fn list(items: &[String]) -> String {
-    let items: Vec<String> = items.iter().map(|item| one_line(&visible(item))).collect();
+    let items: Vec<String> = items.iter().map(|item| shown_name(item)).collect();
     let (mut text, mut width) = (String::new(), 0);
     for word in items.join(", ").split(' ') {
         let wide = word.chars().count();

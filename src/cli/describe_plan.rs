@@ -12,7 +12,7 @@ use super::table::shortened;
 use super::wrap::hanging;
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Powers, Severity};
 use crate::permission::{Restriction, Rule};
-use crate::skill::{brief, one_line, visible};
+use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};
 
 /// The length of a description that says what a skill is.
@@ -195,7 +195,7 @@ impl Described<'_> {
         lines: usize,
         (behind, what): (&str, &str),
     ) -> String {
-        let names: Vec<String> = names.map(|name| one_line(&visible(name))).collect();
+        let names: Vec<String> = names.map(|name| shown_name(name)).collect();
         let width = self.screen.width.unwrap_or(WIDTH);
         let room = (width.saturating_sub(INDENT) * lines).saturating_sub(behind.width());
         let mut columns = 0;
@@ -231,7 +231,7 @@ pub fn tools(name: &str, powers: &Powers) -> Vec<(&'static str, String)> {
 /// All tools that these rules cover.
 fn named(rules: &[Rule]) -> String {
     let names = rules.iter().flat_map(Rule::host_names);
-    let names = distinct(names.map(|name| one_line(&visible(&name))));
+    let names = distinct(names.map(|name| shown_name(&name)));
     names.join(", ")
 }
 

@@ -44,6 +44,6 @@ pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath, normal};
 pub use runner::{Candidates, PYTHON, Runner, Shebang, has_bit};
-pub use text::{brief, one_line, visible};
+pub use text::{brief, one_line, shown_name, visible};
 pub use tokens::{shown as shown_tokens, tokens};
 pub use wishes::{SkillScope, flag};

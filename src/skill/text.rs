@@ -22,6 +22,12 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// A name or path that a stranger chose, on one line: what hides is written as [`visible`] does, and
+/// blanks are one, so that it cannot look like a line of ours where a terminal breaks it.
+pub fn shown_name(name: &str) -> String {
+    one_line(&visible(name))
+}
+
 /// At most `max` characters on one line.
 pub fn brief(text: &str, max: usize) -> String {
     shorten(&one_line(text), max)

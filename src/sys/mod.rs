@@ -38,6 +38,6 @@ pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
 pub use shown::{Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_told, kept};
-pub use shown::{progress, running, seen, shown, tell, visible, warn};
+pub use shown::{lines_too_many, progress, running, seen, shown, tell, visible, warn};
 pub use time::{Moment, millis};
 pub use uri::URI_PATH;

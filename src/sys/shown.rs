@@ -6,12 +6,12 @@ use std::cell::{Cell, RefCell};
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::terminal;
 use super::text::without_split_end;
-use super::wrap::wrapped;
+use super::wrap::{lines_shown, wrapped};
 
 /// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
 /// stranger who uses them gains nothing.
@@ -172,10 +172,24 @@ impl<W: Write> Write for Shown<W> {
 pub fn eprint(text: Arguments) {
     let text = shown(text.to_string(), false);
     let text = match terminal::error_columns() {
-        Some(width) => wrapped(&text, width),
+        Some(width) => {
+            let text = wrapped(&text, width);
+            LINES.fetch_add(lines_shown(&text, width), Ordering::Relaxed);
+            text
+        }
         None => text,
     };
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The lines of a terminal that [`eprint`] wrote since [`lines_too_many`].
+static LINES: AtomicUsize = AtomicUsize::new(0);
+
+/// How many lines [`eprint`] wrote since the last call, if the terminal shows fewer at once.
+pub fn lines_too_many() -> Option<usize> {
+    let lines = LINES.swap(0, Ordering::Relaxed);
+    let rows = terminal::error_rows()?;
+    (lines >= rows).then_some(lines)
 }
 
 /// Whether a person asked for errors and answers only.

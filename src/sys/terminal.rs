@@ -19,3 +19,10 @@ pub fn error_columns() -> Option<usize> {
     let width = size.map(|(width, _)| usize::from(width.0));
     width.filter(|width| *width > 0)
 }
+
+/// Its height in lines.
+pub fn error_rows() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(stderr());
+    let height = size.map(|(_, height)| usize::from(height.0));
+    height.filter(|height| *height > 0)
+}

@@ -21,6 +21,12 @@ pub fn wrapped(text: &str, width: usize) -> String {
     fitted
 }
 
+/// How many lines of a terminal `text` takes, with what is wider than one.
+pub fn lines_shown(text: &str, width: usize) -> usize {
+    let shown = |line: &str| columns(line).div_ceil(width).max(1);
+    text.lines().map(shown).sum()
+}
+
 /// `text` after `first`, with later lines indented by `indent`.
 pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();

@@ -11,9 +11,14 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::Host;
 use crate::repository::Hub;
 
+/// Both ends of a new pseudo-terminal of an ordinary height.
+pub fn terminal(width: u16) -> (File, File) {
+    terminal_of(width, 24)
+}
+
 /// Both ends of a new pseudo-terminal: ours, and the program's. Neither is inherited by what another
 /// test starts meanwhile.
-pub fn terminal(width: u16) -> (File, File) {
+pub fn terminal_of(width: u16, height: u16) -> (File, File) {
     // The standard library opens every file so that no child inherits it.
     let mut options = File::options();
     options.read(true).write(true).custom_flags(libc::O_NOCTTY);
@@ -23,7 +28,7 @@ pub fn terminal(width: u16) -> (File, File) {
     let path = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
     let theirs = options.open(path).unwrap();
     let size = Winsize {
-        ws_row: 24,
+        ws_row: height,
         ws_col: width,
         ws_xpixel: 0,
         ws_ypixel: 0,

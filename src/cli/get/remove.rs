@@ -12,7 +12,11 @@ use crate::error::Result;
 use crate::marketplace::{InstalledName, Market, Removed, Unsaved};
 use crate::policy::Event;
 use crate::run_context::RunContext;
-use crate::skill::visible;
+use crate::skill::shown_name;
+use crate::sys::text::shorten;
+
+/// The length of the reason for a question: a skill may have changed in very many files.
+const WHY: usize = 300;
 
 /// Remove installed skills
 #[derive(Debug, clap::Args)]
@@ -52,7 +56,7 @@ impl Remove {
         };
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         let agrees = |name: &InstalledName, why: &Unsaved| {
-            let why = visible(&why.to_string());
+            let why = shorten(&shown_name(&why.to_string()), WHY);
             let shown = format!(
                 "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
             );

@@ -9,21 +9,22 @@ use crate::cli::caller::pasted;
 use crate::cli::describe_plan::tools;
 use crate::cli::wrap::hanging;
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
-use crate::skill::{Hooks, Runner, Skill, SkillPath, visible};
+use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
 use crate::sys::text::{count, listed};
 
 /// The names of one kind that are shown.
 const NAMED: usize = 12;
 
-/// The files, scripts, tools and hooks of the skill in `dir`, a line each.
-pub fn abilities(dir: &Path, files: &[String]) -> Vec<String> {
+/// The files, scripts, tools and hooks of the skill in `dir`, a line each, and whether the scan has
+/// severe findings.
+pub fn abilities(dir: &Path, files: &[String]) -> (Vec<String>, bool) {
     let is_script = |file: &&String| match Runner::at(&dir.join(file.as_str())) {
         Ok(runner) => runner.is_some(),
-        // What cannot be read may be one.
-        Err(error) => error.kind() != ErrorKind::NotFound,
+        // What cannot be read, or has a name that is not UTF-8, may be one.
+        Err(error) => error.kind() != ErrorKind::NotFound || file.contains('\u{fffd}'),
     };
     let scripts = files.iter().filter(is_script);
-    let scripts: Vec<String> = scripts.map(|file| visible(file)).collect();
+    let scripts: Vec<String> = scripts.map(|file| shown_name(file)).collect();
     let (total, some) = (count(files.len(), "file"), count(scripts.len(), "script"));
     let mut lines = vec![match listed(&scripts, NAMED) {
         none if none.is_empty() => format!("{total}, no scripts"),
@@ -31,23 +32,21 @@ pub fn abilities(dir: &Path, files: &[String]) -> Vec<String> {
     }];
     let Ok(skill) = Skill::load(dir) else {
         lines.push("its SKILL.md cannot be read as that of a skill".to_owned());
-        return lines;
+        return (lines, false);
     };
     let tools = tools(skill.name.as_str(), &Powers::of(&skill)).into_iter();
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
     let is_severe = |finding: &Finding| finding.severity >= Severity::High;
-    match scan_directory(dir).into_iter().filter(is_severe).count() {
-        0 => {}
-        severe => {
-            let command = pasted(&["scan", &dir.display().to_string()]);
-            let found = count(severe, "severe finding");
-            lines.push(format!(
-                "the scan has {found}: `agent-skills {command}` shows them"
-            ));
-        }
+    let severe = scan_directory(dir).into_iter().filter(is_severe).count();
+    if severe > 0 {
+        let command = pasted(&["scan", &dir.display().to_string()]);
+        let found = count(severe, "severe finding");
+        lines.push(format!(
+            "the scan has {found}: `agent-skills {command}` shows them"
+        ));
     }
-    lines
+    (lines, severe > 0)
 }
 
 /// The lines, each below what is named above them.
@@ -69,10 +68,10 @@ pub fn hooks(skill: &Skill) -> Vec<String> {
             // They run one after the other, until one fails.
             Some(error) => Some(format!(
                 "cannot run {when}: {}",
-                visible(&error.to_string())
+                shown_name(&error.to_string())
             )),
             None if scripts.is_empty() => None,
-            None => Some(format!("runs {when}: {}", visible(&scripts.join(", ")))),
+            None => Some(format!("runs {when}: {}", shown_name(&scripts.join(", ")))),
         }
     };
     let both = [(pre, "when it is activated"), (post, "when that has ended")];

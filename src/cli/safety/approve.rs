@@ -131,7 +131,7 @@ fn describe(screen: Screen, entry: &Entry, before: Option<&Approvals>) -> Result
     let files: Vec<String> = files.into_keys().collect();
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
     let since = is_changed.then(|| "changed since it was approved".to_owned());
-    let lines = since.into_iter().chain(abilities(&entry.dir, &files));
+    let lines = since.into_iter().chain(abilities(&entry.dir, &files).0);
     Ok(below(lines, "  ", screen))
 }
 

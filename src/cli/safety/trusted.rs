@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use super::abilities::{abilities, below};
 use crate::cli::options::Common;
+use crate::cli::wrap::hanging;
 use crate::cli::{Screen, json};
 use crate::error::Result;
 use crate::policy::{Seen, Trust, Trusts};
 use crate::run_context::RunContext;
-use crate::skill::{one_line, visible};
+use crate::skill::{one_line, shown_name};
 use crate::sys::text::count;
 
 /// The parts that are described before the question; of more, only the dry run tells.
@@ -19,7 +20,7 @@ const SHOWN: usize = 10;
 
 /// What of a project a person is asked about.
 pub struct Look {
-    /// Each part that is new, changed or gone.
+    /// Each part that is new, changed or gone; first those with severe findings.
     parts: Vec<String>,
     /// Those that are as before.
     kept: usize,
@@ -37,22 +38,27 @@ impl Look {
         screen: Screen,
     ) -> Self {
         let trusts = Trusts::default();
-        let (mut parts, mut kept) = (Vec::new(), 0);
+        // Further in than what is inside, which a name could look like otherwise.
+        let below = |told: String| hanging("  ", &told, 6, screen);
+        let (mut parts, mut severe, mut kept) = (Vec::new(), Vec::new(), 0);
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
             match trusts.of_seen(ctx, holder, part) {
                 _ if !part.is_readable() => {
-                    parts.push(told(holder, &part.path, "it cannot be read"));
+                    parts.push(below(told(holder, &part.path, "it cannot be read")));
                 }
                 Trust::Given => kept += 1,
                 state => {
-                    parts.push(line(holder, &part.path, &state, "new") + &inside(part, screen));
+                    let (inside, is_severe) = inside(part, screen);
+                    let list = if is_severe { &mut severe } else { &mut parts };
+                    list.push(below(line(holder, &part.path, &state, "new")) + &inside);
                 }
             }
         }
         if whole {
             let gone = trusts.gone(ctx, holder);
-            parts.extend(gone.iter().map(|path| told(holder, path, "gone")));
+            parts.extend(gone.iter().map(|path| below(told(holder, path, "gone"))));
         }
+        parts.splice(..0, severe);
         let is_same = parts.is_empty() && !trusts.is_always(ctx, holder);
         Self {
             parts,
@@ -84,17 +90,17 @@ impl Look {
     }
 }
 
-/// What is in a part.
-fn inside(part: &Seen, screen: Screen) -> String {
+/// What is in a part, and whether the scan has severe findings there.
+fn inside(part: &Seen, screen: Screen) -> (String, bool) {
     let files = part.files();
-    let lines = if RunContext::is_place(&part.path) {
-        vec![count(files.len(), "file")]
+    let (lines, is_severe) = if RunContext::is_place(&part.path) {
+        (vec![count(files.len(), "file")], false)
     } else if part.path.is_dir() {
         abilities(&part.path, &files)
     } else {
-        Vec::new()
+        (Vec::new(), false)
     };
-    below(lines, "    ", screen)
+    (below(lines, "    ", screen), is_severe)
 }
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
@@ -121,8 +127,8 @@ fn told(holder: &Path, part: &Path, state: &str) -> String {
     } else {
         ""
     };
-    let (path, state) = (visible(&path.display().to_string()), visible(state));
-    format!("  {path}{what}: {state}\n")
+    let (path, state) = (shown_name(&path.display().to_string()), shown_name(state));
+    format!("{path}{what}: {state}")
 }
 
 /// A trusted directory, in the format that `--json` documents.
@@ -168,7 +174,7 @@ pub fn trusted(ctx: &RunContext, common: Common) -> Result<String> {
     for one in listed {
         let always = if one.always { "  always" } else { "" };
         let _ = writeln!(text, "{}{always}", one_line(one.path));
-        text.extend(one.differs);
+        text.extend(one.differs.iter().map(|line| format!("  {line}\n")));
     }
     Ok(text)
 }

@@ -2,10 +2,12 @@
 //! entries, until `rollback` moves them back. A skill is moved by one rename: a kill leaves it in
 //! one place or the other.
 
+use std::io::ErrorKind;
+
 use crate::error::Result;
 use crate::marketplace::install::Prepared;
 use crate::marketplace::lock::{InstalledName, LockEntry, Previous, previous};
-use crate::sys::{Base, Dir, EntryKind, EntryName};
+use crate::sys::{Base, Dir, EntryName};
 
 /// The directory of what would be lost otherwise.
 pub const STASH: EntryName = EntryName::from_static("stash");
@@ -19,14 +21,14 @@ pub fn last(base: &Base, name: &InstalledName) -> Result<Option<(Prepared, Previ
     let Some(stash) = home.and_then(|home| home.open_dir(&STASH).ok()) else {
         return Ok(None);
     };
-    let mut numbers = numbers(&stash, name);
-    numbers.sort_unstable();
-    let found = numbers.into_iter().rev().find_map(|number| {
-        let within = stash.open_dir(place(name, number).ok()?.entry()).ok()?;
-        let kept = previous::kept(&within, name, name.entry())?;
-        let name = name.clone();
-        Some((Prepared { within, name }, kept))
-    });
+    let found = places(&stash, name)
+        .into_iter()
+        .rev()
+        .find_map(|(_, within)| {
+            let kept = previous::kept(&within, name, name.entry())?;
+            let name = name.clone();
+            Some((Prepared { within, name }, kept))
+        });
     Ok(found)
 }
 
@@ -37,9 +39,14 @@ pub fn last(base: &Base, name: &InstalledName) -> Result<Option<(Prepared, Previ
 pub fn make_place(dir: &Dir, name: &InstalledName, entry: Option<&LockEntry>) -> Result<Dir> {
     let failed = |error| dir.error("keep the skill in", &STASH, &error);
     let stash = dir.make_dir(&STASH).map_err(failed)?;
-    let last = numbers(&stash, name).into_iter().max().unwrap_or_default();
-    let made = stash.new_of_ours(place(name, last + 1)?.entry());
-    let made = made.map_err(failed)?;
+    let last = places(&stash, name).last().map_or(0, |(number, _)| *number);
+    // What somebody else put there stays.
+    let mut names = (last + 1..).map(|number| InstalledName::parse(&format!("{name}-{number}")));
+    let free = names.find(|place| !place.as_ref().is_ok_and(|place| stash.has(place.entry())));
+    let free = free
+        .transpose()?
+        .ok_or_else(|| failed(ErrorKind::AlreadyExists.into()))?;
+    let made = stash.new_of_ours(free.entry()).map_err(failed)?;
     previous::write_entry(&made, entry)?;
     Ok(made)
 }
@@ -54,17 +61,18 @@ pub fn clear(dir: &Dir, place: &Dir) {
     }
 }
 
-fn place(name: &InstalledName, number: u32) -> Result<InstalledName> {
-    InstalledName::parse(&format!("{name}-{number}"))
-}
-
-/// The numbers of the places for this skill.
-fn numbers(stash: &Dir, name: &InstalledName) -> Vec<u32> {
-    let entries = stash.entries().unwrap_or_default().into_iter();
-    let dirs = entries.filter(|(_, kind)| *kind == EntryKind::Dir);
-    let number = |entry: &EntryName| {
+/// The places of ours for this skill, in the order of their numbers.
+fn places(stash: &Dir, name: &InstalledName) -> Vec<(u32, Dir)> {
+    let place = |entry: &EntryName| {
         let rest = entry.as_str()?.strip_prefix(&**name)?;
-        rest.strip_prefix('-')?.parse().ok()
+        let dir = stash.open_dir(entry).ok().filter(Dir::is_ours)?;
+        Some((rest.strip_prefix('-')?.parse().ok()?, dir))
     };
-    dirs.filter_map(|(entry, _)| number(&entry)).collect()
+    let entries = stash.entries().unwrap_or_default();
+    let mut places: Vec<_> = entries
+        .iter()
+        .filter_map(|(entry, _)| place(entry))
+        .collect();
+    places.sort_unstable_by_key(|(number, _)| *number);
+    places
 }

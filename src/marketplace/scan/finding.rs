@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::skill::{Severity, one_line, visible};
+use crate::skill::{Severity, one_line, shown_name};
 
 const SHOWN: usize = 120;
 
@@ -60,8 +60,8 @@ impl Finding {
     /// The same without its severity.
     pub fn remark(&self) -> String {
         let place = match self.line {
-            0 => visible(&self.file),
-            line => format!("{}:{line}", visible(&self.file)),
+            0 => shown_name(&self.file),
+            line => format!("{}:{line}", shown_name(&self.file)),
         };
         let Self {
             message,

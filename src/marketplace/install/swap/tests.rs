@@ -264,6 +264,26 @@ fn a_removal_to_the_stash_killed_anywhere_loses_nothing() {
 }
 
 #[test]
+fn what_others_put_into_the_stash_is_not_in_the_way() {
+    let killed = Killed::new();
+    let (root, x) = (killed.base.make().unwrap(), name("x"));
+    for theirs in ["x-4294967295", "x-1", "x-3", "x-01", "x-+7"] {
+        let place = killed.plugin.path().join("stash").join(theirs);
+        Killed::put(&place.join("x"), "theirs");
+        fs::write(place.join("entry.json"), "null").unwrap();
+    }
+    assert!(stash::last(&killed.base, &x).unwrap().is_none());
+    for (text, number) in [("first", "x-2"), ("second", "x-4")] {
+        let place = stash::make_place(&root, &x, None).unwrap();
+        assert!(place.path().ends_with(number), "{place:?}");
+        Killed::put(&place.path_of(x.entry()), text);
+        let (_, kept) = stash::last(&killed.base, &x).unwrap().unwrap();
+        let kept = fs::read_to_string(kept.dir.path().join("SKILL.md"));
+        assert_eq!(kept.unwrap(), text);
+    }
+}
+
+#[test]
 fn a_change_without_source_killed_anywhere_leaves_one_skill() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
