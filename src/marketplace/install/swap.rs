@@ -230,11 +230,19 @@ impl<'s> Changes<'s> {
     /// When another skill is offered under the name of one; then nothing is moved. Also when anything
     /// cannot be written. Skills already moved either stay or are all moved back.
     pub fn place_new(&mut self, new: &[New]) -> Result<Vec<bool>> {
+        self.place(new, Journal::of_new)
+    }
+
+    fn place(
+        &mut self,
+        new: &[New],
+        journal: impl Fn(&New) -> Result<Journal>,
+    ) -> Result<Vec<bool>> {
         let (skills, scratch) = (self.skills()?, self.scratch);
         self.check_names_free(new)?;
         let is_free = |(place, _): &&New| !skills.has(place.name.entry());
         let free: Vec<&New> = new.iter().filter(is_free).collect();
-        let journals: Result<Vec<_>> = free.iter().map(|new| Journal::of_new(new)).collect();
+        let journals: Result<Vec<_>> = free.iter().map(|new| journal(new)).collect();
         if self.is_dry() {
             return Ok(new.iter().map(|new| is_free(&new)).collect());
         }
@@ -346,7 +354,7 @@ impl<'s> Changes<'s> {
     /// # Errors
     /// As [`Changes::place_new`], and when a skill of that name is there again.
     pub fn bring_back(&mut self, from: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
-        if self.place_new(&[(from, entry)])? != [true] {
+        if self.place(&[(from, entry)], Journal::of_files)? != [true] {
             let text = format!("there is a skill `{}` again", from.name);
             return Err(Error::new(text).hint("remove that first"));
         }

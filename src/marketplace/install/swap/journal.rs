@@ -38,15 +38,20 @@ impl Journal {
         }
     }
 
-    /// What will be done to place a new skill.
-    pub fn of_new((place, entry): &New) -> Result<Self> {
-        let placed = match entry {
+    /// What will be done to place a new skill, whose entry was made from its files as they are now.
+    pub fn of_new(new: &New) -> Result<Self> {
+        let placed = match new.1 {
             Some(entry) if entry.kind == Kind::Link => None,
-            // It was computed from the files as they are now.
             Some(entry) => Some(entry.sha256.clone()),
-            None => Some(Digest::read(&place.path())?.sha256),
+            None => return Self::of_files(new),
         };
-        Ok(Self::new(&place.name, *entry, placed))
+        Ok(Self::new(&new.0.name, new.1, placed))
+    }
+
+    /// What will be done to place a skill whose files may differ from its entry.
+    pub fn of_files((place, entry): &New) -> Result<Self> {
+        let placed = Digest::read(&place.path())?.sha256;
+        Ok(Self::new(&place.name, *entry, Some(placed)))
     }
 }
 

@@ -284,6 +284,35 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
 }
 
 #[test]
+fn a_changed_skill_comes_back_from_the_stash_with_its_entry() {
+    for until in 0..=3 {
+        let killed = Killed::new();
+        let (root, x, old) = (killed.base.make().unwrap(), name("x"), entry("old"));
+        let within = stash::make_place(&root, &x, Some(&old)).unwrap();
+        let from = Prepared { within, name: x };
+        Killed::put(&from.path(), "changed");
+        let (x, new) = (&from.name, (&from, Some(&old)));
+        let steps: [&dyn Fn(); 3] = [
+            &|| {
+                let journal = Journal::of_files(&new).unwrap();
+                begin_journal(&killed.staging, &[journal]).unwrap();
+            },
+            &|| {
+                let skills = root.open_dir(&SKILLS).unwrap();
+                from.within.rename(x.entry(), &skills, x.entry()).unwrap();
+            },
+            &|| killed.lock("old"),
+        ];
+        steps[..until].iter().for_each(|step| step());
+        let is_back = until > 1;
+        let back = (Some("changed".to_owned()), Some("old".to_owned()));
+        let there = if is_back { back } else { (None, None) };
+        assert_eq!(killed.recovered(), there, "{until}");
+        assert_ne!(from.path().exists(), is_back, "{until}");
+    }
+}
+
+#[test]
 fn a_change_without_source_killed_anywhere_leaves_one_skill() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
