@@ -125,12 +125,13 @@ fn command(ctx: &RunContext, words: &[OsString]) -> Response {
         Err(Failure::Failed(error)) => Response::failure(&error).status(1),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage);
-            let mut parts = usage.split("\n\n");
+            let mut parts = usage.split("\n\n").map(str::trim);
             let error = Error::new(skill::one_line(parts.next().unwrap_or_default()));
-            let form = parts.find(|part| part.starts_with("Usage:"));
-            Response::failure(&match form {
-                Some(form) => error.hint(form.trim_end()),
-                None => error,
+            let helps = |part: &&str| part.starts_with("tip:") || part.starts_with("Usage:");
+            let help: Vec<&str> = parts.filter(helps).collect();
+            Response::failure(&match help.as_slice() {
+                [] => error,
+                help => error.hint(help.join("\n")),
             })
             .status(2)
         }

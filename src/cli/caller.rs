@@ -80,9 +80,11 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
         return Ok(());
     }
     let text = format!("only a person at a terminal can run `agent-skills {command}`");
-    Err(Error::new(text).hint(
-        "run it in a terminal; `agent-skills config set unattended true`, run in one, permits it without",
-    ))
+    Err(Error::new(text).hint(format!(
+        "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
+         `--yes` where it would ask",
+        ctx.config_path().display()
+    )))
 }
 
 /// The refusal of a command, as [`pasted`] writes it, that only the user may run.

@@ -21,12 +21,17 @@ use crate::marketplace::Candidate;
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::signals::ignoring_interrupts;
+use crate::sys::terminal;
 
 /// The length of a description that is shown whole, and of one that is enough for a model to choose.
 const CHARS: usize = 1024;
 const HOST_CHARS: usize = 100;
-/// How many rows are shown at once: with the question and the help they fit a small terminal.
-const ROWS: usize = 12;
+/// The lines that a list leaves free: for the question, which may take two, the help, a warning and
+/// what was typed.
+const AROUND: usize = 5;
+/// How many rows a list has at least, and how many where the terminal does not tell its height.
+const ROWS: usize = 3;
+const USUAL_ROWS: usize = 12;
 /// What stands before each row: where the cursor is, and whether it is marked.
 const MARKS: usize = 6;
 /// The width up to which names are aligned.
@@ -103,7 +108,7 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
     };
     let select = MultiSelect::new(&question, rows.collect())
         .with_help_message("type: filter, space: mark, enter: install, Esc: leave")
-        .with_page_size(ROWS)
+        .with_page_size(rows_at_once())
         .with_formatter(&chosen)
         .with_validator(at_least_one)
         .with_render_config(colours);
@@ -116,6 +121,12 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
         Err(_) => Err(Error::new("nothing was installed: you chose none")
             .hint("`--list` lists them, `--skill NAME` takes one")),
     }
+}
+
+/// How many rows are shown at once.
+fn rows_at_once() -> usize {
+    let fitting = |height: usize| height.saturating_sub(AROUND).max(ROWS);
+    terminal::error_rows().map_or(USUAL_ROWS, fitting)
 }
 
 /// The skills that a reference means, in the format that `--json` documents.

@@ -76,15 +76,12 @@ impl Consenting {
     }
 
     /// Shows what `command` would install, and decides; `show` is the command that shows a skill as a
-    /// whole. A host is shown only what it gets: the words of a refused skill are not for a model.
+    /// whole.
     ///
     /// # Errors
     /// When nobody can be asked and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
-        let told = describe(plan, show, self.screen);
-        if self.asked != Asked::Host {
-            self.show(format_args!("{told}"));
-        }
+        self.show(format_args!("{}", describe(plan, show, self.screen)));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -95,9 +92,6 @@ impl Consenting {
         }
         let suspects = (findings(plan), look(plan, show));
         self.unless_suspect(suspects, "installed", command)?;
-        if self.asked == Asked::Host {
-            self.show(format_args!("{told}"));
-        }
         Ok(true)
     }
 
@@ -110,7 +104,7 @@ impl Consenting {
     pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
-        if self.asked != Asked::Host && (self.asks() || needed) {
+        if self.asks() || needed {
             self.show(format_args!("{}", describe_difference(difference)));
         }
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
@@ -137,9 +131,6 @@ impl Consenting {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
-        if self.asked == Asked::Host && needed {
-            self.show(format_args!("{}", describe_difference(difference)));
-        }
         Ok(true)
     }
 
@@ -148,9 +139,7 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
-        if self.asked != Asked::Host {
-            eprint(format_args!("{}", describe_difference(difference)));
-        }
+        self.show(format_args!("{}", describe_difference(difference)));
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
@@ -167,9 +156,6 @@ impl Consenting {
         }
         let look = "they are new in that version".to_owned();
         self.unless_suspect((&difference.new_findings, look), "switched", command)?;
-        if self.asked == Asked::Host {
-            self.show(format_args!("{}", describe_difference(difference)));
-        }
         Ok(true)
     }
 
@@ -180,10 +166,10 @@ impl Consenting {
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
         self.show(format_args!("{}", describe_difference(difference)));
-        if !difference.new_tools.is_empty() {
+        if !difference.newly_usable.is_empty() {
             self.show(format_args!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
-                list(&difference.new_tools)
+                list(&difference.newly_usable)
             ));
         }
         self.decides("Apply it?", &difference.new_findings, "applied")

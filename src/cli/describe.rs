@@ -5,9 +5,6 @@ use std::fmt::{Display, Write as _};
 use crate::marketplace::{Difference, Origin};
 use crate::skill::{brief, one_line, shown_name, visible};
 
-/// The length of a line with scripts or tools, after which the next begins.
-const WIDTH: usize = 100;
-
 /// Why the commit may not belong to its source.
 pub fn doubt(from: &Origin) -> Option<String> {
     let doubt = from.doubt()?;
@@ -41,21 +38,24 @@ pub fn with_hint(error: impl Display, hint: Option<&str>) -> String {
     one_line(&format!("{error}{hint}"))
 }
 
-/// What an update would change.
+/// What an update would change, in rows like those of an install.
 pub fn describe_difference(difference: &Difference) -> String {
     let commits = from_to(difference.from.as_deref(), difference.to.as_deref());
     let commits = commits.map_or_else(String::new, |commits| format!(" {commits}"));
     let mut text = format!("{}:{commits}\n", difference.name);
+    let mut row = |label: &str, said: &str| {
+        let _ = writeln!(text, "    {label:12}  {said}");
+    };
     for (label, items) in [
         ("new files", some(&difference.added)),
         ("changed", some(&difference.changed)),
         ("gone", some(&difference.removed)),
         ("new scripts", list(&difference.new_scripts)),
-        ("newly asks for", list(&difference.new_tools)),
+        ("may also use", list(&difference.newly_usable)),
         ("can do more", list(&difference.new_powers)),
     ] {
         if !items.is_empty() {
-            let _ = writeln!(text, "    {label}: {items}");
+            row(label, &items);
         }
     }
     let fork = difference.provenance.as_deref().and_then(doubt);
@@ -65,13 +65,13 @@ pub fn describe_difference(difference: &Difference) -> String {
         .into_iter()
         .chain(fork)
     {
-        let _ = writeln!(text, "    warning: {doubt}");
+        row("warning", &doubt);
     }
     if difference.edited {
-        text.push_str("    it was changed after it was installed\n");
+        row("note", "it was changed after it was installed");
     }
     for finding in &difference.new_findings {
-        let _ = writeln!(text, "    {}", finding.summary());
+        row(finding.severity.as_str(), &finding.remark());
     }
     if let Some(diff) = &difference.text {
         text.push_str(&printable(diff));
@@ -90,23 +90,10 @@ fn some(files: &[String]) -> String {
     brief(&visible(&files.join(", ")), 300)
 }
 
-/// All scripts or tools, since who agrees to them must have seen them, on as many lines as it takes.
+/// All scripts or tools, since who agrees to them must have seen them.
 pub fn list(items: &[String]) -> String {
     let items: Vec<String> = items.iter().map(|item| shown_name(item)).collect();
-    let (mut text, mut width) = (String::new(), 0);
-    for word in items.join(", ").split(' ') {
-        let wide = word.chars().count();
-        width += 1 + wide;
-        if width > WIDTH && !text.is_empty() {
-            text.push_str("\n     ");
-            width = wide;
-        }
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text += word;
-    }
-    text
+    items.join(", ")
 }
 
 #[cfg(test)]
@@ -120,7 +107,7 @@ mod tests {
         let scripts = ["a.sh".to_owned(), "b\u{202e}hs.\nc.sh".to_owned()];
         for new_tools in [tools.clone(), vec![tools.join(" ")]] {
             let difference = Difference {
-                new_tools,
+                newly_usable: new_tools,
                 new_scripts: scripts.to_vec(),
                 ..Difference::default()
             };
@@ -128,11 +115,7 @@ mod tests {
             let words: Vec<&str> = shown.split([',', '\n', ' ']).collect();
             assert!(tools.iter().all(|tool| words.contains(&&**tool)), "{shown}");
             assert!(
-                shown.contains("    new scripts: a.sh, b<U+202E>hs.<U+000A>c.sh\n"),
-                "{shown}"
-            );
-            assert!(
-                shown.lines().all(|line| line.chars().count() < 130),
+                shown.contains("    new scripts   a.sh, b<U+202E>hs.<U+000A>c.sh\n"),
                 "{shown}"
             );
         }

@@ -15,7 +15,7 @@ use super::screen::Screen;
 use super::set_up::{hosts, man};
 use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::{be_quiet, eprint, keep_told, kept, running, shown, text::nearest};
+use crate::sys::{be_quiet, keep_told, kept, running, shown, text::nearest};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -66,24 +66,25 @@ pub fn run(
             Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
         });
-    after_told(answer)
-        .map(fit)
-        .map_err(|failure| match failure {
-            Failure::Answered(text) => Failure::Answered(fit(text)),
-            other => other,
-        })
+    with_told(answer).map(fit).map_err(|failure| match failure {
+        Failure::Answered(text) => Failure::Answered(fit(text)),
+        other => other,
+    })
 }
 
-/// The answer after what was told on the way, which an error does without.
-fn after_told(answer: Result<String, Failure>) -> Result<String, Failure> {
+/// The answer after what was told on the way. An error stays in front: its first word says that it
+/// is one.
+fn with_told(answer: Result<String, Failure>) -> Result<String, Failure> {
     let told = kept();
     match answer {
         Ok(answer) => Ok(told + &answer),
         Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
-        Err(failure) => {
-            eprint(format_args!("{told}"));
-            Err(failure)
+        Err(Failure::Failed(error)) if !told.is_empty() => {
+            let next = error.next_step().unwrap_or_default();
+            let next = format!("{next}\n\n{}", told.trim_end());
+            Err(error.hint(next.trim_start()).into())
         }
+        Err(failure) => Err(failure),
     }
 }
 

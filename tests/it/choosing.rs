@@ -1,11 +1,13 @@
 //! Choosing among several skills, and what an install shows: at a terminal, in a pipe, through a host.
 
+use std::fs::File;
+
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 
 use crate::Host;
 use crate::repository::Hub;
-use crate::terminal::{on, terminal};
+use crate::terminal::{on, terminal, terminal_of};
 
 /// What is long enough to be cut where it is.
 const LONG: &str = "Fills, merges and splits PDF files, one page at a time, and says of each what it \
@@ -46,7 +48,15 @@ const REPOSITORY: &str = "github:acme/skills";
 
 /// Runs a command at a terminal of 80 columns where keys do nothing by themselves.
 fn pressing(host: &Host, words: &[&str], keys: &str) -> (String, i32) {
-    let (ours, theirs) = terminal(80);
+    pressing_on(terminal(80), host, words, keys)
+}
+
+fn pressing_on(
+    (ours, theirs): (File, File),
+    host: &Host,
+    words: &[&str],
+    keys: &str,
+) -> (String, i32) {
     let mut modes = tcgetattr(&theirs).unwrap();
     modes.local_modes -= LocalModes::ISIG | LocalModes::ECHO;
     tcsetattr(&theirs, OptionalActions::Now, &modes).unwrap();
@@ -100,6 +110,21 @@ fn a_person_marks_skills_in_a_list() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(installed(&host), ["csv", "pdf", "sh", "warn"], "{shown}");
     assert_eq!(shown.matches("next: ").count(), 1, "{shown}");
+}
+
+#[test]
+fn a_list_is_as_long_as_the_terminal_allows() {
+    let text = |at| format!("---\nname: s{at}\ndescription: d\n---\n");
+    let host = (0..30).fold(Host::stdin(), |host, at| {
+        host.file(&format!("source/s{at}/SKILL.md"), text(at))
+    });
+    let source = host.skills_dir().join("source");
+    for (height, rows) in [(5, 3), (10, 5), (24, 19), (50, 30)] {
+        let words = ["install", source.to_str().unwrap()];
+        let (shown, _) = pressing_on(terminal_of(80, height), &host, &words, "\x1b");
+        let first = shown.split("type: filter").next().unwrap();
+        assert_eq!(first.matches("[ ]").count(), rows, "{height}: {shown}");
+    }
 }
 
 #[test]
@@ -220,13 +245,24 @@ fn a_host_shows_what_a_terminal_shows() {
             assert!(told.contains(part), "{part}: {told}");
         }
         assert!(!told.contains("skill_marketplace"), "{told}");
-        // What is refused says nothing of itself to a model.
+        // What is refused, too, behind the reason.
         let told = install("acme/skills@sh");
         assert!(
             told.starts_with("Error: ") && told.contains("secrets-sent"),
             "{told}"
         );
-        assert!(!told.contains("Runs commands."), "{told}");
+        for part in [
+            "\n\nagent-skills: `acme/skills@sh` is the skill `sh` of repository acme/skills\nFrom ",
+            "    scripts  run.sh\n",
+            "    high     run.sh:1 reads",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        let told = host.tool("agent-skills", &json!({"args": ["instal", "x"]}));
+        assert!(
+            told.contains("\ntip: ") && told.contains("'install'"),
+            "{told}"
+        );
         let json = json!({"args": ["install", "acme/skills@csv", "--json"]});
         let json: Value = serde_json::from_str(&host.tool("agent-skills", &json)).unwrap();
         assert_eq!(json["results"][0]["name"], "csv");

@@ -16,7 +16,7 @@ fn whatever_can_be_run_is_a_new_script() {
         let text = format!("{start}#!/bin/sh\necho ran\n");
         write(&dir, &format!("skills/pdf/{path}"), &text);
         let ran = host.person(&["update"]);
-        let told = format!("new scripts: {path}");
+        let told = format!("new scripts   {path}");
         assert!(ran.status == 1 && ran.stderr.contains(&told), "{ran:?}");
         let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
         assert!(answer.contains("new scripts"), "{answer}");

@@ -113,7 +113,7 @@ fn new_scripts_and_wider_tools_need_consent() {
         ran.stderr.contains("was left as it is") && ran.stderr.contains("--yes"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("new scripts: scripts/x.sh"), "{ran:?}");
+    assert!(ran.stderr.contains("new scripts   scripts/x.sh"), "{ran:?}");
     let answer = host.tool(
         "skill_marketplace",
         &json!({"action": "update", "skill_ref": ""}),
@@ -145,7 +145,7 @@ fn new_scripts_and_wider_tools_need_consent() {
     host.succeeds(&["update", "--yes"]);
     write(&dir, "skills/pdf/SKILL.md", &with("Read Write"));
     let ran = host.person(&["update"]);
-    assert!(ran.stderr.contains("newly asks for"), "{ran:?}");
+    assert!(ran.stderr.contains("may also use  write_file"), "{ran:?}");
     assert!(ran.stderr.contains("was left as it is"), "{ran:?}");
     write(
         &dir,

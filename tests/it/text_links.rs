@@ -45,7 +45,7 @@ fn what_it_names_is_installed_compared_and_scanned() {
         &text("allowed-tools: Read Bash", LURE),
     );
     let ran = host.person(&["update"]);
-    assert!(ran.stderr.contains("newly asks for: Read Bash"), "{ran:?}");
+    assert!(ran.stderr.contains("may also use  shell_exec\n"), "{ran:?}");
     assert!(ran.stderr.contains("decoded-to-shell"), "{ran:?}");
     assert_eq!(fs::read_to_string(&installed).unwrap(), text(READS, "b"));
     let scanned = host.succeeds(&["scan", "acme/skills@z"]);
@@ -139,7 +139,7 @@ fn an_installed_one_is_changed_and_was_allowed_nothing() {
     assert!(scanned.contains("decoded-to-shell"), "{scanned}");
     write(&dir, "skills/x/SKILL.md", &text("allowed-tools: Bash", "b"));
     let ran = host.person(&["update", "z"]);
-    assert!(ran.stderr.contains("newly asks for: Bash"), "{ran:?}");
+    assert!(ran.stderr.contains("may also use  shell_exec\n"), "{ran:?}");
     host.succeeds(&["update", "z", "--yes"]);
     let now = fs::read_to_string(host.skills_dir().join("z/SKILL.md")).unwrap();
     assert_eq!(now, text("allowed-tools: Bash", "b"));

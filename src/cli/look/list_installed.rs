@@ -12,7 +12,7 @@ use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::text::counted;
+use crate::sys::text::{count, counted};
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
@@ -121,9 +121,14 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
         None => "denials",
     });
     // Without a heading, the number needs its unit.
-    let unit = if screen.is_terminal() { "" } else { " tokens" };
     let cost = report.tokens.map(|tokens| tokens.instructions);
-    let tokens = cost.map(|cost| format!("{cost}{unit}"));
+    let tokens = cost.map(|cost| {
+        if screen.is_terminal() {
+            cost.to_string()
+        } else {
+            count(cost, "token")
+        }
+    });
     vec![
         Cell::new(one_line(&report.name)),
         Cell::new(one_line(report.version.as_deref().unwrap_or_default())),

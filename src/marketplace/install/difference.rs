@@ -33,6 +33,9 @@ pub struct Difference {
     pub new_scripts: Vec<String>,
     /// Tools that it newly requests or no longer denies.
     pub new_tools: Vec<String>,
+    /// The same in the host's names.
+    #[serde(skip)]
+    pub newly_usable: Vec<String>,
     /// What else it could do more: limits that it drops or changes, and other requests.
     pub new_powers: Vec<String>,
     /// Findings that the current version does not have.
@@ -73,6 +76,7 @@ impl Difference {
             changed: new.changed(&now.files),
             new_scripts: new_scripts.cloned().collect(),
             new_tools: old.new_tools(&planned.powers),
+            newly_usable: old.newly_usable(&planned.powers),
             new_powers: old.widened(&planned.powers),
             new_findings: findings
                 .filter(|finding| !known(finding))

@@ -2,10 +2,13 @@
 //! version could do more.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
+use crate::permission::{Restriction, Rule};
 use crate::skill::{Fields, Skill, ToolList};
+use crate::sys::text::distinct;
 
 /// What a skill's frontmatter decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -77,23 +80,48 @@ impl Powers {
         }
     }
 
-    /// The tools that the new version asks for or no longer denies, each with what is new about it.
+    /// The entries that the new version asks for or no longer denies, each with what is new about it.
     pub fn new_tools(&self, new: &Self) -> Vec<String> {
+        self.wider(new, |_, entries, _| entries)
+    }
+
+    /// The same in the host's names. What means nothing new there stays as it is written.
+    pub fn newly_usable(&self, new: &Self) -> Vec<String> {
+        self.wider(new, |host_names, entries, others| {
+            let known = host_names(others);
+            let mut names = host_names(&entries);
+            names.retain(|name| !known.contains(name));
+            if names.is_empty() { entries } else { names }
+        })
+    }
+
+    /// What is new about the tool lists. `named` names new entries, of which it is told how the host
+    /// names them, and those of the other version.
+    fn wider(
+        &self,
+        new: &Self,
+        named: impl Fn(HostNames, Vec<String>, &[String]) -> Vec<String>,
+    ) -> Vec<String> {
+        let only = |of: &[String], others: &[String]| {
+            let only = of.iter().filter(|entry| !others.contains(entry));
+            only.cloned().collect::<Vec<_>>()
+        };
         let mut wider = match (&self.allowed_tools, &new.allowed_tools) {
             (None, _) => Vec::new(),
             (Some(_), None) => vec!["every tool, as it has no allowed-tools any more".to_owned()],
-            (Some(old), Some(new)) => {
-                let wider = new.iter().filter(|tool| !old.contains(tool));
-                wider.cloned().collect()
-            }
+            (Some(old), Some(new)) => named(allowed, only(new, old), old),
         };
         let is_same = self.is_unclear && self.allowed_tools == new.allowed_tools;
         if new.is_unclear && self.allowed_tools.is_some() && !is_same {
             wider.push("every tool, if `tools` names none".to_owned());
         }
-        let denied = self.disallowed_tools.iter();
-        let no_more = denied.filter(|tool| !new.disallowed_tools.contains(tool));
-        wider.extend(no_more.map(|tool| format!("{tool}, which it denies now")));
+        let still = &new.disallowed_tools;
+        let no_more = named(denied, only(&self.disallowed_tools, still), still);
+        wider.extend(
+            no_more
+                .iter()
+                .map(|tool| format!("{tool}, which it denies now")),
+        );
         wider
     }
 
@@ -127,6 +155,24 @@ impl Powers {
     }
 }
 
+/// The host's names for the entries of a tool list.
+type HostNames = fn(&[String]) -> Vec<String>;
+
+fn allowed(entries: &[String]) -> Vec<String> {
+    let read = Restriction::parse("", Some(entries), &[], Path::new(""), Path::new(""));
+    let every = || vec!["every tool".to_owned()];
+    read.allowed().map_or_else(every, named)
+}
+
+fn denied(entries: &[String]) -> Vec<String> {
+    let read = Restriction::parse("", None, entries, Path::new(""), Path::new(""));
+    named(&read.denied)
+}
+
+fn named(rules: &[Rule]) -> Vec<String> {
+    distinct(rules.iter().flat_map(Rule::host_names))
+}
+
 fn written(fields: &Fields, key: &str) -> Option<String> {
     let value = fields.value(key).filter(|value| !value.is_null());
     value.map(ToString::to_string)
@@ -147,219 +193,4 @@ fn scope(fields: &Fields) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::marketplace::testing::everything;
-    use crate::skill::FIELDS;
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
-    /// The keys that decide nothing: they describe the skill to a reader.
-    const DESCRIBE: [&str; 15] = [
-        "name",
-        "description",
-        "license",
-        "compatibility",
-        "metadata",
-        "argumenthint",
-        "arguments",
-        "model",
-        "agent",
-        "version",
-        "whentouse",
-        "tags",
-        "effort",
-        "paths",
-        "<<",
-    ];
-    const TOOLS: [&str; 3] = ["allowedtools", "tools", "disallowedtools"];
-
-    fn powers(yaml: &str) -> Powers {
-        let text = format!("---\nname: x\n{yaml}\n---\nb\n");
-        let dir = Path::new("/x");
-        Powers::of(&Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).unwrap())
-    }
-
-    fn more(old: &str, new: &str) -> Vec<String> {
-        let (old, new) = (powers(old), powers(new));
-        let mut wider = old.new_tools(&new);
-        wider.extend(old.widened(&new));
-        wider
-    }
-
-    fn each_is_named(table: &[(&str, &str, &str)]) {
-        for (narrow, wide, named) in table {
-            let found = more(narrow, wide);
-            assert!(
-                found.iter().any(|one| one.contains(named)),
-                "{narrow} > {wide}: {found:?}"
-            );
-            for same in [narrow, wide] {
-                assert_eq!(more(same, same), [""; 0], "{same}");
-            }
-        }
-    }
-
-    #[test]
-    fn tools_that_were_not_permitted_are_named() {
-        each_is_named(&[
-            ("allowed-tools: Read", "", "every tool"),
-            ("allowed-tools: Read", "allowed-tools:", "every tool"),
-            (
-                "allowed-tools: Read",
-                "allowed-tools: Read, Bash",
-                "Read, Bash",
-            ),
-            (
-                "allowed-tools: Read",
-                "tools: codex",
-                "every tool, if `tools`",
-            ),
-            (
-                "tools: [Read, codex]",
-                "tools: codex",
-                "every tool, if `tools`",
-            ),
-            (
-                "allowed-tools: Read",
-                "tools: Read",
-                "every tool, if `tools`",
-            ),
-            ("disallowed-tools: Bash", "", "Bash, which it denies now"),
-            (
-                "disallowed-tools: Bash",
-                "disallowed-tools: Bash(rm:*)",
-                "Bash, which",
-            ),
-            (
-                "disallowed-tools: {Bash: true}",
-                "disallowed-tools: {Bash: false}",
-                "Bash, which",
-            ),
-        ]);
-    }
-
-    #[test]
-    fn what_could_do_more_is_named() {
-        each_is_named(&[
-            (
-                "execution: {sandbox: true}",
-                "",
-                "`execution` is nothing, not {\"sandbox\":true}",
-            ),
-            (
-                "execution: {sandbox: true}",
-                "Execution: {sandbox: true}",
-                "`execution` is nothing",
-            ),
-            (
-                "execution: {sandbox: true, network: restricted}",
-                "execution: {sandbox: true}",
-                "`execution`",
-            ),
-            (
-                "execution: {sandbox: true}",
-                "execution: {sandbox: true, allowed-paths: ['~']}",
-                "[\"~\"]",
-            ),
-            (
-                "disable-model-invocation: true",
-                "",
-                "`disable-model-invocation` is nothing",
-            ),
-            (
-                "disable_model_invocation: yes",
-                "disable-model-invocation: maybe",
-                "is nothing",
-            ),
-            (
-                "user-invocable: false",
-                "user-invocable: true",
-                "`user-invocable`",
-            ),
-            (
-                "scope: {agents: [ops]}",
-                "",
-                "`scope` is nothing, not agents ops",
-            ),
-            (
-                "scope: {agents: [ops]}",
-                "scope: {agents: ['*']}",
-                "`scope` is agents *",
-            ),
-            (
-                "context: fork",
-                "context: inline",
-                "`context` is nothing, not fork",
-            ),
-            (
-                "",
-                "hooks: {pre: run.sh}",
-                "`hooks` is {\"pre\":\"run.sh\"}",
-            ),
-            ("hooks: {pre: a.sh}", "hooks: {pre: b.sh}", "b.sh"),
-            ("", "requires: other", "`requires` is \"other\""),
-            ("", "priority: 10", "`priority` is 10, not 0"),
-            ("priority: -2", "", "`priority` is 0, not -2"),
-        ]);
-    }
-
-    #[test]
-    fn what_could_do_less_is_no_matter() {
-        for (wide, narrow) in [
-            ("", "allowed-tools: Read"),
-            ("allowed-tools: [Read, Bash]", "allowed-tools: [Read]"),
-            ("", "disallowed-tools: Bash"),
-            ("", "execution: {sandbox: true}"),
-            ("", "disable-model-invocation: true"),
-            ("", "scope: {agents: [ops]}"),
-            ("", "context: fork"),
-            ("hooks: {pre: run.sh}", ""),
-            ("priority: 10", "priority: 9"),
-            ("scope: project\ncontext: a", "scope: x\ncontext: b"),
-            ("version: 1\nauthor: a", "version: 2\nlicense: MIT"),
-            ("user-invocable: true", ""),
-        ] {
-            assert_eq!(more(wide, narrow), [""; 0], "{wide} > {narrow}");
-        }
-    }
-
-    /// A new key is read from the frontmatter by one of these calls, or is in the table of fields.
-    #[test]
-    fn every_key_is_a_power_or_a_description() {
-        const CALLS: [&str; 9] = [
-            "fields.value(\"",
-            "fields.text(\"",
-            "self.value(\"",
-            "self.text(\"",
-            "spelled(\"",
-            "flag(\"",
-            "folds_to(key,\"",
-            "folded=[\"",
-            "keys=[\"",
-        ];
-        let folded = |key: &str| key.replace(['-', '_'], "").to_lowercase();
-        let quoted = |text: &str| text.split('"').next().map(folded);
-        let decide = LIMITS.iter().chain(&REQUESTS).map(|(key, _)| folded(key));
-        let known = [&DESCRIBE[..], &TOOLS, &["priority"]].concat();
-        let known: BTreeSet<String> = known.into_iter().map(str::to_owned).chain(decide).collect();
-        let mut found = BTreeSet::new();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        for path in everything(&root) {
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let mut source = text;
-            source.retain(|c| !c.is_whitespace());
-            let source = source.split("#[cfg(test)]").next().unwrap_or_default();
-            // Elsewhere, the other calls read other things.
-            let of_skill = path.starts_with(root.join("skill"));
-            for call in &CALLS[..if of_skill { CALLS.len() } else { 2 }] {
-                found.extend(source.split(*call).skip(1).filter_map(quoted));
-            }
-        }
-        found.extend(FIELDS.iter().map(|field| folded(field.key)));
-        assert!(found.len() > 20, "{found:?}");
-        let unknown: Vec<_> = found.difference(&known).collect();
-        assert!(unknown.is_empty(), "classify them: {unknown:?}");
-    }
-}
+mod tests;

@@ -9,10 +9,12 @@ use crate::marketplace::fetch::tree;
 use crate::marketplace::reference::Want;
 use crate::marketplace::source::Found;
 use crate::skill::{SkillName, brief, one_line};
-use crate::sys::text::did_you_mean;
+use crate::sys::text::{did_you_mean, listed};
 
 /// The maximum number of skills that an error lists.
 const LISTED: usize = 60;
+/// The maximum number of skills of which a hint lists all.
+const FEW: usize = 5;
 
 /// Why nothing was chosen.
 #[derive(Debug)]
@@ -126,7 +128,7 @@ fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>
         _ => {
             let Some(ask) = ask else {
                 let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
-                let hint = "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all \
+                let hint = "choose some with `--skill a,b`, of a repository one as `OWNER/REPO@SKILL`, or all \
                             with `--all`";
                 return Err(Miss::refused(Error::new(text).hint(hint)));
             };
@@ -210,7 +212,12 @@ fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Miss {
     let near = written.and_then(|written| did_you_mean(written, names));
     let there = || match &shown[..] {
         [] => "a skill is a directory with a SKILL.md".to_owned(),
-        shown => format!("there are{}", list(shown)),
+        few if few.len() <= FEW => format!("there are{}", list(few)),
+        many => {
+            let names: Vec<&str> = many.iter().map(|found| found.skill.name.as_str()).collect();
+            let names = listed(&names, 3);
+            format!("there are {names}: `agent-skills install REPOSITORY --list` lists them")
+        }
     };
     let hint = near.unwrap_or_else(there);
     Miss {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Fetcher, Snapshot};
-use crate::marketplace::reference::{Place, Reading, Reference, Want};
+use crate::marketplace::reference::{Place, Reading, Reference, Want, is_local};
 use crate::marketplace::source::{Choosing, Found, Miss, Origin, choose, selects};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::sys::limits;
@@ -112,8 +112,11 @@ fn pick<'a>(
             continue;
         }
         let told = format!("`{requested}` is the {reading}");
+        // What is written as a path is what it says.
+        let is_plain = matches!(&reading.place, Place::Local(path) if path == requested)
+            && is_local(requested);
         // With several readings, it is not known before which one applies.
-        if readings.len() == 1 {
+        if readings.len() == 1 && !is_plain {
             note(&told);
         }
         let is_choice = Cell::new(choosing);
