@@ -126,12 +126,21 @@ pub fn in_a_call(ctx: &RunContext) -> bool {
     OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some())
 }
 
-/// A command, as [`pasted`] writes it, as it is typed to the host of this call.
+/// A command as it is typed to the host of this call.
 pub fn through_host(ctx: &RunContext, command: &str) -> String {
+    let typed = format!("chibi -p agent-skills \"{}\"", safe(command));
     match ctx.protocol {
-        Some(Protocol::Environment) => format!("chibi -p agent-skills {command}"),
-        _ => format!("chibi -p agent-skills \"{command}\""),
+        Some(Protocol::Environment) => format!("{typed} (chibi 0.4: -P)"),
+        _ => typed,
     }
+}
+
+/// A command to be copied between double quotes. A model wrote part of it, so it must not make a
+/// shell do more than run that command.
+fn safe(command: &str) -> String {
+    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
+    let kept = command.chars().filter(|c| !does_more(c));
+    kept.take(200).collect()
 }
 
 /// The command of these words, to be copied from a message into a shell. A model may have written

@@ -11,6 +11,7 @@ use super::describe::{describe_difference, list, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
 use super::options::Consent;
 use super::screen::Screen;
+use super::tool_names::newly_usable;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::run_context::RunContext;
@@ -166,10 +167,11 @@ impl Consenting {
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
         self.show(format_args!("{}", describe_difference(difference)));
-        if !difference.newly_usable.is_empty() {
+        let tools = newly_usable(&difference.powers);
+        if !tools.is_empty() {
             self.show(format_args!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
-                list(&difference.newly_usable)
+                list(&tools)
             ));
         }
         self.decides("Apply it?", &difference.new_findings, "applied")

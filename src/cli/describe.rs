@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
+use super::tool_names::newly_usable;
 use crate::marketplace::{Difference, Origin};
 use crate::skill::{brief, one_line, shown_name, visible};
 
@@ -51,7 +52,7 @@ pub fn describe_difference(difference: &Difference) -> String {
         ("changed", some(&difference.changed)),
         ("gone", some(&difference.removed)),
         ("new scripts", list(&difference.new_scripts)),
-        ("may also use", list(&difference.newly_usable)),
+        ("may also use", list(&newly_usable(&difference.powers))),
         ("can do more", list(&difference.new_powers)),
     ] {
         if !items.is_empty() {
@@ -99,21 +100,29 @@ pub fn list(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::Powers;
 
     #[test]
     fn what_is_agreed_to_is_shown_whole() {
         let chapters = (0..99).map(|at| format!("Read(docs/reference/chapter-{at}/**)"));
         let tools: Vec<String> = chapters.chain(["Bash".to_owned()]).collect();
         let scripts = ["a.sh".to_owned(), "b\u{202e}hs.\nc.sh".to_owned()];
-        for new_tools in [tools.clone(), vec![tools.join(" ")]] {
+        for entries in [tools.clone(), vec![tools.join(" ")]] {
+            let new = Powers {
+                allowed_tools: Some(entries),
+                ..Powers::none()
+            };
             let difference = Difference {
-                newly_usable: new_tools,
+                powers: (Powers::none(), new),
                 new_scripts: scripts.to_vec(),
                 ..Difference::default()
             };
             let shown = describe_difference(&difference);
-            let words: Vec<&str> = shown.split([',', '\n', ' ']).collect();
-            assert!(tools.iter().all(|tool| words.contains(&&**tool)), "{shown}");
+            for at in 0..99 {
+                let granted = format!("file_head(docs/reference/chapter-{at}/**),");
+                assert!(shown.contains(&granted), "{granted}: {shown}");
+            }
+            assert!(shown.contains(", shell_exec\n"), "{shown}");
             assert!(
                 shown.contains("    new scripts   a.sh, b<U+202E>hs.<U+000A>c.sh\n"),
                 "{shown}"

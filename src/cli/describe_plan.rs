@@ -1,17 +1,15 @@
 //! What an install would add, on one screen, for a person to decide. What a skill may do is never
 //! shortened.
 
-use std::path::Path;
-
 use unicode_width::UnicodeWidthStr;
 
 use super::caller::pasted;
 use super::describe::{doubt, short};
 use super::screen::Screen;
 use super::table::shortened;
+use super::tool_names::tools;
 use super::wrap::hanging;
-use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Powers, Severity};
-use crate::permission::{Restriction, Rule};
+use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
 use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};
 
@@ -38,6 +36,7 @@ pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen) -> String {
         let show = show.map(|show| show_of(show, plan, skill));
         Described {
             skill,
+            is_alone: plan.skills.len() == 1,
             show,
             screen,
         }
@@ -97,6 +96,8 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
 /// One skill of a plan.
 struct Described<'p> {
     skill: &'p Planned,
+    /// Whether the plan has no other.
+    is_alone: bool,
     /// The command that shows it as a whole, instead of which this is cut.
     show: Option<String>,
     screen: Screen,
@@ -110,7 +111,15 @@ impl Described<'_> {
             Some(_) => brief(description, DESCRIPTION),
             None => one_line(description),
         };
-        let about = format!("{}: {description}", self.skill.name);
+        let mut about = format!("{}: {description}", self.skill.name);
+        // Of several, each is known by the start.
+        if let Some(width) = self
+            .screen
+            .width
+            .filter(|_| self.is_cut() && !self.is_alone)
+        {
+            about = shortened(&about, width.saturating_sub(2));
+        }
         *text += &hanging("  ", &about, 2, self.screen);
         for (label, value) in self.rows() {
             *text += &hanging(&format!("    {label:8} "), &value, INDENT, self.screen);
@@ -125,14 +134,14 @@ impl Described<'_> {
             findings,
             ..
         } = self.skill;
-        let files = format!("{} ({}): ", self.skill.files, size(self.skill.bytes));
-        let others = self.skill.paths.iter();
-        let others = self.names(
-            others.filter(|path| !scripts.contains(path)),
-            1,
-            (&files, "more file"),
-        );
-        let mut rows = vec![("files", files + &others)];
+        let mut files = format!("{} ({})", self.skill.files, size(self.skill.bytes));
+        if self.is_alone || !self.is_cut() {
+            files += ": ";
+            let others = self.skill.paths.iter();
+            let others = others.filter(|path| !scripts.contains(path));
+            files += &self.names(others, 1, (&files, "more file"));
+        }
+        let mut rows = vec![("files", files)];
         if !scripts.is_empty() {
             rows.push((
                 "scripts",
@@ -165,9 +174,14 @@ impl Described<'_> {
         rows
     }
 
+    /// Whether lists are cut.
+    fn is_cut(&self) -> bool {
+        self.show.is_some()
+    }
+
     /// A finding; one that is not severe on one line.
     fn finding(&self, finding: &Finding) -> String {
-        let is_cut = self.show.is_some() && finding.severity < Severity::High;
+        let is_cut = self.is_cut() && finding.severity < Severity::High;
         match self.screen.width.filter(|_| is_cut) {
             Some(width) => shortened(&finding.remark(), width.saturating_sub(INDENT)),
             None => finding.remark(),
@@ -207,32 +221,6 @@ impl Described<'_> {
         let more = self.more(names.len() - shown, what);
         names[..shown].join(", ") + &more.map_or(String::new(), |(_, more)| format!(" {more}"))
     }
-}
-
-/// What a skill may and what it must not use, in the host's names.
-pub fn tools(name: &str, powers: &Powers) -> Vec<(&'static str, String)> {
-    let nowhere = Path::new("");
-    let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
-    let read = Restriction::parse(name, allowed, denied, nowhere, nowhere);
-    let mut may_use = match read.allowed().map(named) {
-        None if allowed.is_none() => "every tool, as it has no allowed-tools".to_owned(),
-        None => "every tool, as its allowed-tools has `*`".to_owned(),
-        Some(tools) if tools.is_empty() => "only what is always allowed".to_owned(),
-        Some(tools) => tools,
-    };
-    if powers.is_unclear {
-        may_use += "; or every tool, if its `tools` names none";
-    }
-    let mut rows = vec![("may use", may_use), ("never", named(&read.denied))];
-    rows.retain(|(_, tools)| !tools.is_empty());
-    rows
-}
-
-/// All tools that these rules cover.
-fn named(rules: &[Rule]) -> String {
-    let names = rules.iter().flat_map(Rule::host_names);
-    let names = distinct(names.map(|name| shown_name(&name)));
-    names.join(", ")
 }
 
 #[cfg(test)]

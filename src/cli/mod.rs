@@ -28,6 +28,7 @@ mod safety;
 mod screen;
 mod set_up;
 mod table;
+mod tool_names;
 mod welcome;
 mod wrap;
 mod write;

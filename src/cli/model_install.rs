@@ -6,9 +6,9 @@ use serde_json::Value;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::caller::pasted;
+use super::caller::{pasted, through_host};
 use super::decisions::decision;
-use crate::host::{Protocol, ours};
+use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, ToolCall};
@@ -85,28 +85,17 @@ fn for_people(words: &[String]) -> String {
 }
 
 fn refused(ctx: &RunContext, command: &str, permitted: &str) -> ModelInstall {
-    let command = format!("chibi -p agent-skills \"{}\"", safe(command));
-    let command = match ctx.protocol {
-        Some(Protocol::Environment) => format!("{command} (chibi 0.4: -P)"),
-        _ => command,
-    };
+    let command = through_host(ctx, command);
     ModelInstall::Refused(format!(
         "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
          at it and to run: {command}"
     ))
 }
 
-/// A command to be copied between double quotes. A model wrote part of it, so it must not make a
-/// shell do more than run that command.
-fn safe(command: &str) -> String {
-    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
-    let kept = command.chars().filter(|c| !does_more(c));
-    kept.take(200).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Protocol;
     use crate::sys::Env;
     use serde_json::json;
     use std::path::Path;

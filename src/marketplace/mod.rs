@@ -20,7 +20,9 @@ mod tests;
 
 pub use candidate::Candidate;
 pub use fetch::{Commit, Permit};
-pub use install::{Change, Difference, Edited, Installed, Plan, Planned, Powers, SKILLS, Status};
+pub use install::{
+    Change, Difference, Edited, Installed, Plan, Planned, Powers, SKILLS, Status, ToolKey,
+};
 pub use install::{Removed, Repaired, Switch, Unsaved, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{named_by_directory, offered_name};

@@ -208,7 +208,9 @@ fn a_list_is_only_looked_at() {
             "{told}"
         );
         assert!(
-            told.contains("install one: chibi -p agent-skills "),
+            told.contains(
+                "install one: chibi -p agent-skills \"install github:acme/skills --skill NAME\""
+            ),
             "{told}"
         );
         assert_eq!(installed(&host), [""; 0]);

@@ -135,10 +135,7 @@ fn new_scripts_and_wider_tools_need_consent() {
     host.succeeds(&["update"]);
     write(&dir, "skills/pdf/SKILL.md", &with("Read"));
     let ran = host.person(&["update"]);
-    for dropped in [
-        "`execution` is nothing",
-        "`disable-model-invocation` is nothing",
-    ] {
+    for dropped in ["`execution` is gone", "`disable-model-invocation` is gone"] {
         assert!(ran.stderr.contains(dropped), "{ran:?}");
     }
     assert_eq!(body(&host), limited);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::marketplace::Powers;
 use crate::skill::Skill;
+use std::path::Path;
 use std::rc::Rc;
 
 fn finding(severity: Severity, line: usize) -> Finding {
@@ -82,6 +83,20 @@ fn an_ordinary_skill_fits_a_screen_of_24_lines() {
     let whole = describe(&plan, None, Screen::wide(80));
     assert_eq!(whole.matches("(pipe-to-shell)").count(), 15, "{whole}");
     assert!(whole.contains("scripts/convert_page_11.py") && !whole.contains(" more"));
+}
+
+#[test]
+fn of_several_skills_each_takes_a_few_lines() {
+    let description = "Fills, merges and splits PDF files. ".repeat(9);
+    let frontmatter = format!("description: {description}\nallowed-tools: Write");
+    let mut plan = plan(&frontmatter, 1, &[]);
+    plan.chosen = true;
+    plan.skills = vec![plan.skills[0].clone(); 4];
+    let shown = describe(&plan, SHOW, Screen::wide(80));
+    assert_eq!(shown.lines().count(), 1 + 4 * 4, "{shown}");
+    assert_eq!(shown.matches("    scripts  scripts/convert").count(), 4);
+    assert_eq!(shown.matches("    may use  write_file").count(), 4);
+    assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::Screen;
 use crate::cli::caller::pasted;
-use crate::cli::describe_plan::tools;
+use crate::cli::tool_names::tools;
 use crate::cli::wrap::hanging;
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};

@@ -33,9 +33,9 @@ pub struct Difference {
     pub new_scripts: Vec<String>,
     /// Tools that it newly requests or no longer denies.
     pub new_tools: Vec<String>,
-    /// The same in the host's names.
+    /// What it may do now, and what it could do, of which those are made.
     #[serde(skip)]
-    pub newly_usable: Vec<String>,
+    pub powers: (Powers, Powers),
     /// What else it could do more: limits that it drops or changes, and other requests.
     pub new_powers: Vec<String>,
     /// Findings that the current version does not have.
@@ -76,8 +76,8 @@ impl Difference {
             changed: new.changed(&now.files),
             new_scripts: new_scripts.cloned().collect(),
             new_tools: old.new_tools(&planned.powers),
-            newly_usable: old.newly_usable(&planned.powers),
             new_powers: old.widened(&planned.powers),
+            powers: (old, planned.powers.clone()),
             new_findings: findings
                 .filter(|finding| !known(finding))
                 .cloned()

@@ -26,7 +26,7 @@ pub use add::{Installed, Status};
 pub use difference::Difference;
 pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};
-pub use powers::Powers;
+pub use powers::{Powers, ToolKey};
 pub use remove::{Removed, Unsaved};
 pub use repair::Repaired;
 pub use staging::{Prepared, Staging};

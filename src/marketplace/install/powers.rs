@@ -2,13 +2,10 @@
 //! version could do more.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 
-use crate::permission::{Restriction, Rule};
 use crate::skill::{Fields, Skill, ToolList};
-use crate::sys::text::distinct;
 
 /// What a skill's frontmatter decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -51,6 +48,15 @@ const REQUESTS: [(&str, Meaning); 2] = [
     ("requires", |fields| written(fields, "requires")),
 ];
 
+/// A tool list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKey {
+    /// `allowed-tools`.
+    Allowed,
+    /// `disallowed-tools`.
+    Denied,
+}
+
 impl Powers {
     /// Those of a skill that may do nothing.
     pub fn none() -> Self {
@@ -85,22 +91,11 @@ impl Powers {
         self.wider(new, |_, entries, _| entries)
     }
 
-    /// The same in the host's names. What means nothing new there stays as it is written.
-    pub fn newly_usable(&self, new: &Self) -> Vec<String> {
-        self.wider(new, |host_names, entries, others| {
-            let known = host_names(others);
-            let mut names = host_names(&entries);
-            names.retain(|name| !known.contains(name));
-            if names.is_empty() { entries } else { names }
-        })
-    }
-
-    /// What is new about the tool lists. `named` names new entries, of which it is told how the host
-    /// names them, and those of the other version.
-    fn wider(
+    /// The same, with new entries as `named` words them, which gets also those of the other version.
+    pub fn wider(
         &self,
         new: &Self,
-        named: impl Fn(HostNames, Vec<String>, &[String]) -> Vec<String>,
+        named: impl Fn(ToolKey, Vec<String>, &[String]) -> Vec<String>,
     ) -> Vec<String> {
         let only = |of: &[String], others: &[String]| {
             let only = of.iter().filter(|entry| !others.contains(entry));
@@ -109,14 +104,14 @@ impl Powers {
         let mut wider = match (&self.allowed_tools, &new.allowed_tools) {
             (None, _) => Vec::new(),
             (Some(_), None) => vec!["every tool, as it has no allowed-tools any more".to_owned()],
-            (Some(old), Some(new)) => named(allowed, only(new, old), old),
+            (Some(old), Some(new)) => named(ToolKey::Allowed, only(new, old), old),
         };
         let is_same = self.is_unclear && self.allowed_tools == new.allowed_tools;
         if new.is_unclear && self.allowed_tools.is_some() && !is_same {
             wider.push("every tool, if `tools` names none".to_owned());
         }
         let still = &new.disallowed_tools;
-        let no_more = named(denied, only(&self.disallowed_tools, still), still);
+        let no_more = named(ToolKey::Denied, only(&self.disallowed_tools, still), still);
         wider.extend(
             no_more
                 .iter()
@@ -130,17 +125,21 @@ impl Powers {
     pub fn widened(&self, new: &Self) -> Vec<String> {
         let value = |of: &Self, key: &str| {
             let value = of.limits.get(key).or_else(|| of.requests.get(key));
-            value.map_or_else(|| "nothing".to_owned(), String::clone)
+            value.cloned()
         };
         let keys = self.limits.keys().chain(new.requests.keys());
         let values = keys.map(|key| (*key, value(self, key), value(new, key)));
         let mut wider: Vec<_> = values.filter(|(_, old, new)| old != new).collect();
         if new.priority > self.priority {
             let (old, new) = (self.priority.to_string(), new.priority.to_string());
-            wider.push(("priority", old, new));
+            wider.push(("priority", Some(old), Some(new)));
         }
         let wider = wider.into_iter();
-        let wider = wider.map(|(key, old, new)| format!("`{key}` is {new}, not {old}"));
+        let wider = wider.map(|(key, old, new)| match (old, new) {
+            (Some(old), None) => format!("`{key}` is gone; it was {old}"),
+            (Some(old), Some(new)) => format!("`{key}` is {new}, not {old}"),
+            (None, new) => format!("`{key}` is new: {}", new.unwrap_or_default()),
+        });
         wider.collect()
     }
 
@@ -153,24 +152,6 @@ impl Powers {
         }
         all
     }
-}
-
-/// The host's names for the entries of a tool list.
-type HostNames = fn(&[String]) -> Vec<String>;
-
-fn allowed(entries: &[String]) -> Vec<String> {
-    let read = Restriction::parse("", Some(entries), &[], Path::new(""), Path::new(""));
-    let every = || vec!["every tool".to_owned()];
-    read.allowed().map_or_else(every, named)
-}
-
-fn denied(entries: &[String]) -> Vec<String> {
-    let read = Restriction::parse("", None, entries, Path::new(""), Path::new(""));
-    named(&read.denied)
-}
-
-fn named(rules: &[Rule]) -> Vec<String> {
-    distinct(rules.iter().flat_map(Rule::host_names))
 }
 
 fn written(fields: &Fields, key: &str) -> Option<String> {
