@@ -199,6 +199,7 @@ impl Consenting {
         if self.consent.yes {
             return Ok(true);
         }
+        self.show(format_args!("{shown}"));
         let here = format!(
             "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
         );
