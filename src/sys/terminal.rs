@@ -1,4 +1,4 @@
-//! Whether standard output and error are terminals, and how large they are. It never writes.
+//! Whether standard output and error are terminals, and how wide they are. It never writes.
 
 use std::io::IsTerminal;
 
@@ -11,13 +11,6 @@ pub fn columns() -> Option<usize> {
     stdout()
         .is_terminal()
         .then(|| size().map_or(0, |(width, _)| width.0.into()))
-}
-
-/// The height of the terminal on standard error, if there is one that tells it.
-pub fn error_rows() -> Option<usize> {
-    let size = terminal_size::terminal_size_of(stderr());
-    let height = size.map(|(_, height)| usize::from(height.0));
-    height.filter(|height| *height > 0)
 }
 
 /// The width of the terminal on standard error, if there is one that tells it.
