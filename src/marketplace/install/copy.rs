@@ -1,12 +1,15 @@
-//! Selects the files of one skill in a tree and writes them to a staging directory. A link is
+//! Selects the files of one skill in a tree, and scans them or writes them to a staging directory. A link is
 //! replaced by its target if that is in the repository, and otherwise left out and reported. Only
 //! regular files and directories are written.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Wanted, tree};
+use crate::marketplace::scan::{self, Finding, ScannedFile};
+use crate::skill::Skill;
 use crate::sys::{Dir, EntryPath, limits};
 
 /// The files of one skill.
@@ -120,6 +123,22 @@ impl CopyPlan {
     fn drop(&mut self, path: &str, why: &str) {
         self.dropped
             .push(format!("`{}` was left out: {why}", path.escape_debug()));
+    }
+
+    /// Scans the files of `skill`, without writing them.
+    ///
+    /// # Errors
+    /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read.
+    pub fn scan(&self, content: &dyn Content, skill: &Skill) -> Result<Vec<Finding>> {
+        let wanted: Vec<Wanted> = self.wanted().collect();
+        scan::scan_files(skill, wanted.len(), |scan| {
+            content.each(&wanted, limits::INSTALL_BYTES, &mut |index, size, bytes| {
+                let piece = &self.files[index];
+                let file = ScannedFile::read(&piece.to, bytes, size, piece.executable);
+                scan(file.map_err(|error| Error::io("read", Path::new(&piece.to), &error))?);
+                Ok(())
+            })
+        })
     }
 
     /// Writes the files below `dest`.

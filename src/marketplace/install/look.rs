@@ -1,7 +1,6 @@
 //! Shows and scans skills without installing them.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Wanted, read_small, tree};
@@ -119,11 +118,23 @@ impl Market<'_> {
             all,
             ..InstallOptions::default()
         };
+        let understood = Reference::parse(target, is_path.then_some(As::Path))?;
+        let staging = self.staging()?;
+        let mut fetcher = self.fetcher(&staging);
         // A single skill is selected by its name, several by `all`.
-        let one = self.show(target, &options(false), &mut |_| {});
-        let plan = one.or_else(|_| self.show(target, &options(true), note))?;
-        let skills = plan.skills.into_iter();
-        let each = skills.map(Rc::unwrap_or_clone);
-        Ok(each.map(|skill| (skill.name, skill.findings)).collect())
+        let one = options(false);
+        let one = self.pick(&mut fetcher, &understood, target, &one, &mut |_| {});
+        let picked = match one {
+            Ok(one) => one,
+            Err(_) => self.pick(&mut fetcher, &understood, target, &options(true), note)?,
+        };
+        plan::bring(&picked.snapshot, picked.chosen.iter())?;
+        let progress = Progress::new("scanning", picked.chosen.len(), self.progress);
+        let each = picked.chosen.iter().enumerate().map(|(at, found)| {
+            progress.at(at);
+            let findings = plan::scan(&picked.snapshot, found)?;
+            Ok((found.skill.name.to_string(), findings))
+        });
+        each.collect()
     }
 }

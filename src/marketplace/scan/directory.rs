@@ -1,50 +1,21 @@
-//! Scans a skill's directory: the type of each file, and its text.
+//! Scans a skill where it is a directory.
 
 use std::cmp::Reverse;
-use std::io::{self, Read};
-use std::num::NonZero;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use super::Severity::{High, Warn};
-use super::finding::{Finding, Kind};
-use super::{bytes, frontmatter, text};
+use super::Severity::Warn;
+use super::files::{ScannedFile, each_of, threads};
+use super::finding::Finding;
+use super::{frontmatter, text};
 use crate::marketplace::fetch::tree;
-use crate::skill::{Runner, Skill, has_bit, read_skill_file};
+use crate::skill::{Skill, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
-
-/// Text files meant for readers.
-const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
-
-const NUL: Kind = (
-    High,
-    "nul-bytes",
-    "has NUL bytes in a text, at which a reader stops and a program does not",
-);
-
-const LONG: Kind = (
-    High,
-    "long-text",
-    "is longer than what is scanned: read it before you trust it",
-);
-
-/// The most threads that scan at once: each has one file in memory, of at most
-/// [`limits::SCANNED_FILE`].
-const THREADS: usize = 4;
-/// So many files make it worth to start a thread.
-const FILES_A_THREAD: usize = 16;
 
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
 pub fn scan(dir: &Path) -> Vec<Finding> {
-    scan_with(
-        dir,
-        thread::available_parallelism()
-            .map_or(1, NonZero::get)
-            .min(THREADS),
-    )
+    scan_with(dir, threads())
 }
 
 /// As [`scan`], on at most so many threads.
@@ -54,7 +25,17 @@ fn scan_with(dir: &Path, threads: usize) -> Vec<Finding> {
         let mut entries = Vec::new();
         collect(&root, "", &mut entries);
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        found = inspect_all(&root, &entries, threads);
+        let (unread, in_files) = each_of(entries.len(), threads, |scan| {
+            let read = |(path, kind): &(String, EntryKind)| match read(&root, path, *kind) {
+                Ok(file) => {
+                    scan(file);
+                    None
+                }
+                Err(finding) => Some(finding),
+            };
+            entries.iter().filter_map(read).collect::<Vec<_>>()
+        });
+        found = [unread, in_files].concat();
     }
     if let Ok(skill) = Skill::load(dir) {
         let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
@@ -67,33 +48,30 @@ fn scan_with(dir: &Path, threads: usize) -> Vec<Finding> {
             found.extend(text::inspect(&file, &text, false));
         }
     }
-    found.sort_by_cached_key(|f| (Reverse(f.severity), f.file.clone(), f.line, f.code));
+    sort(&mut found);
     found
 }
 
-/// The findings in all files, in no order. Each thread takes the next file as soon as it is done
-/// with one.
-fn inspect_all(root: &Dir, entries: &[(String, EntryKind)], threads: usize) -> Vec<Finding> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found = Vec::new();
-        while let Some((path, kind)) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-            inspect(root, path, *kind, &mut found);
-        }
-        found
-    };
-    let others = (entries.len() / FILES_A_THREAD).clamp(1, threads) - 1;
-    thread::scope(|scope| {
-        // Without further threads this one does all.
-        let spawned = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (0..others).filter_map(spawned).collect();
-        let mut found = work();
-        for other in others {
-            // A file that cannot be judged must not pass for one without findings.
-            found.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        found
-    })
+/// All findings for a `skill` that is no directory here, the worst first. `read` hands over its
+/// files, which are so many.
+///
+/// # Errors
+/// Those of `read`.
+pub fn scan_files<E>(
+    skill: &Skill,
+    count: usize,
+    read: impl FnOnce(&mut dyn FnMut(ScannedFile)) -> Result<(), E>,
+) -> Result<Vec<Finding>, E> {
+    let (read, mut found) = each_of(count, threads(), read);
+    read?;
+    let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
+    found.extend(frontmatter::inspect(skill, &file));
+    sort(&mut found);
+    Ok(found)
+}
+
+fn sort(found: &mut [Finding]) {
+    found.sort_by_cached_key(|f| (Reverse(f.severity), f.file.clone(), f.line, f.code));
 }
 
 fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
@@ -111,60 +89,19 @@ fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
     }
 }
 
-fn inspect(root: &Dir, path: &str, kind: EntryKind, found: &mut Vec<Finding>) {
-    let mut say = |code, message| found.push(Finding::new((Warn, code, message), path, 0, ""));
+/// A file to scan, or why it is not.
+fn read(root: &Dir, path: &str, kind: EntryKind) -> Result<ScannedFile, Finding> {
+    let say = |code, message| Finding::new((Warn, code, message), path, 0, "");
     if kind == EntryKind::Link {
-        return say("link", "is a link, which may lead anywhere");
+        return Err(say("link", "is a link, which may lead anywhere"));
     }
-    let (mut bytes, mut is_longer) = (Vec::new(), false);
     let open = EntryPath::parse(path).ok_or_else(|| io::ErrorKind::InvalidInput.into());
     let read = open.and_then(|path| root.open_below(&path));
-    let read = read.and_then(|(file, metadata)| {
-        file.take(limits::SCANNED_FILE).read_to_end(&mut bytes)?;
-        is_longer = metadata.len() > limits::SCANNED_FILE;
-        Ok(has_bit(metadata.permissions().mode()))
+    let read = read.and_then(|(mut file, metadata)| {
+        let is_executable = has_bit(metadata.permissions().mode());
+        ScannedFile::read(path, &mut file, metadata.len(), is_executable)
     });
-    let Ok(is_executable) = read else {
-        return say("unreadable", "cannot be read");
-    };
-    if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
-        found.push(Finding::new(what, path, 0, ""));
-    }
-    let named = Path::new(path);
-    let is_meant = is_meant_as_text(named, &bytes);
-    let is_run = is_executable || Runner::of(named, false, &bytes).is_some();
-    let utf16 = bytes::utf16(&bytes).filter(|_| !is_run);
-    let has_nul = utf16.is_none() && bytes.contains(&0);
-    let (text, is_binary) = match utf16 {
-        Some(text) => (text.into(), false),
-        None => bytes::text(&bytes, is_meant),
-    };
-    let is_text = is_meant || is_executable && !is_binary;
-    for (kind, has) in [(NUL, has_nul), (LONG, is_longer)] {
-        if has && is_text {
-            found.push(Finding::new(kind, path, 0, ""));
-        }
-    }
-    let mut told = text::inspect(path, &text, !is_prose(named));
-    // Other bytes look like words by chance, and programs name what they may do.
-    told.retain(|finding| !is_binary || finding.severity >= High);
-    found.extend(told);
-}
-
-fn is_prose(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    PROSE
-        .iter()
-        .any(|prose| extension.eq_ignore_ascii_case(prose))
-}
-
-fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
-    is_prose(path) || Runner::of(path, false, bytes).is_some()
-}
-
-/// Whether the file `path` with this content is neither a text nor meant to be one.
-pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
-    !is_meant_as_text(path, bytes) && bytes::text(bytes, false).1
+    read.map_err(|_| say("unreadable", "cannot be read"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod bytes;
 mod comments;
 mod directory;
 mod encoded;
+mod files;
 mod finding;
 mod frontmatter;
 mod lines;
@@ -14,7 +15,8 @@ mod rules;
 mod text;
 
 pub use crate::skill::Severity;
-pub use directory::{is_binary, scan};
+pub use directory::{scan, scan_files};
+pub use files::{ScannedFile, is_binary};
 pub use finding::Finding;
 pub use rule::Rule;
 pub use rules::RULES;

@@ -56,6 +56,9 @@ pub struct Rule {
     /// Whether its patterns reach over a line of any length.
     #[serde(skip)]
     reaches: bool,
+    /// The line needs one of them.
+    #[serde(skip)]
+    words: &'static str,
     #[serde(skip)]
     tests: Vec<Test>,
 }
@@ -88,6 +91,7 @@ impl Rule {
             counter_example: "",
             source: "",
             reaches: false,
+            words: "",
             tests: Vec::new(),
         }
     }
@@ -130,9 +134,12 @@ impl Rule {
         Self { message, ..self }
     }
 
-    /// Needs one of these words on the line.
+    /// Needs one of these words on the line. By those that are named first, lines are found.
     #[must_use]
     pub fn has(self, words: &'static str) -> Self {
+        if self.words.is_empty() {
+            return Self { words, ..self };
+        }
         self.with(Test::Has(words))
     }
 
@@ -177,16 +184,12 @@ impl Rule {
         (severity, self.code, self.message)
     }
 
-    /// The words of which it needs one on a line.
+    /// The words by which lines are found that it has to look at.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
-        let words = self.tests.iter().find_map(|test| match test {
-            Test::Has(words) => Some(words.split('|')),
-            _ => None,
-        });
-        words.into_iter().flatten()
+        self.words.split('|')
     }
 
-    /// The indexes of the lines that it reports among those `looked` at, each with those of further
+    /// The indexes of the lines that it reports among those `looked` at, which have one of its words, each with those of further
     /// lines that it judges with it.
     pub fn find(&self, lines: &[Line], looked: &[usize]) -> Vec<(usize, Vec<usize>)> {
         let passes = |at: &usize| {

@@ -87,7 +87,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "ATT&CK T1105",
             )
             .means("has a URL of a bare address")
-            .has("://")
+            .has("://0|://1|://2|://3|://4|://5|://6|://7|://8|://9")
             .on(r"https?://(\d+\.\d+\.\d+\.\d+)(?:[/:]|{end})"),
         Rule::new("program-url", Warn)
             .finds(
@@ -97,6 +97,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .means("links to a program to download")
             .has(".exe|.dmg|.pkg|.msi")
+            .has("://")
             .on(r"{path}\.(?:exe|dmg|pkg|msi){end}"),
         Rule::new("override", Warn)
             .finds(
@@ -106,6 +107,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .means("tells the model to ignore its instructions")
             .has(" instructions")
+            .has("ignore |disregard |forget ")
             .on(r"(?:ignore|disregard|forget) (?:all )?
                 (?:previous|prior|all other|earlier|above) instructions"),
         Rule::new("secrecy", Warn)
@@ -116,6 +118,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .means("tells the model to keep something from its user")
             .has(" the user")
+            .has("tell |mention |reveal |show |inform ")
             .on(
                 r"(?:do not|don't|never) (?:tell (?:(?:this|it) to )?the user(?: about|\.)|
                 (?:mention|reveal|show|inform) (?:(?:this|it) to )?the user)",
@@ -167,6 +170,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .means("has the model follow a text that can change")
             .has("follow|obey|execute the instructions")
             .has("fetch |read |download |curl ")
+            .has("://")
             .on(r"{path}\.(?:md|txt){end}"),
         Rule::new("persistence", Warn)
             .finds(
@@ -242,7 +246,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         Rule::new("environment", Note)
             .finds("print(dict(os.environ))", "os.environ['HOME']", "CWE-526")
             .means("reads the whole environment")
-            .has("env")
+            .has("env |(os.environ|process.env)")
             .on(r"(?:^|[^a-z0-9_-]|print)env [|>]|dict\(os\.environ\)|json\.dumps\(os\.environ|
                 json\.stringify\(process\.env\)")
             .unless("grep"),

@@ -1,6 +1,7 @@
 //! Scans a text: its lines by the rules, its comments, words of look-alike letters, and base64
 //! (`encoded.rs`). Pure.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -54,7 +55,8 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut report = Report {
         file,
-        lines: text.lines().collect(),
+        text,
+        lines: OnceCell::new(),
         told: HashSet::new(),
         found: Vec::new(),
     };
@@ -111,7 +113,9 @@ fn has_letters(run: &str) -> bool {
 /// The findings in a text so far.
 struct Report<'t> {
     file: &'t str,
-    lines: Vec<&'t str>,
+    text: &'t str,
+    /// Those of the text, once one is reported.
+    lines: OnceCell<Vec<&'t str>>,
     told: HashSet<(&'static str, usize)>,
     found: Vec<Finding>,
 }
@@ -127,7 +131,7 @@ impl Report<'_> {
             let judged = if is_command {
                 &line.text
             } else {
-                self.lines[first - 1]
+                self.lines.get_or_init(|| self.text.lines().collect())[first - 1]
             };
             self.say(kind, first, &line.text, judged);
         }

@@ -11,11 +11,12 @@ fn codes(text: &str) -> Vec<&'static str> {
     found.map(|(.., rule)| rule.code).collect()
 }
 
-/// What each rule finds if it looks at every line.
+/// What each rule finds if its words are looked for one by one.
 fn slowly(lines: &[Line]) -> Vec<(usize, Vec<usize>, &'static str)> {
-    let all: Vec<usize> = (0..lines.len()).collect();
     let found = RULES.iter().flat_map(|rule| {
-        let found = rule.find(lines, &all).into_iter();
+        let has_word = |at: &usize| rule.words().any(|word| lines[*at].normal.contains(word));
+        let looked: Vec<usize> = (0..lines.len()).filter(has_word).collect();
+        let found = rule.find(lines, &looked).into_iter();
         found.map(|(at, more)| (at, more, rule.code))
     });
     let mut found: Vec<_> = found.collect();
