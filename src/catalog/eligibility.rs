@@ -233,12 +233,14 @@ impl<'a> Rules<'a> {
 }
 
 impl RunContext {
-    /// Checks trust in a skill and its approval by every byte, and not by stamps.
+    /// Checks trust in a skill and its approval by every byte of it, and not by stamps. The shared
+    /// files beside it go by stamps.
     ///
     /// # Errors
     /// If one is missing, or the skill is in none of the skills directories.
     pub fn check_consent(&self, skill: &Skill) -> Result<()> {
-        let rules = Rules::by(self, Rc::default());
+        let digests = DigestCache::of_project(self, Asks::ToUse).digesting(&skill.dir);
+        let rules = Rules::by(self, Rc::new(digests));
         let mut roots = self.roots(&rules.config).into_iter().enumerate();
         let holds = |root: &Root| skill.dir.parent() == Some(&root.dir);
         let (root, layer) = roots

@@ -29,6 +29,9 @@ pub struct Digested {
     pub skills: Vec<String>,
 }
 
+/// A digest that was just made, with the stamps of all that it covers.
+pub type Made = io::Result<(Digested, Stamps)>;
+
 /// The digests of one project's parts and of the skills that are used in it. The default keeps
 /// nothing.
 #[derive(Debug, Default)]
@@ -36,6 +39,8 @@ pub struct DigestCache {
     /// `None` if nothing is kept.
     place: Option<Place>,
     asks: Asks,
+    /// The skill that is digested by every byte, whatever its stamps.
+    anew: Option<PathBuf>,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
     /// Hashed: with musl, comparing such long keys takes a while.
@@ -104,6 +109,13 @@ impl DigestCache {
         Self::open(Place { digests, stamps }, asks, ctx.trusted().stamp())
     }
 
+    /// As before, but the skill in this directory is digested by every byte.
+    #[must_use]
+    pub fn digesting(mut self, skill: &Path) -> Self {
+        self.anew = Some(skill.to_owned());
+        self
+    }
+
     /// The cache in `place`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
     fn open(place: Place, asks: Asks, record: Option<Stamp>) -> Self {
@@ -117,6 +129,7 @@ impl DigestCache {
         Self {
             place: Some(place),
             asks,
+            anew: None,
             record,
             known: RefCell::new(kept.known),
             stamps: OnceCell::new(),
@@ -127,15 +140,31 @@ impl DigestCache {
     }
 
     /// The [`Digested::skills`] at `path`, if nothing changed since [`DigestCache::agree`]: neither
-    /// the record of trust nor what is at `path`. `of` says what kind of digest it is. To disclose a
-    /// skill, the fewer stamps suffice.
-    pub fn agreed(&self, of: &str, path: &Path) -> Option<Vec<String>> {
+    /// the record of trust nor what is at `path`. `of` says what kind of digest it is, which `make`
+    /// makes. To disclose a skill, the fewer stamps suffice.
+    pub fn agreed(
+        &self,
+        of: &str,
+        path: &Path,
+        make: impl FnOnce() -> Made,
+    ) -> Option<Vec<String>> {
         let known = self.known.borrow();
         let (base, key) = (path.parent()?, key(of, path)?);
         let known = known.get(&key).filter(|known| known.is_agreed)?;
-        let is_current = self.all_unchanged(base, &known.disclosed)
-            && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, &key, known));
+        let is_current = if self.is_anew(path) {
+            make().is_ok_and(|(now, _)| now == known.digested)
+        } else {
+            self.all_unchanged(base, &known.disclosed)
+                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, &key, known))
+        };
         is_current.then(|| known.digested.skills.clone())
+    }
+
+    /// Whether the stamps of `path` do not count, as it has the skill in it. The directory around a
+    /// skill stands for the files beside it.
+    fn is_anew(&self, path: &Path) -> bool {
+        let has = |skill: &PathBuf| skill.starts_with(path) && skill.parent() != Some(path);
+        self.anew.as_ref().is_some_and(has)
     }
 
     /// Notes that the record of trust contains the digest that is known of what is at `path`.
@@ -156,14 +185,16 @@ impl DigestCache {
         &self,
         of: &str,
         path: &Path,
-        make: impl FnOnce() -> io::Result<(Digested, Stamps)>,
+        make: impl FnOnce() -> Made,
     ) -> io::Result<Digested> {
         // A path that is not UTF-8 is not kept.
         let (Some(_), Some(base), Some(key)) = (&self.place, path.parent(), key(of, path)) else {
             return Ok(make()?.0);
         };
         let is_current = |known: &&Known| {
-            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, &key, known)
+            !self.is_anew(path)
+                && self.all_unchanged(base, &known.disclosed)
+                && self.rest_is_unchanged(base, &key, known)
         };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digested.clone());

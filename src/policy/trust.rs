@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::policy::digest_cache::Digested;
+use crate::policy::digest_cache::{Digested, Made};
 use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
@@ -117,7 +117,7 @@ impl Trusts {
         if let Some(found) = self.found.borrow().get(path.as_os_str()) {
             return *found == Trust::Given;
         }
-        let known = self.digests.agreed(PART, path);
+        let known = self.digests.agreed(PART, path, || digest_part(path));
         let given = known.map(|skills| self.once(path, || self.is_given(path, skills)));
         given.is_some()
     }
@@ -181,6 +181,14 @@ impl Trusts {
     }
 }
 
+/// The digest of the part at `path`.
+fn digest_part(path: &Path) -> Made {
+    let mut skills = Vec::new();
+    let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
+    let (digest, stamps) = digest_of(path, saw)?;
+    Ok((Digested { digest, skills }, stamps))
+}
+
 impl Part {
     /// The current state of `path`.
     fn read(path: &Path) -> io::Result<Self> {
@@ -193,13 +201,7 @@ impl Part {
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
-        let make = || {
-            let mut skills = Vec::new();
-            let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
-            let (digest, stamps) = digest_of(path, saw)?;
-            Ok((Digested { digest, skills }, stamps))
-        };
-        match trusts.digests.digested(PART, path, make) {
+        match trusts.digests.digested(PART, path, || digest_part(path)) {
             Ok(now) if now.digest == self.digest => {
                 trusts.digests.agree(PART, path);
                 trusts.is_given(path, now.skills)

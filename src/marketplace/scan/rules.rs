@@ -118,6 +118,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .means("tells the model to keep something from its user")
             .has(" the user")
+            .has("not |don't |never ")
             .has("tell |mention |reveal |show |inform ")
             .on(
                 r"(?:do not|don't|never) (?:tell (?:(?:this|it) to )?the user(?: about|\.)|

@@ -184,8 +184,11 @@ pub fn has_mixed_word(line: &str) -> bool {
     let is_other = |c| matches!(u32::from(c), 0x0370..=0x04FF) && !"µμΔδλπσΩα".contains(c);
     let is_mixed =
         |word: &str| word.chars().any(is_other) && word.contains(|c: char| c.is_ascii_alphabetic());
-    !line.is_ascii() && line.split(|c: char| !c.is_alphabetic()).any(is_mixed)
+    // In UTF-8 such letters begin with one of these bytes.
+    let has_other = line.bytes().any(|byte| matches!(byte, 0xCD..=0xD3));
+    has_other && line.split(|c: char| !c.is_alphabetic()).any(is_mixed)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,10 +60,14 @@ fn kept_until_anything_that_it_covers_changes() {
     }
 }
 
+fn never() -> Made {
+    panic!("its stamps count");
+}
+
 /// Whether `dir` is known to be as a record with this stamp has it, for a call that `asks`.
 fn is_agreed(place: &Place, dir: &Path, asks: Asks, record: Stamp) -> bool {
     let cache = DigestCache::open(place.clone(), asks, Some(record));
-    cache.agreed("test", dir).is_some()
+    cache.agreed("test", dir, never).is_some()
 }
 
 #[test]
@@ -102,16 +106,20 @@ fn an_agreement_ends_with_any_change_of_the_record() {
     let open = |record| DigestCache::open(place.clone(), Asks::ToUse, record);
     let record = Stamp([1; 7]);
     open(Some(record)).agree("test", &dir);
-    assert!(open(Some(record)).agreed("test", &dir).is_some());
+    assert!(open(Some(record)).agreed("test", &dir, never).is_some());
     for other in [None, Some(Stamp([2; 7]))] {
-        assert!(open(other).agreed("test", &dir).is_none());
+        assert!(open(other).agreed("test", &dir, never).is_none());
         open(other).agree("test", &dir);
     }
-    assert!(open(Some(Stamp([2; 7]))).agreed("test", &dir).is_some());
-    assert!(open(Some(record)).agreed("test", &dir).is_none());
+    assert!(
+        open(Some(Stamp([2; 7])))
+            .agreed("test", &dir, never)
+            .is_some()
+    );
+    assert!(open(Some(record)).agreed("test", &dir, never).is_none());
     open(None).agree("test", &dir);
     assert!(
-        open(None).agreed("test", &dir).is_none(),
+        open(None).agreed("test", &dir, never).is_none(),
         "a record that may change unseen"
     );
 }
