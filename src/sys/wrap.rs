@@ -33,7 +33,7 @@ pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut used = columns(first);
     let (mut rest, mut is_begun) = (Some(text), false);
     while let Some(left) = rest {
-        let (word, after) = left.split_at(end_of_word(left, width.saturating_sub(indent)));
+        let (word, after) = left.split_at(end_of_word(left));
         rest = after.strip_prefix(' ');
         let wide = columns(word);
         // What begins as far to the right on a line of its own gains nothing.
@@ -54,16 +54,14 @@ pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
     lines
 }
 
-/// Where the first word of `text` ends. What is in backticks is one word if it fits in `room`.
-fn end_of_word(text: &str, room: usize) -> usize {
+/// Where the first word of `text` ends. What is in backticks is one word: half a command, copied with
+/// a line's end, would run.
+fn end_of_word(text: &str) -> usize {
     let blank = |from: usize| text[from..].find(' ').map_or(text.len(), |at| from + at);
     let end = blank(0);
     let is_open = text[..end].matches('`').count() % 2 == 1;
     let close = text[end..].find('`').filter(|_| is_open);
-    let whole = close.map(|close| blank(end + close));
-    whole
-        .filter(|whole| columns(&text[..*whole]) <= room)
-        .unwrap_or(end)
+    close.map_or(end, |close| blank(end + close))
 }
 
 /// How far the lines after `line` are indented.
@@ -107,7 +105,7 @@ mod tests {
             ("as /long/path b", 4, "as\n  /long/path\n  b"),
             ("key:  /long/path b", 14, "key:  /long/path\n      b"),
             ("now run `a b c`, then", 12, "now run\n  `a b c`,\n  then"),
-            ("run `much too long`", 8, "run\n  `much\n  too\n  long`"),
+            ("run `much too long` b", 8, "run\n  `much too long`\n  b"),
             ("a ` b", 3, "a `\n  b"),
             ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m"),
             ("技能 技能", 8, "技能\n  技能"),
