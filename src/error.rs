@@ -4,6 +4,10 @@
 use std::path::Path;
 use std::{fmt, io};
 
+pub use way_out::{opening, past, word};
+
+mod way_out;
+
 /// What went wrong and what to do about it.
 ///
 /// A person sees `agent-skills: <message>` and `hint: <hint>`; the model sees
@@ -31,10 +35,12 @@ impl Error {
 
     /// `could not <action> <path>: <reason>`, with the next step that the reason suggests.
     pub fn io(action: &str, path: &Path, source: &io::Error) -> Self {
-        let (path, reason) = (path.display(), reason(source));
+        let (shown, reason) = (path.display(), reason(source));
+        let is_denied = source.kind() == io::ErrorKind::PermissionDenied;
+        let opening = is_denied.then(|| opening(path)).flatten();
         Self {
-            message: format!("could not {action} `{path}`: {reason}"),
-            hint: usual_step(source).map(str::to_owned),
+            message: format!("could not {action} `{shown}`: {reason}"),
+            hint: opening.or_else(|| usual_step(source).map(str::to_owned)),
             source: Some(same(source).into()),
         }
     }

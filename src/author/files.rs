@@ -1,10 +1,11 @@
 //! Checks a skill's files: links, sizes, and scripts without a known interpreter.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
+use crate::error::reason;
 use crate::skill::Listing;
 use crate::sys::{files, limits};
 
@@ -50,7 +51,12 @@ impl Walk<'_> {
     }
 
     fn directory(&mut self, dir: &Path, depth: usize) {
-        let entries = files::entries(dir).into_iter().flatten();
+        let entries = files::entries(dir);
+        // An unreadable skill has been reported.
+        if let Some(error) = entries.as_ref().err().filter(|_| depth > 0) {
+            self.unreadable(dir, error);
+        }
+        let entries = entries.into_iter().flatten();
         let mut paths: Vec<_> = entries
             .map(|(name, _)| dir.join(name.as_os_str()))
             .collect();
@@ -66,11 +72,21 @@ impl Walk<'_> {
             } else if metadata.is_file() {
                 self.files += 1;
                 self.bytes += metadata.len();
+                let opened = files::open_regular(&path);
+                if let Some(error) = opened.err().filter(|_| !path.ends_with("SKILL.md")) {
+                    self.unreadable(&path, &error);
+                }
             }
             if self.files > limits::INSTALL_FILES {
                 return;
             }
         }
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        let shown = path.strip_prefix(self.dir).unwrap_or(path).display();
+        let message = format!("could not read `{shown}`: {}", reason(error));
+        self.say("unreadable", path, &message);
     }
 
     fn link(&mut self, path: &Path) {

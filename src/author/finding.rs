@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 use percent_encoding::utf8_percent_encode;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, opening};
 use crate::skill::{Diagnostic, Level, one_line, rules};
 use crate::sys::URI_PATH;
 use crate::sys::text::count;
@@ -43,6 +44,8 @@ pub struct Findings {
 impl Finding {
     /// A finding of one of our rules, with the level and remedy from the table.
     pub fn new(code: &str, file: String, (line, column): (usize, usize), message: &str) -> Self {
+        let unreadable = Some(Path::new(&file)).filter(|_| code == "unreadable");
+        let remedy = unreadable.and_then(opening);
         Self {
             code: code.to_owned(),
             level: rules::level(code),
@@ -50,7 +53,7 @@ impl Finding {
             line,
             column,
             message: one_line(message),
-            remedy: rules::remedy(code).to_owned(),
+            remedy: remedy.unwrap_or_else(|| rules::remedy(code).to_owned()),
         }
     }
 

@@ -129,8 +129,7 @@ impl Packing {
     /// the directories that led here.
     fn directory(&mut self, from: &Path, to: &str, within: &mut Vec<PathBuf>) -> Result<()> {
         within.push(from.to_owned());
-        let unreadable =
-            |error| Error::io("read directory", from, &error).hint("check its permissions");
+        let unreadable = |error| Error::io("read directory", from, &error);
         let below = from.strip_prefix(self.root.path()).unwrap_or(from);
         let entries = self
             .root

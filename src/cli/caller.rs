@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, word};
 use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
 use crate::sys::variables::OF_A_CALL;
@@ -146,15 +146,8 @@ fn safe(command: &str) -> String {
 /// The command of these words, to be copied from a message into a shell. A model may have written
 /// them, so they make it run nothing else.
 pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@,=+%#".contains(c);
-    let word = |word: &W| {
-        let word = visible(word.as_ref());
-        if word.chars().all(is_plain) && !word.is_empty() && !word.starts_with('#') {
-            return word;
-        }
-        format!("'{}'", word.replace('\'', r"'\''"))
-    };
-    words.iter().map(word).collect::<Vec<_>>().join(" ")
+    let words = words.iter().map(|each| word(&visible(each.as_ref())));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

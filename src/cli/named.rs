@@ -1,8 +1,10 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
+use super::layers::layers_with;
 use super::report::is_told;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
+use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;
 
@@ -13,6 +15,9 @@ use crate::sys::text::quoted;
 pub fn installed<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
     entry.filter(|entry| is_told(ctx, entry)).ok_or_else(|| {
+        if entry.is_none() && ctx.protocol.is_none() && !layers_with(ctx, written).is_empty() {
+            return Market::is_gone(&quoted(written));
+        }
         let text = format!("there is no installed skill `{}`", quoted(written));
         Error::new(text).hint(similar(ctx, catalog, written))
     })

@@ -85,8 +85,22 @@ pub fn programs(name: &str) -> Option<&'static [&'static str]> {
 pub fn nearest(name: &str) -> Option<&'static str> {
     let spellings = ROWS.iter().flat_map(|(.., spellings)| *spellings);
     let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
-    text::nearest(name, tools.chain(spellings).copied())
+    let near = text::nearest(name, tools.chain(spellings).copied())?;
+    let mut of_authors = AUTHORS_SPELLING.iter().copied();
+    Some(
+        of_authors
+            .find(|written| fold(written) == near)
+            .unwrap_or(near),
+    )
 }
+
+/// How authors write the most frequent names.
+#[rustfmt::skip]
+static AUTHORS_SPELLING: &[&str] = &[
+    "Read", "NotebookRead", "Grep", "Glob", "LS", "Bash", "Write", "Edit", "MultiEdit",
+    "NotebookEdit", "WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "TodoRead",
+    "AskUserQuestion", "SendMessage", "Skill",
+];
 
 /// A capability, the host tools that provide it, and other clients' folded names for it.
 type Row = (Capability, &'static [&'static str], &'static [&'static str]);
@@ -144,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_pen_is_recognised_and_a_new_word_is_not() {
-        assert_eq!(nearest("Reed"), Some("read"));
-        assert_eq!(nearest("WebFetsh"), Some("webfetch"));
+        assert_eq!(nearest("Reed"), Some("Read"));
+        assert_eq!(nearest("WebFetsh"), Some("WebFetch"));
         assert_eq!(nearest("shell_exce"), Some("shell_exec"));
         assert_eq!(nearest("readPaper"), None);
     }

@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use crate::error::Result;
 use crate::host::Protocol;
 use crate::policy::config_merge::ProjectConfig;
-use crate::policy::{Config, Enterprise, Policies, Trust, Trusts, folded_key, read_toml};
+use crate::policy::{
+    Config, Enterprise, Policies, Trust, Trusts, folded_key, read_correctable, read_toml,
+};
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
 use crate::sys::last_word;
@@ -97,9 +99,9 @@ impl RunContext {
     /// As [`RunContext::config`].
     pub fn own_config(&self) -> Result<Rc<OwnConfig>> {
         self.try_once(|| {
-            Ok(OwnConfig(
-                read_toml(&self.config_path())?.unwrap_or_default(),
-            ))
+            let step = "`agent-skills config edit` opens the file: correct that line";
+            let own = read_correctable(&self.config_path(), step)?;
+            Ok(OwnConfig(own.unwrap_or_default()))
         })
     }
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past};
 use crate::permission::unclear_denial;
+use crate::sys::text::in_plain_words;
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
 /// The file's content; `None` if there is no such file.
@@ -16,9 +17,17 @@ use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 /// # Errors
 /// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    read_correctable(path, "correct that line")
+}
+
+/// As [`read_toml`]; `step` is what to do about a mistake.
+///
+/// # Errors
+/// As [`read_toml`].
+pub fn read_correctable<T: DeserializeOwned>(path: &Path, step: &str) -> Result<Option<T>> {
     let read = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
     let Some(bytes) = read.map_err(|error| {
-        Error::io("read", path, &error).hint("make it readable, or remove it to have the defaults")
+        Error::io("read", path, &error).hint(past(path, "then the defaults count"))
     })?
     else {
         return Ok(None);
@@ -32,7 +41,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     });
     let value = text.and_then(parse_toml).map_err(|(line, reason)| {
         Error::new(format!("`{}`, line {line}: {reason}", path.display()))
-            .hint("correct that line, or remove the file to have the defaults")
+            .hint(format!("{step}; without the file the defaults count"))
     });
     value.map(Some)
 }
@@ -44,7 +53,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, String)> {
     toml::from_str(text).map_err(|error| {
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
-        (line_of(text, error.span()), reason)
+        (line_of(text, error.span()), in_plain_words(&reason))
     })
 }
 
@@ -120,17 +129,22 @@ fn set_key(
     })
 }
 
-/// Takes away `key`, and the tables that it leaves empty.
+/// Takes away `key`, and the tables that it leaves empty; `hint` helps if it is not there.
 ///
 /// # Errors
 /// If the file has no such key, is not TOML, `check` refuses the rest, or it cannot be written.
-pub fn unset_key(path: &Path, key: &[&str], check: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+pub fn unset_key(
+    path: &Path,
+    key: &[&str],
+    check: &dyn Fn(&str) -> Result<()>,
+    hint: &str,
+) -> Result<()> {
     let take = |all: &mut DocumentMut| {
         if take_away(all.as_table_mut(), key) {
             return Ok(());
         }
         let text = format!("`{}` does not set it", path.display());
-        Err(Error::new(text).hint("`agent-skills config list` shows where each value comes from"))
+        Err(Error::new(text).hint(hint))
     };
     change(path, check, &|before| edited(path, before, &take))
 }
@@ -206,7 +220,7 @@ fn edited(
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
         let line = line_of(before, error.span());
         let text = format!("`{}`, line {line}: {}", path.display(), error.message());
-        Error::new(text).hint("correct that line first")
+        Error::new(text).hint("correct that line first: `agent-skills config edit` opens the file")
     })?;
     edit(&mut document)?;
     Ok(document.to_string())
@@ -227,11 +241,10 @@ fn change(
     let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
     let read = files::if_there(file.dir.read(&file.name, limits::CONFIG_FILE));
-    let before = read.map_err(|error| Error::io("read", path, &error))?;
-    let before = String::from_utf8(before.unwrap_or_default()).map_err(|_| {
-        Error::new(format!("`{}` is not UTF-8", path.display()))
-            .hint("save it as UTF-8, or remove it to have the defaults")
-    })?;
+    let way_out = || past(path, "then the defaults count");
+    let before = read.map_err(|error| Error::io("read", path, &error).or_hint(way_out()))?;
+    let before = String::from_utf8(before.unwrap_or_default())
+        .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())).hint(way_out()))?;
     let after = edit(&before)?;
     check(&after)?;
     if after == before {
@@ -279,8 +292,16 @@ mod tests {
             None
         );
         for (text, line, word) in [
-            ("\nsize = \"x\"", "line 2", "invalid type"),
-            ("size = 3\n\nsizes = 3", "line 3", "sizes"),
+            (
+                "\nsize = \"x\"",
+                "line 2",
+                "the text \"x\" does not fit: it takes a number",
+            ),
+            (
+                "size = 3\n\nsizes = 3",
+                "line 3",
+                "key `sizes`: did you mean `size`?",
+            ),
             ("size = ", "line 1", ""),
         ] {
             let error = read(text).unwrap_err().to_string();
@@ -313,7 +334,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "# mine\na = 1\n\n[t.u]\nb = 2\n").unwrap();
-        let unset = |key: &[&str]| unset_key(&path, key, &|_| Ok(()));
+        let unset = |key: &[&str]| unset_key(&path, key, &|_| Ok(()), "");
         assert!(unset(&["t", "x"]).is_err());
         unset(&["t", "u", "b"]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\na = 1\n");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past, reason};
 use crate::sys::owner::Owner;
 use crate::sys::stamp::{Stamp, now};
 use crate::sys::{Dir, Durable, FileLock, files, limits};
@@ -65,17 +65,19 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
     pub fn entries(&self) -> Result<BTreeMap<String, V>> {
         let refused = |why: String| {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
-            Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
+            let then = "nothing in it counts any more, and you can trust or approve it again";
+            Error::new(text).hint(past(&self.file, then))
         };
+        let unreadable = |error: std::io::Error| refused(reason(&error));
         let opened = files::unless_missing(&self.file, files::open_with_metadata);
-        let Some((file, metadata)) = opened.map_err(|error| refused(error.to_string()))? else {
+        let Some((file, metadata)) = opened.map_err(unreadable)? else {
             return Ok(BTreeMap::new());
         };
         if let Some(why) = self.mistrusted(&metadata) {
             return Err(refused(why.to_owned()));
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::TRUST_FILE);
-        let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+        let bytes = bytes.map_err(unreadable)?;
         let written: Written<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
         if !(1..=self.version).contains(&written.version) {

@@ -35,7 +35,7 @@ pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use events::{call_event, decision_of};
-pub use file::{parse_toml, read_toml, save_toml, set_keys, unset_key};
+pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_keys, unset_key};
 pub use glob::{any_matches, matches};
 pub use in_force::InForce;
 pub use ledger::Ledger;

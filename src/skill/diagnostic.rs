@@ -171,7 +171,7 @@ pub enum Diagnostic {
     #[error("{}", no_room("nothing, but it finds it by searching"))]
     NameOmitted,
     /// Its files are not those installed.
-    #[error("its files have changed since it was installed: `verify` names them")]
+    #[error("its files have changed since it was installed: `agent-skills verify` names them")]
     ChangedSince,
 }
 

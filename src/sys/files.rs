@@ -78,7 +78,12 @@ pub fn unless_missing<T>(
             && metadata.is_symlink()
             && !link.exists()
         {
-            let text = format!("`{}` is a link that leads nowhere", link.display());
+            let which = if link == path {
+                "it".to_owned()
+            } else {
+                format!("`{}`", link.display())
+            };
+            let text = format!("{which} is a link that leads nowhere");
             return Err(io::Error::other(text));
         }
     }

@@ -102,6 +102,48 @@ pub fn did_you_mean<'n>(written: &str, names: impl IntoIterator<Item = &'n str>)
     Some(format!("did you mean `{}`?", quoted(nearest)))
 }
 
+/// What serde says of a mistake in a file, for its author: one suggestion instead of all keys, and no
+/// words of Rust.
+pub fn in_plain_words(message: &str) -> String {
+    const EXPECTED: [(&str, &str); 6] = [
+        ("a nonzero usize", "a number above 0"),
+        ("usize", "a number"),
+        ("u32", "a number"),
+        ("a sequence", "a list"),
+        ("a boolean", "`true` or `false`"),
+        ("a map", "a table"),
+    ];
+    const FOUND: [(&str, &str); 5] = [
+        ("string ", "the text "),
+        ("integer `", "`"),
+        ("boolean `", "`"),
+        ("sequence", "a list"),
+        ("map", "a table"),
+    ];
+    let Some((found, expected)) = message.split_once(", expected ") else {
+        return message.to_owned();
+    };
+    if let Some(key) = found.strip_prefix("unknown field ") {
+        let names = expected.split('`').skip(1).step_by(2);
+        let meant = did_you_mean(key.trim_matches('`'), names);
+        let meant = meant.map_or_else(String::new, |meant| format!(": {meant}"));
+        return format!("there is no key {key}{meant}");
+    }
+    let kinds = ["invalid type: ", "invalid value: ", "unknown variant "];
+    let Some(found) = kinds.iter().find_map(|kind| found.strip_prefix(kind)) else {
+        return message.to_owned();
+    };
+    let plainly =
+        |(rust, plain): &(&str, &str)| Some(format!("{plain}{}", found.strip_prefix(rust)?));
+    let found = FOUND
+        .iter()
+        .find_map(plainly)
+        .unwrap_or_else(|| found.to_owned());
+    let plain = EXPECTED.iter().find(|(rust, _)| *rust == expected);
+    let expected = plain.map_or(expected, |(_, plain)| plain);
+    format!("{found} does not fit: it takes {expected}")
+}
+
 /// Drops an incomplete character at the end.
 pub fn without_split_end(bytes: &[u8]) -> &[u8] {
     let last = bytes.utf8_chunks().last();

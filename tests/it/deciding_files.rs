@@ -94,7 +94,10 @@ fn a_configuration_that_is_there_and_unreadable_closes() {
         let context = json!({"context_name": "default"});
         let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
         assert!(told.contains("only reading is allowed"), "{told}");
-        assert!(told.contains("remove it to have the defaults"), "{told}");
+        assert!(
+            told.contains("config.toml.damaged`: then the defaults count"),
+            "{told}"
+        );
         let told = host.blocks("shell_exec", &json!({"command": "ls"}));
         assert!(told.contains("config.toml"), "{told}");
         let checks = host.person(&["doctor"]).stdout;

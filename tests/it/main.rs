@@ -128,6 +128,7 @@ mod upgrade;
 mod validate;
 mod versions;
 mod visibility;
+mod ways_out;
 mod withheld;
 mod words;
 

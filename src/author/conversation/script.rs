@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::skill::{deepest_bracket, one_line};
+use crate::sys::text::in_plain_words;
 use crate::sys::{files, limits};
 
 /// A conversation as its author wrote it.
@@ -81,6 +82,7 @@ impl Conversation {
             )
         })?;
         let wrong = |why: &dyn std::fmt::Display| {
+            let why = in_plain_words(&why.to_string());
             Error::new(format!("`{}` is no conversation: {why}", file.display())).hint(
                 "it has `skills` and `steps` with `prompt` or `call`; `agent-skills new NAME` writes one in NAME/tests",
             )

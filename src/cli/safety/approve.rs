@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::policy::{Approval, Approvals, Event, approval_digest};
 use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
+use crate::sys::text::did_you_mean;
 use crate::sys::tree;
 
 /// Approve skills as they are now, where the policy requires that
@@ -141,10 +142,13 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());
     let approved = ctx.approved();
-    let found = approved.entries()?.remove(&name);
+    let entries = approved.entries()?;
+    let found = entries.get(&name);
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {
         let text = format!("`{}` was not approved", one_line(written));
-        return Err(Error::new(text).hint("`agent-skills approve --list` shows what is"));
+        let near = did_you_mean(written, entries.keys().map(String::as_str));
+        let all = || "`agent-skills approve --list` shows what is".to_owned();
+        return Err(Error::new(text).hint(near.unwrap_or_else(all)));
     }
     if common.dry_run {
         return Ok(format!("would no longer approve `{}`\n", one_line(written)));
@@ -159,5 +163,5 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
 fn to_owner(ctx: &RunContext, error: Error) -> Error {
     let approved = ctx.approved();
     let file = approved.file().display();
-    error.hint(format!("`{file}` has to be writable: run it as its owner"))
+    error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }

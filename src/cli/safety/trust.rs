@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::policy::{Event, Seen};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
+use crate::sys::text::did_you_mean;
 
 /// Which parts of a project.
 #[derive(Debug, clap::Args)]
@@ -255,15 +256,21 @@ impl Parts {
         if self.skill.is_empty() {
             return Ok(found);
         }
+        let there = found.iter();
+        let there = there.flat_map(|(holder, _)| RunContext::parts_of(holder));
+        let there: Vec<PathBuf> = there.collect();
         found.retain(|(_, parts)| !parts.is_empty());
         let is_there = |name: &&String| {
             let mut parts = found.iter().flat_map(|(_, parts)| parts);
             parts.any(|part| part.ends_with(name))
         };
         if let Some(name) = self.skill.iter().find(|name| !is_there(name)) {
+            let names = there.iter().filter_map(|part| part.file_name()?.to_str());
+            let near = did_you_mean(name, names);
             let name = one_line(name);
             let text = format!("no skill of the project lies in a directory `{name}`");
-            return Err(Error::new(text).hint("`agent-skills list` shows where they lie"));
+            let all = || "`agent-skills list --long` shows where they lie".to_owned();
+            return Err(Error::new(text).hint(near.unwrap_or_else(all)));
         }
         Ok(found)
     }

@@ -52,7 +52,8 @@ impl Verify {
             if intact > 1 {
                 let _ = writeln!(text, "{intact} skills are intact");
             }
-            let damaged = verified.iter().filter(|one| !one.is_well());
+            let is_damaged = |one: &&Verified| !one.is_well() && one.state != State::Unreadable;
+            let damaged = verified.iter().filter(is_damaged);
             let mut words = vec!["verify", "--fix"];
             words.extend(damaged.map(|one| one.name.as_str()));
             if words.len() > 2 {
@@ -114,8 +115,12 @@ fn state_of(skill: &Verified) -> String {
         State::Changed => "changed",
         State::Missing => "missing",
         State::Linked => "a link, not compared",
+        State::Unreadable => "unreadable",
     };
     let mut text = format!("{}: {state}\n", skill.name);
+    for why in [&skill.why, &skill.remedy].into_iter().flatten() {
+        let _ = writeln!(text, "  {}", one_line(why));
+    }
     for (label, paths) in [
         ("changed", &skill.changed),
         ("missing", &skill.missing),

@@ -115,8 +115,13 @@ fn set_all(
 fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
     let path: Vec<&str> = key.split('.').collect();
     let file = ctx.config_path();
+    let hint = if is_known(&path) {
+        "`agent-skills config list` shows where each value comes from".to_owned()
+    } else {
+        suggestion(&path)
+    };
     let unset = change(common.dry_run, &check(ctx, &path), |check| {
-        unset_key(&file, &path, check)
+        unset_key(&file, &path, check, &hint)
     });
     unset.map_err(|error| unchanged(key, error))?;
     if common.dry_run {
@@ -227,9 +232,9 @@ fn check<'a>(ctx: &'a RunContext, key: &'a [&str]) -> impl Fn(&str) -> Result<()
             // An existing error is reported with its line.
             ctx.own_config()?;
             Err(match takes(key) {
-                // serde's words for a value that is not one of several repeat the hint.
+                // The hint says what it takes.
                 Some(takes) => {
-                    Error::new(reason.split(", expected").next().unwrap_or(&reason)).hint(takes)
+                    Error::new(reason.split(": it takes").next().unwrap_or(&reason)).hint(takes)
                 }
                 None => Error::new("there is no such key").hint(suggestion(key)),
             })
@@ -251,6 +256,12 @@ fn suggestion(key: &[&str]) -> String {
     nearest.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
 }
 
+/// Whether it is a key, or a table of such.
+fn is_known(key: &[&str]) -> bool {
+    let entry = [key, &["x"]].concat();
+    Key::find(key).or(Key::find(&entry)).is_some()
+}
+
 fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
     let settings = ctx.settings()?;
     let below = format!("{key}.");
@@ -263,8 +274,7 @@ fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
         return Ok(found.into_iter().map(line).collect());
     }
     let path: Vec<&str> = key.split('.').collect();
-    let entry = [&path[..], &["x"]].concat();
-    if Key::find(&path).or(Key::find(&entry)).is_some() {
+    if is_known(&path) {
         return Ok(format!("`{key}` is not set\n"));
     }
     let text = format!("there is no key `{}`", key.escape_debug());

@@ -59,6 +59,7 @@ const fn key(name: &'static str, values: &'static str, about: &'static str) -> K
 
 const FLAG: &str = "`true` or `false`";
 const NUMBER: &str = "a number";
+const POSITIVE: &str = "a number above 0";
 const SECONDS: &str = "a number of seconds";
 const TOOLS: &str = "a list of tools, as `Read,Bash(git:*)`";
 
@@ -79,7 +80,7 @@ pub static KEYS: &[Key] = &[
     key("deny", TOOLS, "tools that are denied while any skill is active"),
     key("enforce", "`restrict`, `warn` or `off`", "what happens to a call that the active skill does not allow"),
     key("environment", "a text", "what this machine is for: for skills with a `scope`, and the audit log"),
-    key("max_active", NUMBER, "how many skills may be active at a time"),
+    key("max_active", POSITIVE, "how many skills may be active at a time"),
     key("max_tools", NUMBER, "up to how many skills get a tool each"),
     key("model_installs", "`sources`, `any` or `off`", "what a model may install without asking you"),
     key("network", "`open` or `restricted`", "the network access of a confined script"),
@@ -125,7 +126,7 @@ mod tests {
             let words: Vec<&str> = key.values.split('`').skip(1).step_by(2).collect();
             match key.values {
                 FLAG => assert!(accepts(key, "true") && accepts(key, "false"), "{key:?}"),
-                NUMBER | SECONDS => assert!(accepts(key, "7"), "{key:?}"),
+                NUMBER | POSITIVE | SECONDS => assert!(accepts(key, "7"), "{key:?}"),
                 "a text" | "a file" => assert!(accepts(key, "\"x\""), "{key:?}"),
                 _ if key.is_list() => assert!(accepts(key, "[\"Read\"]"), "{key:?}"),
                 _ => {
@@ -149,6 +150,21 @@ mod tests {
         for key in KEYS {
             let name = key.name.trim_end_matches(".GLOB");
             assert!(documented(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_accepted_key_is_here() {
+        for table in ["", "audit.", "call_seconds.", "skills.x."] {
+            let refused = toml::from_str::<Config>(&format!("{table}nonsense = 1")).unwrap_err();
+            let (_, accepted) = refused.message().split_once("expected").unwrap();
+            for key in accepted.split('`').skip(1).step_by(2) {
+                let table = table.replace(".x", ".NAME");
+                let key = format!("{table}{key}");
+                let is_it =
+                    |known: &Key| known.name == key || known.name.starts_with(&format!("{key}."));
+                assert!(KEYS.iter().any(is_it), "{key}");
+            }
         }
     }
 

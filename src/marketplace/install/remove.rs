@@ -59,7 +59,10 @@ impl Market<'_> {
     ) -> Result<Removed> {
         self.clean_litter();
         let staging = self.staging()?;
-        let name = self.installed(written)?;
+        let name = match self.gone(written) {
+            Some(gone) => gone,
+            None => self.installed(written)?,
+        };
         let seen = self.unsaved(&name, self.origin(&name)?.as_ref());
         if let Some(unsaved) = seen.as_ref().filter(|_| !self.dry_run)
             && !agrees(&name, unsaved)?
@@ -166,16 +169,33 @@ impl Market<'_> {
         directories.iter().filter(named).collect()
     }
 
-    /// Whether `written` means a skill here, or one that the lockfile has and that is missing.
+    /// Whether `written` means a skill here, or one that is [`Market::gone`].
     pub fn has(&self, written: &str) -> bool {
-        let is_missing = || {
-            let lockfile = Lockfile::read(self.plugin_dir);
-            lockfile.is_ok_and(|lockfile| lockfile.get(written).is_some())
-        };
-        self.installed(written).is_ok() || is_missing()
+        self.installed(written).is_ok() || self.gone(written).is_some()
+    }
+
+    /// The skill of this name that the lockfile has, although its directory is gone.
+    pub fn gone(&self, written: &str) -> Option<InstalledName> {
+        let lockfile = Lockfile::read(self.plugin_dir).ok()?;
+        let entry = lockfile.get(written)?;
+        (!self.dir(&entry.name).is_dir()).then(|| entry.name.clone())
+    }
+
+    /// That the directory of a skill is gone, and the ways out.
+    pub fn is_gone(name: &str) -> Error {
+        Error::new(format!(
+            "the directory of the installed skill `{name}` is gone"
+        ))
+        .hint(format!(
+            "`agent-skills verify --fix {name}` brings it back, `agent-skills remove {name}` \
+             forgets it"
+        ))
     }
 
     fn not_installed(&self, written: &str) -> Error {
+        if let Some(gone) = self.gone(written) {
+            return Self::is_gone(&gone);
+        }
         let directories = self.directories();
         let alike = self.alike(written, &directories);
         let near = || nearest(written, directories.iter().map(|name| &**name));

@@ -1,7 +1,7 @@
 //! Restores skills whose files are gone or were changed to what the lockfile says. What was changed
 //! is kept in `stash/`.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past};
 use crate::marketplace::install::{Prepared, Staged};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, State, Verified};
 use crate::marketplace::reference::Kind;
@@ -37,6 +37,7 @@ impl Market<'_> {
             let entry = lockfile.get(&one.name);
             let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
             self.check_restorable(entry)?;
+            self.check_reachable(entry, one.state)?;
             note(&format!("restoring `{}`", entry.name));
             let staged = self.stage_again(entry, true, &staging, &mut fetcher, note);
             let staged = staged.map_err(|e| e.context(format!("skill `{}`", entry.name)))?;
@@ -67,6 +68,21 @@ impl Market<'_> {
             stashed,
         });
         Ok(repaired.collect())
+    }
+
+    /// Whether what is in the skill's place can be kept, or nothing is there.
+    fn check_reachable(&self, entry: &LockEntry, state: State) -> Result<()> {
+        let (name, dir) = (&entry.name, self.dir(&entry.name));
+        match state {
+            State::Unreadable => self.compare(entry).map(|_| ()),
+            State::Missing if dir.symlink_metadata().is_ok() => {
+                let dir = dir.display();
+                let text = format!("`{name}` was not restored: `{dir}` is not its directory");
+                let then = "then the same command restores it";
+                Err(Error::new(text).hint(past(&self.dir(name), then)))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_restorable(&self, entry: &LockEntry) -> Result<()> {

@@ -77,11 +77,12 @@ impl Market<'_> {
                 State::Changed if frozen => {
                     let text = format!("`{}` is not what the lockfile says", entry.name);
                     return Err(Error::new(text).hint(format!(
-                        "`verify {}` shows what differs; remove it to have it restored",
+                        "`agent-skills verify {0}` shows what differs, \
+                         `agent-skills verify --fix {0}` restores it",
                         entry.name
                     )));
                 }
-                State::Changed => {
+                State::Changed | State::Unreadable => {
                     let name = &entry.name;
                     note(&format!("`{name}` was changed here and is left as it is"));
                     results.push(self.already(&entry.name, &lockfile));

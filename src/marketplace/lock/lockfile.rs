@@ -4,12 +4,12 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past};
 use crate::marketplace::lock::{Files, InstalledName, License, LockPath, LockRef, TreeId};
 use crate::marketplace::reference::Kind;
 use crate::skill::{one_line, visible};
@@ -139,7 +139,14 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
     } else {
         files::unless_missing(&path, |path| files::read_capped(path, limits::LOCKFILE))
     };
-    read.map_err(|error| Error::io("read lockfile", &path, &error))
+    read.map_err(|error| Error::io("read lockfile", &path, &error).or_hint(without(&path)))
+}
+
+/// What to do without a readable lockfile.
+fn without(path: &Path) -> String {
+    let then = "the skills stay, and each can be updated again after `agent-skills remove NAME` \
+                and a new `install`; a backup, or version control, spares you that";
+    past(path, then)
 }
 
 impl Lockfile {
@@ -166,10 +173,7 @@ impl Lockfile {
             // The parser's message quotes the file, whose text is not trusted.
             let why = visible(&why.to_string());
             let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
-            Error::new(text).hint(
-                "repair it or restore it from version control; moved away, all skills stay \
-                 installed, but cannot be updated",
-            )
+            Error::new(text).hint(without(&path))
         };
         let written: Written<Parsed> = serde_json::from_slice(&bytes).map_err(|error| {
             let conflicts = bytes.windows(8).any(|window| window == b"<<<<<<< ");

@@ -23,6 +23,12 @@ pub struct Verified {
     pub missing: Vec<String>,
     /// Files that were not installed.
     pub extra: Vec<String>,
+    /// Why it cannot be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 /// The state of an installed skill.
@@ -38,6 +44,8 @@ pub enum State {
     Missing,
     /// A link, whose target may change freely.
     Linked,
+    /// Its files cannot be compared.
+    Unreadable,
 }
 
 impl Verified {
@@ -51,7 +59,7 @@ impl Market<'_> {
     /// Compares the named skills, or all in the lockfile, with their entries.
     ///
     /// # Errors
-    /// When a name matches no skill in the lockfile, or something cannot be read.
+    /// When a name matches no skill in the lockfile, or that cannot be read.
     pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut meant: Vec<&InstalledName> = Vec::new();
@@ -76,9 +84,15 @@ impl Market<'_> {
         let progress = Progress::new("comparing skills", entries.len(), self.progress);
         let compared = entries.into_iter().enumerate().map(|(done, entry)| {
             progress.at(done);
-            self.compare(entry)
+            self.compare(entry).unwrap_or_else(|error| Verified {
+                name: entry.name.to_string(),
+                state: State::Unreadable,
+                why: Some(error.to_string()),
+                remedy: error.next_step().map(str::to_owned),
+                ..Verified::default()
+            })
         });
-        compared.collect()
+        Ok(compared.collect())
     }
 
     /// Whether the lockfile has a skill.

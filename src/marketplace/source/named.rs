@@ -6,6 +6,7 @@ use crate::marketplace::reference::{Reading, Want};
 use crate::marketplace::source::{Age, Listed, unknown_source};
 use crate::marketplace::{Market, Note};
 use crate::skill::SkillName;
+use crate::sys::text::did_you_mean;
 
 impl Market<'_> {
     /// The reading of a skill's name in one source or in all of them. It never guesses.
@@ -19,13 +20,24 @@ impl Market<'_> {
         let key = SkillName::from_written(name);
         let named = |one: &Listed| one.name == name || SkillName::from_written(&one.name) == key;
         let mut found: Vec<Listed> = Vec::new();
-        let mut known = of.is_none();
+        // What is wrong with a source is wrong each time that it is asked.
+        let mut said = Vec::new();
+        let mut tell = |text: &str| {
+            if !said.iter().any(|known| known == text) {
+                note(text);
+                said.push(text.to_owned());
+            }
+        };
+        let (mut known, mut others) = (of.is_none(), Vec::new());
         for age in [Age::Recent, Age::Now] {
-            for (source, cached) in self.catalogs(age, fetcher, note)? {
+            for (source, cached) in self.catalogs(age, fetcher, &mut tell)? {
                 let meant = |of| source.name == of || cached.title.as_deref() == Some(of);
                 if of.is_none_or(meant) {
                     known = true;
-                    found.extend(cached.skills.into_iter().filter(named));
+                    let (meant, rest): (Vec<_>, Vec<_>) =
+                        cached.skills.into_iter().partition(named);
+                    found.extend(meant);
+                    others.extend(rest.into_iter().map(|one| one.name));
                 }
             }
             if !found.is_empty() || self.offline {
@@ -37,7 +49,9 @@ impl Market<'_> {
             ([], Some(of)) if !known => Err(unknown_source(of, &self.sources()?)),
             ([], _) => {
                 let text = format!("no source has a skill `{}`", name.escape_debug());
-                Err(Error::new(text).hint("`agent-skills search WORDS` looks for one"))
+                let near = did_you_mean(name, others.iter().map(String::as_str));
+                let search = || "`agent-skills search WORDS` looks for one".to_owned();
+                Err(Error::new(text).hint(near.unwrap_or_else(search)))
             }
             (several, _) => {
                 let choices = several.iter().map(|one| format!("\n  {}", one.reference));

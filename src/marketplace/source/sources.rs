@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past, reason};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{patience, real, tree};
 use crate::marketplace::reference::{At, Place, Reference, Want, WebUrl};
@@ -66,10 +66,10 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
     let path = home.join(SOURCES.as_os_str());
     let broken = |why: &dyn std::fmt::Display| {
         Error::new(format!("`{}` cannot be read: {why}", path.display()))
-            .hint("repair it, or remove it to have the default source alone")
+            .hint(past(&path, "then there is the default source alone"))
     };
     let read = files::unless_missing(&path, |path| files::read_capped(path, limits::CONFIG_FILE));
-    let Some(bytes) = read.map_err(|error| broken(&error))? else {
+    let Some(bytes) = read.map_err(|error| broken(&reason(&error)))? else {
         let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
         return Ok(vec![Source { name, reference }]);
     };

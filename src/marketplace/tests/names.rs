@@ -155,7 +155,7 @@ fn a_name_alone_means_exactly_its_directory() {
     }
     std::fs::remove_dir_all(world.skill_file("pdf")).unwrap();
     for (written, hint) in [
-        ("pdf", "did you mean `acme--pdf`?"),
+        ("pdf", "`agent-skills remove pdf` forgets it"),
         ("acme-pdf", "did you mean `acme--pdf`?"),
         ("o/pdf", "`acme--pdf` alone means it"),
     ] {

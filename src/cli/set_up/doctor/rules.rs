@@ -10,6 +10,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![policy(ctx), configuration(ctx)];
     checks.extend(enforcement(ctx));
     checks.extend(trust(ctx));
+    checks.extend(records(ctx));
     checks
 }
 
@@ -31,7 +32,7 @@ fn policy(ctx: &RunContext) -> Check {
 }
 
 fn configuration(ctx: &RunContext) -> Check {
-    let remedy = "correct that line, or remove the file to have the defaults";
+    let remedy = "correct that line; without the file the defaults count";
     if let Err(error) = ctx.own_config() {
         return Check::from_error("configuration", &error, remedy);
     }
@@ -62,6 +63,16 @@ fn enforcement(ctx: &RunContext) -> Option<Check> {
     let text = format!("`enforce` is `{word}`: calls that the active skill does not allow {does}");
     let remedy = "agent-skills config set enforce restrict";
     Some(Check::warn("enforcement", text, remedy))
+}
+
+/// What is approved, and where skills come from, if that cannot be read.
+fn records(ctx: &RunContext) -> impl Iterator<Item = Check> {
+    let base = ctx.base(&ctx.dirs.plugin);
+    let approvals = ctx.approved().entries().err();
+    let sources = ctx.market_at(&base).sources().err();
+    let found = approvals.map(|error| ("approvals", error)).into_iter();
+    let found = found.chain(sources.map(|error| ("sources", error)));
+    found.map(|(code, error)| Check::from_error(code, &error, "check its permissions"))
 }
 
 fn trust(ctx: &RunContext) -> Vec<Check> {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::check::Check;
+use super::check::{Check, Outcome};
 use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
 use crate::cli::layers::layers_with;
 use crate::cli::market::watched;
 use crate::cli::report::Report;
+use crate::error::Error;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
 use crate::run_context::RunContext;
@@ -19,10 +20,16 @@ use crate::sys::{files, limits, text};
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let catalog = ctx.catalog();
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
+    // What cannot be used, by its directory: a skill that was installed has a better way out.
+    let mut unusable = Vec::new();
     for root in ctx.roots(&ctx.config().unwrap_or_default()) {
-        checks.extend(entries(&root.dir));
+        unusable.extend(entries(&root.dir));
     }
-    checks.extend(catalog.entries().iter().filter_map(standing));
+    let standing = catalog.entries().iter();
+    unusable.extend(standing.filter_map(|entry| Some((entry.dir.clone(), standing_of(entry)?))));
+    let reported = checks.len()..checks.len() + unusable.len();
+    let (places, found): (Vec<_>, Vec<_>) = unusable.into_iter().unzip();
+    checks.extend(found);
     checks.extend(Report::for_catalog(ctx, &catalog).filter_map(|report| remarks(&report)));
     let config = ctx.config().unwrap_or_default();
     checks.extend(unmeant(&config, &catalog));
@@ -33,7 +40,15 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     drop(disclosure);
     drop(catalog);
     for layer in [Layer::Plugin, Layer::Personal] {
-        checks.extend(installed(ctx, layer));
+        for (dir, check) in installed(ctx, layer) {
+            let same = places.iter().position(|place| Some(place) == dir.as_ref());
+            match same.and_then(|at| checks[reported.clone()].get_mut(at)) {
+                Some(reported) if reported.outcome == Outcome::Fail => {
+                    reported.remedy = check.remedy;
+                }
+                _ => checks.push(check),
+            }
+        }
     }
     checks
 }
@@ -45,13 +60,13 @@ fn counted(catalog: &Catalog) -> String {
 }
 
 /// Entries that cannot be opened. The catalog misses broken links, since they are not directories.
-fn entries(root: &Path) -> Vec<Check> {
+fn entries(root: &Path) -> Vec<(PathBuf, Check)> {
     let found = match files::entries(root) {
         Ok(found) => found,
         Err(error) => {
-            let text = format!("`{}` cannot be read: {error}", root.display());
-            let remedy = format!("make it yours: chmod u+rx {}", root.display());
-            return vec![Check::fail("skills-unreadable", text, remedy)];
+            let error = Error::io("read directory", root, &error);
+            let check = Check::from_error("skills-unreadable", &error, "check its permissions");
+            return vec![(root.to_owned(), check)];
         }
     };
     let found = found.into_iter().take(limits::CATALOG_ENTRIES);
@@ -65,19 +80,19 @@ fn entries(root: &Path) -> Vec<Check> {
             let to = to.display();
             let text = format!("`{shown}` is a link to `{to}`, where nothing is");
             let remedy = format!("put the directory back, or remove the link: rm {shown}");
-            return Some(Check::warn("dangling-link", text, remedy));
+            return Some((path.clone(), Check::warn("dangling-link", text, remedy)));
         }
         let is_dir = path.is_dir();
         let error = files::entries(path).err().filter(|_| is_dir)?;
-        let text = format!("`{shown}` cannot be entered: {error}");
-        let remedy = format!("chmod u+rx {shown}, or remove it");
-        Some(Check::fail("directory-unreadable", text, remedy))
+        let error = Error::io("read directory", path, &error);
+        let check = Check::from_error("directory-unreadable", &error, "remove it");
+        Some((path.clone(), check))
     });
     odd.collect()
 }
 
 /// Why a skill is not offered, unless that is intended or another area reports it.
-fn standing(entry: &Entry) -> Option<Check> {
+fn standing_of(entry: &Entry) -> Option<Check> {
     let (name, reason) = (entry.name(), entry.reason_not_offered()?);
     let dir = entry.dir.display().to_string();
     let place = if reason.contains(&dir) {
@@ -152,7 +167,7 @@ fn cut((name, why): (&&SkillName, &Diagnostic)) -> Check {
 }
 
 /// Whether the skills installed in a layer match its lockfile.
-fn installed(ctx: &RunContext, layer: Layer) -> Vec<Check> {
+fn installed(ctx: &RunContext, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     let base = ctx.base(&ctx.layer_dir(layer));
     let market = Market {
         progress: watched(ctx),
@@ -162,11 +177,15 @@ fn installed(ctx: &RunContext, layer: Layer) -> Vec<Check> {
         Ok(verified) => verified,
         Err(error) => {
             let remedy = "put it back from a backup, or remove it: the skills stay";
-            return vec![Check::from_error("lockfile", &error, remedy)];
+            return vec![(None, Check::from_error("lockfile", &error, remedy))];
         }
     };
     let differs = verified.iter().filter(|one| !one.is_well());
-    differs.map(|one| differing(ctx, layer, one)).collect()
+    let check = |one: &Verified| {
+        let dir = ctx.layer_dir(layer).join("skills").join(&one.name);
+        (Some(dir), differing(ctx, layer, one))
+    };
+    differs.map(check).collect()
 }
 
 fn differing(ctx: &RunContext, layer: Layer, skill: &Verified) -> Check {
@@ -175,6 +194,11 @@ fn differing(ctx: &RunContext, layer: Layer, skill: &Verified) -> Check {
         ..2 => String::new(),
         _ => format!(" --layer {}", layer.as_str()),
     };
+    if let Some(why) = &skill.why {
+        let text = format!("`{name}` cannot be compared with what was installed: {why}");
+        let remedy = skill.remedy.as_deref().unwrap_or("check its permissions");
+        return Check::fail("skill-changed", text, remedy);
+    }
     let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
     let remedy = format!(
         "`agent-skills verify {name}{scope}` names them; \

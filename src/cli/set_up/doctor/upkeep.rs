@@ -55,7 +55,8 @@ fn staging(ctx: &RunContext) -> Option<Check> {
     if left == 0 {
         return None;
     }
-    let text = format!("{left} installs were killed half way and left files in staging/");
+    let installs = text::counted(left, "install was", "installs were");
+    let text = format!("{installs} stopped half way and left files in staging/");
     let remedy = "the next install or update finishes or undoes them";
     let env = ctx.env.clone();
     Some(Check::warn("staging-litter", text, remedy).fix(move || {
