@@ -41,6 +41,14 @@ pub struct Findings {
     pub findings: Vec<Finding>,
 }
 
+/// The findings in the format of all our JSON (docs/json.md).
+#[derive(Serialize)]
+struct Versioned<'f> {
+    schema: u32,
+    #[serde(flatten)]
+    findings: &'f Findings,
+}
+
 impl Finding {
     /// A finding of one of our rules, with the level and remedy from the table.
     pub fn new(code: &str, file: String, (line, column): (usize, usize), message: &str) -> Self {
@@ -103,7 +111,10 @@ pub fn render(findings: &Findings, format: Format) -> Result<String> {
     match format {
         Format::Text => Ok(text(findings)),
         Format::Github => Ok(github(findings)),
-        Format::Json => json(serde_json::to_string_pretty(findings)),
+        Format::Json => json(serde_json::to_string_pretty(&Versioned {
+            schema: 1,
+            findings,
+        })),
         Format::Sarif => json(serde_json::to_string_pretty(&sarif(findings))),
     }
 }

@@ -186,8 +186,7 @@ fn marked(market: &Market, listed: Vec<Listed>) -> Vec<Marked> {
 /// Search the skills that can be installed
 #[derive(Debug, clap::Args)]
 pub struct Search {
-    /// Words to look for
-    #[arg(required = true)]
+    /// Words to look for; all skills if omitted
     pub words: Vec<String>,
     #[command(flatten)]
     pub list: Available,
@@ -196,6 +195,9 @@ pub struct Search {
 impl Search {
     /// The matching skills.
     pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
+        if self.words.is_empty() {
+            return self.list.run(ctx, common, screen);
+        }
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);

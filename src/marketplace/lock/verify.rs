@@ -72,6 +72,12 @@ impl Market<'_> {
             };
             let found = lockfile.get(name).or_else(|| lockfile.get(&of_author()?));
             let found = found.ok_or_else(|| {
+                if let Ok(name) = self.installed(name) {
+                    let text =
+                        format!("`{name}` was put there by hand, so nothing says how it was");
+                    return Error::new(text)
+                        .hint("`agent-skills verify` alone compares all that came from a source");
+                }
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
                 let names = lockfile.entries().iter().map(|entry| &*entry.name);
                 let all = || "`agent-skills verify` alone compares all it has".to_owned();
