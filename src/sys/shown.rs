@@ -203,9 +203,12 @@ pub fn be_quiet(quiet: bool) {
 /// As [`eprint`], for what is neither an error nor a question: nothing if that is not wanted, and
 /// kept for the answer if [`keep_told`] was called.
 pub fn tell(text: Arguments) {
-    if is_quiet() {
-        return;
+    if !is_quiet() {
+        keep_or_print(text);
     }
+}
+
+fn keep_or_print(text: Arguments) {
     let is_kept = KEPT.with_borrow_mut(|kept| match kept {
         Some(kept) => kept.write_fmt(text).is_ok(),
         None => false,
@@ -219,7 +222,7 @@ thread_local! {
     static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From now on what is told is kept: the caller sees standard output only.
+/// From now on what is told or warned of is kept: the caller sees standard output only.
 pub fn keep_told() {
     KEPT.set(Some(String::new()));
 }
@@ -292,9 +295,9 @@ impl Drop for Progress {
     }
 }
 
-/// Writes one line with the program's name to standard error.
+/// Writes one line with the program's name to standard error, or keeps it as [`tell`] does.
 pub fn warn(text: Arguments) {
-    eprint(format_args!("agent-skills: {text}\n"));
+    keep_or_print(format_args!("agent-skills: {text}\n"));
 }
 
 #[cfg(test)]

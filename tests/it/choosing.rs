@@ -268,6 +268,9 @@ fn a_host_shows_what_a_terminal_shows() {
         let json = json!({"args": ["install", "acme/skills@csv", "--json"]});
         let json: Value = serde_json::from_str(&host.tool("agent-skills", &json)).unwrap();
         assert_eq!(json["results"][0]["name"], "csv");
+        let typo = json!({"args": ["check", "csv", "--tool", "shell_exce"]});
+        let told = host.tool("agent-skills", &typo);
+        assert!(told.contains("did you mean `shell_exec`?"), "{told}");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::marketplace::{
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::eprint;
+use crate::sys::tell;
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]
@@ -105,7 +105,7 @@ impl Update {
             let shown = difference.needs_consent()
                 || difference.regress().is_some() && !self.allow_downgrade;
             if self.diff && !shown {
-                eprint(format_args!("{}", describe_difference(difference)));
+                tell(format_args!("{}", describe_difference(difference)));
             }
             consenting.to_update(difference, self.allow_downgrade)
         };

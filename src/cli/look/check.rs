@@ -21,7 +21,7 @@ use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied_name};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{eprint, text::quoted};
+use crate::sys::{tell, text::quoted};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]
@@ -153,7 +153,7 @@ fn host_tool(written: &str, arguments: &Map<String, Value>) -> String {
     let unknown = Capability::named(written).is_none();
     if let Some(near) = alias::nearest(written).filter(|_| unknown) {
         note(&format!("the host has no tool `{}`", quoted(written)));
-        eprint(format_args!("hint: did you mean `{near}`?\n"));
+        tell(format_args!("hint: did you mean `{near}`?\n"));
     }
     written.to_owned()
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::text::count;
-use crate::sys::{Durable, Progress, eprint, files};
+use crate::sys::{Durable, Progress, files, tell};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ impl Package {
                 skills: 1,
                 findings: found,
             };
-            eprint(format_args!("{}", render(&report, Format::Text)?));
+            tell(format_args!("{}", render(&report, Format::Text)?));
             let text = format!("`{name}` was not packed, because it has errors");
             let dir = skill.dir.display();
             return Err(
