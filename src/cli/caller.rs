@@ -31,6 +31,9 @@ pub enum Failure {
     Misused(String),
 }
 
+/// What a command says on standard output, or why it failed.
+pub type Answer = Result<String, Failure>;
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Failed(error)
@@ -42,7 +45,7 @@ impl Failure {
     ///
     /// # Errors
     /// [`Failure::Answered`].
-    pub fn unless(is_good: bool, answer: String) -> Result<String, Self> {
+    pub fn unless(is_good: bool, answer: String) -> Answer {
         if is_good {
             Ok(answer)
         } else {

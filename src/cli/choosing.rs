@@ -15,7 +15,6 @@ use super::caller::{Caller, is_by_host, pasted, through_host};
 use super::options::Common;
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
-use super::wrap::hanging;
 use crate::error::{Error, Result};
 use crate::marketplace::Candidate;
 use crate::run_context::RunContext;
@@ -173,7 +172,7 @@ fn listed(candidates: &[Candidate], screen: Screen, command: &str) -> String {
         let line = format!("  {name}{} {mark}", group.unwrap_or_default());
         text.extend([line.trim_end(), "\n"]);
         let description = one.description.as_deref().unwrap_or("no description");
-        text += &hanging("      ", &brief(description, CHARS), 6, screen);
+        text += &screen.hanging("      ", &brief(description, CHARS), 6);
         let select = match candidates {
             [_] => String::new(),
             _ => format!(" {}", pasted(&["--skill", &one.select])),

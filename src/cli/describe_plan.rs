@@ -8,7 +8,6 @@ use super::describe::{doubt, short};
 use super::screen::Screen;
 use super::table::shortened;
 use super::tool_names::tools;
-use super::wrap::hanging;
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
 use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};
@@ -77,7 +76,7 @@ fn at(source: &str, commit: Option<&str>) -> String {
 /// Adds what the first line does not say about a skill's origin.
 fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen) {
     let source = one_line(&from.source);
-    let mut line = |line: &str| *text += &hanging("  ", line, 2, screen);
+    let mut line = |line: &str| *text += &screen.hanging("  ", line, 2);
     if from.source != plan.source {
         line(&at(&from.source, from.commit.as_deref()));
     }
@@ -120,9 +119,11 @@ impl Described<'_> {
         {
             about = shortened(&about, width.saturating_sub(2));
         }
-        *text += &hanging("  ", &about, 2, self.screen);
+        *text += &self.screen.hanging("  ", &about, 2);
         for (label, value) in self.rows() {
-            *text += &hanging(&format!("    {label:8} "), &value, INDENT, self.screen);
+            *text += &self
+                .screen
+                .hanging(&format!("    {label:8} "), &value, INDENT);
         }
     }
 

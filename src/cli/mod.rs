@@ -30,10 +30,9 @@ mod set_up;
 mod table;
 mod tool_names;
 mod welcome;
-mod wrap;
 mod write;
 
-pub use caller::{Caller, Failure};
+pub use caller::{Answer, Caller, Failure};
 pub use model_install::model_install;
 pub use run::run;
 pub(crate) use screen::{Paint, Screen};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::caller::{Caller, Failure};
+use super::caller::{Answer, Caller, Failure};
 use super::json;
 use super::options::Common;
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ struct Outcome<'o> {
 }
 
 #[derive(Serialize)]
-struct Answer<'o> {
+struct Answered<'o> {
     dry_run: bool,
     results: Vec<Outcome<'o>>,
 }
@@ -56,12 +56,7 @@ impl Outcomes {
     ///
     /// # Errors
     /// As [`Outcomes::answer`].
-    pub fn of_one(
-        common: Common,
-        caller: Caller,
-        name: &str,
-        changed: Result<String>,
-    ) -> Result<String, Failure> {
+    pub fn of_one(common: Common, caller: Caller, name: &str, changed: Result<String>) -> Answer {
         let mut one = Self::new(common, caller);
         one.push(name, changed);
         one.answer()
@@ -76,7 +71,7 @@ impl Outcomes {
         caller: Caller,
         names: &[N],
         mut change: impl FnMut(&str) -> Result<String>,
-    ) -> Result<String, Failure> {
+    ) -> Answer {
         let mut all = Self::new(common, caller);
         for name in names {
             all.push(name.as_ref(), change(name.as_ref()));
@@ -124,7 +119,7 @@ impl Outcomes {
     ///
     /// # Errors
     /// When one has failed; all errors are then reported.
-    pub fn answer(mut self) -> Result<String, Failure> {
+    pub fn answer(mut self) -> Answer {
         let is_good = self.results.iter().all(|(_, outcome)| outcome.is_ok());
         if self.common.json {
             return Failure::unless(is_good, self.as_json()?);
@@ -161,7 +156,7 @@ impl Outcomes {
             error: outcome.as_ref().err().map(ToString::to_string),
             hint: outcome.as_ref().err().and_then(Error::next_step),
         });
-        json::one(&Answer {
+        json::one(&Answered {
             dry_run: self.common.dry_run,
             results: results.collect(),
         })
@@ -180,7 +175,7 @@ pub fn look_at<T: Serialize>(
     key: &str,
     look: impl Fn(&str) -> Result<T>,
     shown: impl Fn(&T) -> String,
-) -> Result<String, Failure> {
+) -> Answer {
     if let [name] = names {
         let found = look(name)?;
         return Ok(if common.json {

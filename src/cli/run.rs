@@ -7,7 +7,7 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command};
-use super::caller::{Caller, Failure};
+use super::caller::{Answer, Caller, Failure};
 use super::options::Common;
 use super::person::may;
 use super::safety::policy;
@@ -22,12 +22,7 @@ use crate::sys::{be_quiet, keep_told, kept, running, shown, text::nearest};
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(
-    ctx: &RunContext,
-    words: &[OsString],
-    caller: Caller,
-    live: &mut dyn Write,
-) -> Result<String, Failure> {
+pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn Write) -> Answer {
     let screen = Screen::new(&ctx.env, caller);
     // The clock of its progress starts.
     let _ = running();
@@ -74,7 +69,7 @@ pub fn run(
 
 /// The answer after what was told on the way. An error stays in front: its first word says that it
 /// is one.
-fn with_told(answer: Result<String, Failure>) -> Result<String, Failure> {
+fn with_told(answer: Answer) -> Answer {
     let told = kept();
     match answer {
         Ok(answer) => Ok(told + &answer),
@@ -139,7 +134,7 @@ fn run_verb(
     caller: Caller,
     screen: Screen,
     live: &mut dyn Write,
-) -> Result<String, Failure> {
+) -> Answer {
     Ok(match verb {
         Verb::Install(verb) => verb.run(ctx, common, caller)?,
         Verb::Remove(verb) => verb.run(ctx, common, caller)?,

@@ -2,7 +2,7 @@
 
 use super::caller::Caller;
 use crate::skill::Level;
-use crate::sys::wrap::wrapped;
+use crate::sys::wrap::{filled, wrapped};
 use crate::sys::{Env, terminal};
 
 /// Where output goes: a terminal, a pipe, or the host.
@@ -83,6 +83,13 @@ impl Screen {
         }
     }
 
+    /// `text` after `first`, with later lines indented by `indent`, and a line end. A word wider than
+    /// the line stays whole, so that it can be copied. Without a width the result is one line.
+    pub fn hanging(self, first: &str, text: &str, indent: usize) -> String {
+        let width = self.width.unwrap_or(usize::MAX);
+        filled(first, text, indent, width).trim_end().to_owned() + "\n"
+    }
+
     /// The text with its colour codes, if any.
     pub fn paint(self, text: &str, paint: Paint) -> String {
         let code = match paint {
@@ -146,6 +153,23 @@ mod tests {
             let env = Env::new(vars.iter().copied(), Path::new("/"));
             assert_eq!(takes_colour(&env), colour, "{vars:?}");
         }
+    }
+
+    #[test]
+    fn words_that_do_not_fit_go_below_and_long_ones_stay_whole() {
+        for (width, expected) in [
+            (80, "- one two three\n"),
+            (10, "- one two\n  three\n"),
+            (5, "- one\n  two\n  three\n"),
+        ] {
+            let shown = Screen::wide(width).hanging("- ", "one two three", 2);
+            assert_eq!(shown, expected, "{width}");
+        }
+        assert_eq!(
+            Screen::wide(4).hanging("", "a /long/path", 0),
+            "a\n/long/path\n"
+        );
+        assert_eq!(Screen::pipe().hanging("- ", "one two", 2), "- one two\n");
     }
 
     #[test]

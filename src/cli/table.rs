@@ -5,7 +5,6 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::screen::{Paint, Screen};
-use super::wrap::hanging;
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +112,7 @@ impl Table {
         for (cells, below) in &self.rows {
             text += &self.line(&columns, cells, screen);
             for cell in below {
-                let lines = hanging("", &cell.text, 0, screen.less(INDENT));
+                let lines = screen.less(INDENT).hanging("", &cell.text, 0);
                 for line in lines.lines() {
                     text.push_str(&" ".repeat(INDENT));
                     text.push_str(&screen.paint(line, cell.paint));

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::screen::{Paint, Screen};
-use super::wrap::hanging;
 use crate::run_context::RunContext;
 use crate::sys::text::listed;
 
@@ -26,7 +25,10 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     let mut line = |line: &str, paint| {
         let indent = line.len() - line.trim_start().len();
         let before = " ".repeat(indent);
-        for line in hanging(&before, line.trim_start(), indent + HANG, screen).lines() {
+        for line in screen
+            .hanging(&before, line.trim_start(), indent + HANG)
+            .lines()
+        {
             let _ = writeln!(text, "{}", screen.paint(line, paint));
         }
     };

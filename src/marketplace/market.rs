@@ -36,6 +36,12 @@ pub struct Market<'a> {
 }
 
 impl Market<'_> {
+    /// The same market; in a dry run, one in which nothing changes.
+    #[must_use]
+    pub fn dry(self, dry_run: bool) -> Self {
+        Self { dry_run, ..self }
+    }
+
     /// The source of an installed skill; `None` for one put there by hand.
     ///
     /// # Errors

@@ -7,8 +7,7 @@ use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::deciding;
-use crate::cli::{Caller, Failure};
-use crate::marketplace::Market;
+use crate::cli::{Answer, Caller};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -26,15 +25,12 @@ pub struct ImportLock {
 
 impl ImportLock {
     /// Installs each skill; a failure if one was left out.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let layer = self.scope.layer();
         let given = (common, self.findings);
         let mut confirm = deciding(ctx, caller, given, layer, ("import-lock", None))?;
         let base = self.scope.base(ctx);
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market_for(ctx, &base, false, layer)?
-        };
+        let market = market_for(ctx, &base, false, layer)?.dry(common.dry_run);
         let mut outcomes = Outcomes::new(common, caller);
         let mut new = Vec::new();
         for one in market.import_lock(&self.path, &mut confirm, &mut note)? {

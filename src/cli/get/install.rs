@@ -17,7 +17,7 @@ use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{deciding, permits_update};
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::marketplace::{
     As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
@@ -114,12 +114,7 @@ impl Install {
 
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let mut layer = self.scope.layer();
         if self.references.is_empty() && self.scope.is_default() {
             let project = ctx.base(&ctx.layer_dir(Layer::Project));
@@ -128,10 +123,7 @@ impl Install {
             }
         }
         let base = ctx.base(&ctx.layer_dir(layer));
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market_for(ctx, &base, self.offline, layer)?
-        };
+        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
         if self.list {
             return self.list(ctx, common, caller, &market);
         }
@@ -211,13 +203,7 @@ impl Install {
     }
 
     /// The skills that each reference means. Nothing is installed.
-    fn list(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        market: &Market,
-    ) -> std::result::Result<String, Failure> {
+    fn list(&self, ctx: &RunContext, common: Common, caller: Caller, market: &Market) -> Answer {
         let look = |reference: &str| {
             let (source, skills) = market.offered(reference, &self.options(None), &mut note)?;
             let reference = reference.to_owned();

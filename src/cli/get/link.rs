@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::Result;
-use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -25,22 +24,14 @@ pub struct Link {
 
 impl Link {
     /// Links the skill in the directory.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let name = self.dir.display().to_string();
         Outcomes::of_one(common, caller, &name, self.link(ctx, common))
     }
 
     fn link(&self, ctx: &RunContext, common: Common) -> Result<String> {
         let base = self.scope.base(ctx);
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market(ctx, &base, false)
-        };
+        let market = market(ctx, &base, false).dry(common.dry_run);
         let linked = market.link(&self.dir, self.name.as_deref())?;
         let to = one_line(&linked.source.unwrap_or_default());
         let would = if common.dry_run { "would be" } else { "is" };

@@ -5,7 +5,7 @@ use crate::cli::layers::layers_of;
 use crate::cli::market::market_for;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, json};
+use crate::cli::{Answer, Caller, Failure, json};
 use crate::marketplace::{Change, UpdateOptions, Updated};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -29,7 +29,7 @@ impl Outdated {
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let options = UpdateOptions {
             dry_run: true,
             ..UpdateOptions::default()

@@ -7,9 +7,9 @@ use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::Result;
-use crate::marketplace::{InstalledName, Market, Removed, Unsaved};
+use crate::marketplace::{InstalledName, Removed, Unsaved};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::shown_name;
@@ -30,12 +30,7 @@ pub struct Remove {
 
 impl Remove {
     /// Removes the skills.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         Outcomes::of_each(common, caller, &self.names, |name| {
             self.remove(ctx, common, caller, name)
         })
@@ -50,10 +45,7 @@ impl Remove {
     ) -> Result<String> {
         let layer = layer_of(ctx, caller, self.scope, "remove", written)?;
         let base = ctx.base(&ctx.layer_dir(layer));
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market(ctx, &base, false)
-        };
+        let market = market(ctx, &base, false).dry(common.dry_run);
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         let agrees = |name: &InstalledName, why: &Unsaved| {
             let why = shorten(&shown_name(&why.to_string()), WHY);

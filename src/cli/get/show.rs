@@ -9,7 +9,7 @@ use crate::cli::describe_plan::describe;
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
-use crate::cli::{Caller, Failure, Screen};
+use crate::cli::{Answer, Caller, Screen};
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 use crate::run_context::RunContext;
 
@@ -38,7 +38,7 @@ pub struct Show {
 
 impl Show {
     /// Describes what would be installed.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let options = InstallOptions {
             all: self.all,
             skills: self.skill.clone(),

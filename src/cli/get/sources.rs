@@ -7,8 +7,7 @@ use clap::Subcommand;
 use crate::cli::market::market;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, json};
-use crate::marketplace::Market;
+use crate::cli::{Answer, Caller, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text;
@@ -38,12 +37,9 @@ pub enum Sources {
 
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let base = ctx.base(&ctx.dirs.plugin);
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market(ctx, &base, false)
-        };
+        let market = market(ctx, &base, false).dry(common.dry_run);
         let would = |past: &str, verb: &str| {
             if common.dry_run {
                 format!("would {verb}")

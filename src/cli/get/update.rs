@@ -11,7 +11,7 @@ use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::marketplace::{
     Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
@@ -59,12 +59,7 @@ pub struct Update {
 
 impl Update {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let mut outcomes = Outcomes::new(common, caller);
         for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
             self.update(ctx, (common, caller), layer, &names, &mut outcomes)?;
@@ -110,10 +105,7 @@ impl Update {
             consenting.to_update(difference, self.allow_downgrade)
         };
         let base = ctx.base(&ctx.layer_dir(layer));
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market_for(ctx, &base, self.offline, layer)?
-        };
+        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
         let updated = market.update(names, options, &mut agree)?;
         if !common.dry_run {
             record(ctx, &updated, layer);

@@ -11,7 +11,7 @@ use crate::cli::market::note;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::report::session_with;
-use crate::cli::{Failure, json};
+use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
@@ -38,7 +38,7 @@ pub struct Check {
 
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
         let catalog = ctx.catalog_naming(&self.skill);
         // For an unknown name, this error is worded for a person.
         installed(ctx, &catalog, &self.skill)?;

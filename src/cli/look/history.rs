@@ -14,7 +14,7 @@ use crate::cli::market::market;
 use crate::cli::named::installed;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::look_at;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::Result;
 use crate::marketplace::{self, State, Tag};
 use crate::policy::Line;
@@ -51,7 +51,7 @@ struct Told {
 
 impl History {
     /// The history of the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let look = |name: &str| {
             let layer = layer_of(ctx, caller, self.scope, "history", name)?;
             Told::of(ctx, layer, name, self.offline)
@@ -60,12 +60,7 @@ impl History {
     }
 
     /// What `info --history` asks for, of the skills of these names in whichever layer they are.
-    pub fn of(
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        info: &Info,
-    ) -> Result<String, Failure> {
+    pub fn of(ctx: &RunContext, common: Common, caller: Caller, info: &Info) -> Answer {
         let look = |name: &str| {
             let catalog = ctx.catalog_naming(name);
             let entry = installed(ctx, &catalog, name)?;

@@ -12,9 +12,7 @@ use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::report::{Report, remark};
-use crate::cli::wrap::hanging;
-use crate::cli::{Caller, Failure, Paint, Screen};
-use crate::error::Result;
+use crate::cli::{Answer, Caller, Paint, Screen};
 use crate::run_context::RunContext;
 use crate::script::program_of;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
@@ -79,13 +77,7 @@ struct Script {
 
 impl Info {
     /// Everything about the skills.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         let look = |name: &str| {
             let catalog = ctx.catalog_naming(name);
             let entry = installed(ctx, &catalog, name)?;
@@ -141,10 +133,10 @@ impl Details {
         let mut text = String::new();
         for (label, value) in self.fields() {
             let label = screen.paint(&format!("{label:13}"), Paint::Bold);
-            text += &hanging(&format!("{label} "), &one_line(&value), 14, screen);
+            text += &screen.hanging(&format!("{label} "), &one_line(&value), 14);
         }
         for found in &self.report.diagnostics {
-            for line in hanging("", &remark(found), 0, screen).lines() {
+            for line in screen.hanging("", &remark(found), 0).lines() {
                 let _ = writeln!(text, "{}", screen.paint(line, found.level.into()));
             }
         }

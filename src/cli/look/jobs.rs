@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use crate::cli::options::Common;
-use crate::cli::{Failure, json};
+use crate::cli::{Answer, Failure, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -20,12 +20,7 @@ pub struct Jobs {
 
 impl Jobs {
     /// Lists the jobs, or streams one job's output to `live`.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        live: &mut dyn Write,
-    ) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, live: &mut dyn Write) -> Answer {
         match &self.follow {
             Some(id) => follow(ctx, id, live),
             None => Ok(list(ctx, common.json)?),
@@ -61,7 +56,7 @@ fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
 }
 
 /// Streams one job's output from its beginning until it ends.
-fn follow(ctx: &RunContext, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
+fn follow(ctx: &RunContext, id: &str, out: &mut dyn Write) -> Answer {
     let outcome = ctx
         .jobs()
         .find_any(id)?

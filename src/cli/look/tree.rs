@@ -11,7 +11,7 @@ use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::table::shortened;
-use crate::cli::{Caller, Failure, Paint, Screen};
+use crate::cli::{Answer, Caller, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::{count, size};
@@ -57,13 +57,7 @@ impl Tree {
     }
 
     /// Every file of the skills with its size.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         let look = |name: &str| Walked::of(ctx, name);
         let shown = |tree: &Walked| tree.render(screen);
         look_at(common, caller, &self.names, "skills", look, shown)

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::cli::Screen;
 use crate::cli::caller::pasted;
 use crate::cli::tool_names::tools;
-use crate::cli::wrap::hanging;
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
 use crate::sys::text::{count, listed};
@@ -52,7 +51,7 @@ pub fn abilities(dir: &Path, files: &[String]) -> (Vec<String>, bool) {
 /// The lines, each below what is named above them.
 pub fn below(lines: impl IntoIterator<Item = String>, indent: &str, screen: Screen) -> String {
     let lines = lines.into_iter();
-    let wrapped = lines.map(|line| hanging(indent, &line, indent.len() + 2, screen));
+    let wrapped = lines.map(|line| screen.hanging(indent, &line, indent.len() + 2));
     wrapped.collect()
 }
 

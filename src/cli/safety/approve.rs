@@ -8,7 +8,7 @@ use crate::cli::consent::Consenting;
 use crate::cli::named::installed;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, Screen};
+use crate::cli::{Answer, Caller, Screen};
 use crate::error::{Error, Result};
 use crate::policy::{Approval, Approvals, Event, approval_digest};
 use crate::run_context::RunContext;
@@ -32,13 +32,7 @@ pub struct Approve {
 
 impl Approve {
     /// Records the skills' digests, takes them back, or lists them.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         if self.list {
             return Ok(list(ctx, common, screen)?);
         }

@@ -6,7 +6,7 @@ use crate::activation::run_post_hooks;
 use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::{backticked, quoted};
@@ -21,7 +21,7 @@ pub struct Deactivate {
 
 impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let context = self.context.as_deref();
         let (ends, question) = match context {
             None => (

@@ -5,7 +5,7 @@ use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::set_up::config::set;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 
@@ -22,7 +22,7 @@ pub struct Enable {
 
 impl Enable {
     /// Shows the skills to the model, or only their names.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let visibility = if self.name_only { "name-only" } else { "on" };
         set_visibility(ctx, common, caller, &self.names, visibility)
     }
@@ -41,7 +41,7 @@ pub struct Disable {
 
 impl Disable {
     /// Hides the skills from everybody, or only from the model.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let visibility = if self.user { "user" } else { "off" };
         set_visibility(ctx, common, caller, &self.names, visibility)
     }
@@ -53,7 +53,7 @@ fn set_visibility(
     caller: Caller,
     names: &[String],
     visibility: &str,
-) -> Result<String, Failure> {
+) -> Answer {
     Outcomes::of_each(common, caller, names, |written| {
         let name = configurable(ctx, written)?;
         set(ctx, &["visibility", &name], visibility, common.dry_run)?;

@@ -8,8 +8,7 @@ use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
 use crate::cli::set_up::config_keys::Key;
-use crate::cli::wrap::hanging;
-use crate::cli::{Failure, Paint, Screen, json};
+use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Error;
 use crate::policy::{Config, InForce};
 use crate::run_context::RunContext;
@@ -40,7 +39,7 @@ const MEANINGS: [(&str, &str); 13] = [
 ];
 
 #[derive(Serialize)]
-struct Answer {
+struct Report {
     /// Why nothing can be said, and the next step: a file cannot be relied on.
     error: Option<String>,
     hint: Option<String>,
@@ -79,8 +78,8 @@ struct Effect {
 ///
 /// # Errors
 /// The same answer if a file cannot be relied on.
-pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String, Failure> {
-    let answer = Answer::new(ctx);
+pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
+    let answer = Report::new(ctx);
     let text = if common.json {
         json::one(&answer)?
     } else {
@@ -89,7 +88,7 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String, 
     Failure::unless(answer.error.is_none(), text)
 }
 
-impl Answer {
+impl Report {
     fn new(ctx: &RunContext) -> Self {
         let catalog = ctx.catalog();
         let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
@@ -139,9 +138,9 @@ impl Answer {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         if let Some(error) = &self.error {
-            text += &hanging("", &one_line(error), 0, screen);
+            text += &screen.hanging("", &one_line(error), 0);
             let hint = self.hint.iter();
-            text.extend(hint.map(|hint| hanging("hint: ", &one_line(hint), 6, screen)));
+            text.extend(hint.map(|hint| screen.hanging("hint: ", &one_line(hint), 6)));
             return text;
         }
         let is_of_file =
@@ -163,7 +162,7 @@ impl Answer {
             let _ = writeln!(text, "  {name} ({})", skill.layer);
             for effect in &skill.effects {
                 let first = format!("    {}: ", effect.effect);
-                text += &hanging(&first, &one_line(&effect.reason), first.len(), screen);
+                text += &screen.hanging(&first, &one_line(&effect.reason), first.len());
             }
         }
         let skills = match self.skills.len() {
@@ -202,7 +201,7 @@ impl Rule {
             one_line(value),
             one_line(&from)
         );
-        hanging("  ", &text, 6, screen)
+        screen.hanging("  ", &text, 6)
     }
 }
 

@@ -4,9 +4,8 @@ use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::Result;
-use crate::marketplace::Market;
 use crate::policy::Event;
 use crate::run_context::RunContext;
 
@@ -22,12 +21,7 @@ pub struct Rollback {
 
 impl Rollback {
     /// Restores the skills.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         Outcomes::of_each(common, caller, &self.names, |name| {
             self.roll_back(ctx, common, caller, name)
         })
@@ -42,10 +36,7 @@ impl Rollback {
     ) -> Result<String> {
         let layer = layer_of(ctx, caller, self.scope, "rollback", written)?;
         let base = ctx.base(&ctx.layer_dir(layer));
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market(ctx, &base, false)
-        };
+        let market = market(ctx, &base, false).dry(common.dry_run);
         let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));

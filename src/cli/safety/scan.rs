@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, json};
+use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::Result;
 use crate::marketplace::{Finding, RULES, Severity};
 use crate::run_context::RunContext;
@@ -39,12 +39,7 @@ struct Scanned<'a> {
 
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-    ) -> std::result::Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         if self.rules {
             return Ok(rules(common)?);
         }

@@ -9,7 +9,7 @@ use crate::cli::consent::Consenting;
 use crate::cli::market::watched;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::policy::{Event, Seen};
 use crate::run_context::RunContext;
@@ -44,7 +44,7 @@ pub struct Trust {
 
 impl Trust {
     /// Trusts the parts, or lists what is trusted.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         if self.list {
             Ok(trusted(ctx, common)?)
         } else if self.revoke {
@@ -56,7 +56,7 @@ impl Trust {
 
     /// Trusts every directory from the given one up to the project's root that contributes
     /// something, or only the given skills in them, as the person who is asked has seen them.
-    fn trust(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    fn trust(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         if let Some(file) = ctx.policies()?.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
             return Err(Error::new(text)
@@ -163,14 +163,14 @@ pub struct Untrust {
 
 impl Untrust {
     /// Revokes trust.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         self.parts.revoke(ctx, common, caller)
     }
 }
 
 impl Parts {
     /// Ends trust in them.
-    fn revoke(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    fn revoke(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let (from, names) = (self.dir(ctx), self.names());
         let mut outcomes = Outcomes::new(common, caller);
         for holder in ctx.project_holders(&from) {

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::abilities::{abilities, below};
 use crate::cli::options::Common;
-use crate::cli::wrap::hanging;
 use crate::cli::{Screen, json};
 use crate::error::Result;
 use crate::policy::{Seen, Trust, Trusts};
@@ -39,7 +38,7 @@ impl Look {
     ) -> Self {
         let trusts = Trusts::default();
         // Further in than what is inside, which a name could look like otherwise.
-        let below = |told: String| hanging("  ", &told, 6, screen);
+        let below = |told: String| screen.hanging("  ", &told, 6);
         let (mut parts, mut severe, mut kept) = (Vec::new(), Vec::new(), 0);
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
             match trusts.of_seen(ctx, holder, part) {

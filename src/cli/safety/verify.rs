@@ -8,8 +8,8 @@ use crate::cli::layers::layers_of;
 use crate::cli::market::{market, market_for, note};
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure, json};
-use crate::marketplace::{Market, Repaired, State, Verified};
+use crate::cli::{Answer, Caller, Failure, json};
+use crate::marketplace::{Repaired, State, Verified};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -30,7 +30,7 @@ pub struct Verify {
 
 impl Verify {
     /// Compares the skills; a failure if one differs.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let by_layer = layers_of(ctx, caller, self.scope, "verify", &self.names)?;
         if self.fix {
             return fix(ctx, common, caller, &by_layer);
@@ -73,15 +73,12 @@ fn fix(
     common: Common,
     caller: Caller,
     by_layer: &[(Layer, Vec<String>)],
-) -> Result<String, Failure> {
+) -> Answer {
     let mut outcomes = Outcomes::new(common, caller);
     let mut has_any = false;
     for (layer, names) in by_layer {
         let base = ctx.base(&ctx.layer_dir(*layer));
-        let market = Market {
-            dry_run: common.dry_run,
-            ..market_for(ctx, &base, false, *layer)?
-        };
+        let market = market_for(ctx, &base, false, *layer)?.dry(common.dry_run);
         has_any |= market.has_recorded()?;
         for one in market.repair(names, &mut note)? {
             outcomes.push(&one.name, Ok(restored(ctx, common, &one, *layer)));

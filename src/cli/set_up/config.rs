@@ -13,8 +13,7 @@ use super::config_keys::{KEYS, Key};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
-use crate::cli::wrap::hanging;
-use crate::cli::{Caller, Failure, json};
+use crate::cli::{Answer, Caller, json};
 use crate::error::{Error, Result};
 use crate::policy::{self, Setting, folded_key, parse_toml, set_keys, unset_key};
 use crate::run_context::RunContext;
@@ -54,13 +53,7 @@ pub enum Config {
 
 impl Config {
     /// Shows or changes values.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         match self {
             Self::Get { key } => Ok(get(ctx, common, &folded_key(key))?),
             Self::Set { words } => set_all(ctx, common, caller, words),
@@ -84,12 +77,7 @@ impl Config {
 }
 
 /// Sets all keys or none.
-fn set_all(
-    ctx: &RunContext,
-    common: Common,
-    caller: Caller,
-    words: &[String],
-) -> Result<String, Failure> {
+fn set_all(ctx: &RunContext, common: Common, caller: Caller, words: &[String]) -> Answer {
     let changes = changes(words);
     let read = changes.iter().map(|(key, values)| {
         let path: Vec<&str> = key.split('.').collect();
@@ -307,7 +295,7 @@ fn list(ctx: &RunContext, as_json: bool, screen: Screen) -> Result<String> {
     let mut text: String = described.map(|one| one.line(screen)).collect();
     for key in KEYS.iter().filter(|key| key.is_table()) {
         let line = format!("  # {}: {}", key.about, key.values);
-        text += &hanging(key.name, &line, INDENT, screen);
+        text += &screen.hanging(key.name, &line, INDENT);
     }
     Ok(text)
 }
@@ -328,7 +316,7 @@ impl Described<'_> {
             origin => format!(" (from {})", one_line(origin)),
         };
         let line = format!("{} = {value}  # {about}: {values}{from}", setting.key);
-        hanging("", &line, INDENT, screen)
+        screen.hanging("", &line, INDENT)
     }
 }
 

@@ -8,7 +8,6 @@ use super::doctor::ask::ask;
 use super::doctor::check::Outcome;
 use super::doctor::placement;
 use crate::cli::options::Common;
-use crate::cli::wrap::hanging;
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::host::program::PROGRAM;
@@ -116,7 +115,7 @@ impl Found {
                 },
             ),
         ] {
-            text += &hanging(&format!("  {label:10} "), &one_line(value), 13, screen);
+            text += &screen.hanging(&format!("  {label:10} "), &one_line(value), 13);
         }
         text
     }

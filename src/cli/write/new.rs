@@ -11,7 +11,7 @@ use crate::catalog::Layer;
 use crate::cli::consent::{agrees, asked};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
@@ -43,7 +43,7 @@ pub struct New {
 
 impl New {
     /// Creates the skill and returns the next steps.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         Outcomes::of_one(common, caller, &self.name, self.make(ctx, common, caller))
     }
 

@@ -9,7 +9,7 @@ use crate::author::{Findings, Format, package, render};
 use crate::cli::market::watched;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Caller, Failure};
+use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, SkillName, one_line};
@@ -29,7 +29,7 @@ pub struct Package {
 
 impl Package {
     /// Writes the packages and lists their content.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let progress = Progress::new("packing skills", self.skills.len(), watched(ctx));
         let mut done = 0;
         Outcomes::of_each(common, caller, &self.skills, |skill| {

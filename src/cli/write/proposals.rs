@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use super::proposals_shown::{Shown, Today, diff_of, get, introduction, list, today};
 use crate::catalog::{Entry, Layer};
-use crate::cli::caller::{Caller, Failure, decided_by_a_person};
+use crate::cli::caller::{Answer, Caller, decided_by_a_person};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, printable};
 use crate::cli::options::{Common, Findings};
@@ -61,7 +61,7 @@ pub enum Proposals {
 
 impl Proposals {
     /// Lists the proposals, or does something with some.
-    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String, Failure> {
+    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         match self {
             Self::List => Ok(list(ctx, common)?),
             Self::Show { ids } => {

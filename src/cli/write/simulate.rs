@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
 use crate::cli::options::Common;
-use crate::cli::{Failure, json};
+use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -39,7 +39,7 @@ pub struct Simulate {
 
 impl Simulate {
     /// Plays the conversations; a failure if an answer is not as expected.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
         let exe = ctx.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;

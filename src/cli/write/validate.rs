@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use crate::author::{self, Finding, Findings, Format, strict};
 use crate::catalog::Catalog;
-use crate::cli::Failure;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
 use crate::cli::options::Common;
+use crate::cli::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, unified_diff};
@@ -35,7 +35,7 @@ pub struct Validate {
 
 impl Validate {
     /// The report; a failure if a skill has an error.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String, Failure> {
+    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
         let mut report = Findings {
             skills: 0,
             findings: Vec::new(),

@@ -8,8 +8,7 @@ use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
 use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
-use crate::cli::wrap::hanging;
-use crate::cli::{Caller, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -30,7 +29,7 @@ const AREAS: [(&str, Examination); 7] = [
 ];
 
 #[derive(Serialize)]
-struct Answer {
+struct Report {
     broken: bool,
     fixed: Vec<String>,
     not_fixed: Vec<String>,
@@ -47,13 +46,7 @@ pub struct Doctor {
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(
-        self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String, Failure> {
+    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         let (mut fixed, mut not_fixed) = Default::default();
         if self.fix && !common.dry_run {
             // First: without the record, nothing says whether the rest may be repaired.
@@ -64,7 +57,7 @@ impl Doctor {
             );
         }
         let checks: Vec<Check> = examine(ctx).collect();
-        let answer = Answer {
+        let answer = Report {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
             fixed,
             not_fixed,
@@ -98,7 +91,7 @@ fn repair(ctx: &RunContext) -> (Vec<String>, Vec<String>) {
     (fixed, not_fixed)
 }
 
-impl Answer {
+impl Report {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         for done in &self.fixed {
@@ -119,9 +112,9 @@ impl Answer {
                 Outcome::Fail => ("FAIL", Paint::Bad),
             };
             let before = format!("  {}  ", screen.paint(word, paint));
-            text += &hanging(&before, &check.message, INDENT, screen);
+            text += &screen.hanging(&before, &check.message, INDENT);
             if let Some(remedy) = &check.remedy {
-                text += &hanging(&" ".repeat(INDENT), remedy, INDENT, screen);
+                text += &screen.hanging(&" ".repeat(INDENT), remedy, INDENT);
             }
         }
         let count = |is: fn(&&Check) -> bool| self.checks.iter().filter(is).count();
