@@ -237,7 +237,6 @@ impl Install {
             .filter_map(|one| Some((one, one.switch.as_ref()?)))
         {
             let options = UpdateOptions {
-                dry_run: common.dry_run,
                 edited: Edited::Stash,
                 switch: Some(switch),
                 ..UpdateOptions::default()

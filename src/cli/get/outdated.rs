@@ -30,14 +30,11 @@ impl Outdated {
 
     /// Reports newer versions; a failure if a source could not be examined.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let options = UpdateOptions {
-            dry_run: true,
-            ..UpdateOptions::default()
-        };
         let mut updated = Vec::new();
         for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
             let base = ctx.base(&ctx.layer_dir(layer));
-            let market = market_for(ctx, &base, false, layer)?;
+            let market = market_for(ctx, &base, false, layer)?.dry(true);
+            let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
         }
         updated.retain(|one| {

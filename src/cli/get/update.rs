@@ -83,7 +83,6 @@ impl Update {
     ) -> Result<()> {
         let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
         let options = UpdateOptions {
-            dry_run: common.dry_run,
             diff: self.diff,
             edited: match (self.stash, self.force) {
                 (true, _) => Edited::Stash,

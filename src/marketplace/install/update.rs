@@ -195,7 +195,7 @@ impl Update<'_> {
                     rev,
                     ..entry.clone()
                 };
-                return Ok(Looked::Ready(equal(self.options.dry_run, entry)));
+                return Ok(Looked::Ready(equal(self.market.dry_run, entry)));
             }
             Seen::Moved(tag) => return settled(Change::kept(&moved(entry, &tag))),
             Seen::Other => {}
@@ -213,7 +213,7 @@ impl Update<'_> {
         // If the new commit does not descend from the installed one, the lockfile does not record
         // it without asking, even if the files are equal: later commits would look like normal
         // updates.
-        let stays = self.options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
+        let stays = self.market.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
         if switch.is_none() && is_same_tree(entry, &snapshot, &found) {
             let entry = LockEntry {
                 commit: origin.commit,
@@ -262,7 +262,7 @@ impl Update<'_> {
             difference.text = Some(line_by_line(self.staging, &installed, &new, fetcher.git)?);
         }
         let settled = |change| Ok(Ready::Settled(change));
-        if self.options.dry_run {
+        if self.market.dry_run {
             return settled(Change::Available(Box::new(difference)));
         }
         if difference.edited && self.options.edited == Edited::Keep {

@@ -11,8 +11,6 @@ use crate::marketplace::reference::Target;
 /// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UpdateOptions<'a> {
-    /// Change nothing (`--dry-run`).
-    pub dry_run: bool,
     /// Show the difference line by line (`--diff`).
     pub diff: bool,
     /// What happens to a skill changed by hand.
