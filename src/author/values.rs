@@ -68,11 +68,12 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
         // The loader says what is wrong with hooks.
         Form::Any | Form::Hooks => true,
         Form::Text => is_text(value),
+        Form::Names => !value.is_number() && !value.is_boolean(),
         Form::Flag => flag(&text).is_some(),
         Form::Number => text.parse::<i64>().is_ok(),
         Form::Mapping => value.is_object(),
         Form::Fork => fields.is_forked(),
-        Form::Model => fields.model_id().is_some(),
+        Form::Model => fields.model_id().is_some() && fields.is_forked(),
         Form::Skills => match value {
             Value::Array(items) => items.iter().all(Value::is_string),
             value => value.is_string(),
@@ -93,7 +94,7 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
             "write a whole number, such as 10",
         ),
         Form::Mapping => bad(
-            "is no mapping, so nothing in it is read",
+            "is not a mapping, so nothing in it is read",
             "write `key: value` lines below it",
         ),
         Form::Fork => ignored(
@@ -104,8 +105,12 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
             "is a model for Claude Code alone, and the host's own is used here",
             "leave it for Claude Code, or write the provider too: `anthropic/claude-opus-4.5`",
         ),
+        Form::Model if fields.model_id().is_some() => ignored(
+            "has an effect only with `context: fork`",
+            "add `context: fork`, or leave it for other clients",
+        ),
         Form::Model => bad(
-            "is no model's id, so the host's own model is used",
+            "is not a model's id, so the host's own model is used",
             "write `provider/model`, such as `anthropic/claude-opus-4.5`",
         ),
         Form::Skills if value.is_object() => ignored(
@@ -113,11 +118,11 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
             "write names of skills: `requires: [pdf]`",
         ),
         Form::Skills => bad(
-            "is no list of names, and requires no skill",
+            "is not a list of names, so no skill is required",
             "write names of skills: `requires: [pdf]`",
         ),
         _ => bad(
-            "is no text, so it is not read",
+            "is not a text, so it is not read",
             "write a text, or a list of texts",
         ),
     }
@@ -127,13 +132,13 @@ fn scope(value: &Value) -> Option<Fault> {
     const REMEDY: &str =
         "write `scope: {agents: [ops*], tenants: [acme], environments: [production]}`";
     let Value::Object(map) = value else {
-        let why = "is no mapping, so the skill is offered everywhere";
+        let why = "is not a mapping, so the skill is offered everywhere";
         return Some(("field-ignored", why, REMEDY));
     };
     let why = if !map.keys().all(|key| SkillScope::reads(key)) {
         "has a key that is not read"
     } else if !map.values().all(|value| value.is_null() || is_text(value)) {
-        "has a value that is no list of names"
+        "has a value that is not a list of names"
     } else {
         return None;
     };
@@ -142,7 +147,7 @@ fn scope(value: &Value) -> Option<Fault> {
 
 fn execution(value: &Value) -> Option<Fault> {
     let Value::Object(map) = value else {
-        let why = "is no mapping, so scripts run as configured";
+        let why = "is not a mapping, so scripts run as configured";
         return Some(("field-value", why, EXECUTION));
     };
     let is_understood = |(key, value): (&String, &Value)| match key.as_str() {
@@ -212,6 +217,7 @@ mod tests {
             ("context: [a, b]", "field-ignored"),
             ("model: opus", "field-ignored"),
             ("model: claude-opus-4-5", "field-ignored"),
+            ("model: a/b", "field-ignored"),
             ("model: gpt 5", "field-value"),
             ("model: [a]", "field-value"),
             ("user-invocable: maybe", "field-value"),
@@ -221,6 +227,7 @@ mod tests {
             ("scope: {agent: a, tenannts: b}", "field-value"),
             ("scope: {agents: {a: b}}", "field-value"),
             ("requires: {mcp: [rube]}", "field-ignored"),
+            ("arguments: 7", "field-value"),
             ("requires: 3", "field-value"),
             ("requires: [pdf, 3]", "field-value"),
             ("execution: sandbox", "field-value"),
@@ -253,7 +260,7 @@ mod tests {
             "priority: 7",
             "priority: '-2'",
             "context: Fork",
-            "model: anthropic/claude-opus-4.5",
+            "context: fork\nmodel: anthropic/claude-opus-4.5",
             "user-invocable: no",
             "Disable_Model_Invocation: 'true'",
             "scope: {agents: [ops*], tenant: acme, environments: ~}",

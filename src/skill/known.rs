@@ -51,6 +51,8 @@ pub enum Form {
     Any,
     /// A text, or a list of texts.
     Text,
+    /// A text, or a list or mapping of names.
+    Names,
     /// `true` or `false`.
     Flag,
     /// A whole number.
@@ -102,7 +104,7 @@ pub const FIELDS: &[Known] = &[
     known("when_to_use", Form::Text, UsedBy::UsAndClaude, "none", "continues the description"),
     known("tags", Form::Text, UsedBy::Us, "none", "follow the description in the prompt; `search` finds them"),
     known("argument-hint", Form::Text, UsedBy::UsAndClaude, "none", "what to write behind `/NAME`; makes `$1` … `$9` [placeholders](context.md#arguments)"),
-    known("arguments", Form::Any, UsedBy::UsAndClaude, "none", "names of arguments: `$issue` in the body is then a placeholder"),
+    known("arguments", Form::Names, UsedBy::UsAndClaude, "none", "names of arguments: `$issue` in the body is then a placeholder"),
     known("user-invocable", Form::Flag, UsedBy::UsAndClaude, "`true`", "whether people may [call](policy.md#who-sees-a-skill) it with `/NAME`"),
     known("disable-model-invocation", Form::Flag, UsedBy::UsAndClaude, "`false`", "hides it from the model"),
     known("context", Form::Fork, UsedBy::UsAndClaude, "the conversation", "`fork`: a sub-agent [follows it](restrictions.md#skills-that-run-apart)"),
