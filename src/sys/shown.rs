@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::terminal;
-use super::text::without_split_end;
+use super::text::{shorten, without_split_end};
 use super::wrap::{lines_shown, wrapped};
 
 /// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
@@ -239,7 +239,9 @@ pub fn is_quiet() -> bool {
 
 /// Shows progress to a person at a terminal, overwriting one line.
 pub fn progress(line: &str) {
-    let line = visible(line);
+    // A line that wraps could not be overwritten.
+    let room = terminal::error_columns().map_or(usize::MAX, |width| width.saturating_sub(1));
+    let line = shorten(&visible(line), room);
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
 }
 

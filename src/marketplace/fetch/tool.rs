@@ -128,9 +128,9 @@ impl Tool<'_> {
             }
             // This also reports a program that prints no progress while it waits for a slow server.
             let seconds = running().as_secs();
-            let silent = || (seconds > 0).then(|| format!("waiting for {program}: {seconds} s"));
-            if let (Some(show), Some(line)) = (self.progress, last_line(errors).or_else(silent)) {
-                show(&line);
+            if let (Some(show), true) = (self.progress, seconds > 0) {
+                let silent = || format!("waiting for {program}: {seconds} s");
+                show(&last_line(errors).unwrap_or_else(silent));
                 shown = Some(show);
             }
         };
