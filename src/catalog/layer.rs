@@ -73,7 +73,7 @@ impl FromStr for Layer {
         let found = Self::ALL.into_iter().find(|layer| layer.as_str() == word);
         found.ok_or_else(|| {
             let words = Self::ALL.map(Self::as_str).join(", ");
-            Error::new(format!("`{word}` is no layer: there are {words}"))
+            Error::new(format!("`{word}` is not a layer: there are {words}"))
         })
     }
 }

@@ -183,7 +183,7 @@ pub fn command() -> Command {
 }
 
 const OF_EVERY_COMMAND: &str =
-    "Of every command: --json, --dry-run, -y/--yes, -q/--quiet, --verbose, -h/--help";
+    "On every command: --json, --dry-run, -y/--yes, -q/--quiet, --verbose, -h/--help";
 
 /// A command and those below it, whose help ends in a line about the options of every command.
 fn with_common(command: Command) -> Command {

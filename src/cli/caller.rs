@@ -92,7 +92,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
 
 /// The refusal of a command, as [`pasted`] writes it, that only the user may run.
 pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
-    let text = format!("only a person at a shell of their own can run `agent-skills {command}`");
+    let text = format!("only a person at their own terminal can run `agent-skills {command}`");
     if let Err((file, unreadable)) = ctx.store().health() {
         let text = format!(
             "{text}, and whether this is one is not known: `{}` cannot be read ({})",
@@ -109,9 +109,7 @@ pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
         );
         return Error::new(text).hint("the next prompt in that session records it");
     }
-    Error::new(text).hint(format!(
-        "in a terminal, run: agent-skills {command} (a model asks its user to)"
-    ))
+    Error::new(text).hint("run it in a terminal; a model asks its user to")
 }
 
 /// Whether a host runs above this process; yes if the record is unreadable. The host itself is the

@@ -80,7 +80,7 @@ impl Consenting {
     /// whole.
     ///
     /// # Errors
-    /// When nobody can be asked and the scan's findings are too severe.
+    /// When there is no terminal to ask at and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
         self.show(format_args!("{}", describe(plan, show, self.screen)));
         if self.asks() {
@@ -101,7 +101,7 @@ impl Consenting {
     /// latter, `--yes` does not.
     ///
     /// # Errors
-    /// When consent is needed and nobody can be asked.
+    /// When consent is needed and there is no terminal to ask at.
     pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
@@ -138,7 +138,7 @@ impl Consenting {
     /// Shows what another version would change, and decides. Nothing switches without consent.
     ///
     /// # Errors
-    /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
+    /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
         self.show(format_args!("{}", describe_difference(difference)));
         let name = &difference.name;
@@ -164,7 +164,7 @@ impl Consenting {
     /// consent.
     ///
     /// # Errors
-    /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
+    /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
         self.show(format_args!("{}", describe_difference(difference)));
         let tools = newly_usable(&difference.powers);
@@ -190,7 +190,7 @@ impl Consenting {
     /// is in the command's answer.
     ///
     /// # Errors
-    /// When nobody can be asked and nobody said yes.
+    /// When there is no terminal to ask at and nobody said yes.
     pub fn to_decide(self, shown: &str, question: &str, command: &str) -> Result<bool> {
         if self.asks() {
             eprint(format_args!("{shown}"));
@@ -203,7 +203,7 @@ impl Consenting {
         let here = format!(
             "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
         );
-        Err(Error::new("nobody can be asked").hint(self.next(command, &here)))
+        Err(Error::new("there is no terminal to ask at").hint(self.next(command, &here)))
     }
 
     fn decides<'f>(
@@ -216,7 +216,7 @@ impl Consenting {
             return Ok(agrees(question));
         }
         if !self.consent.yes {
-            return Err(Error::new("nobody can be asked")
+            return Err(Error::new("there is no terminal to ask at")
                 .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
         }
         let look = "look at it with `agent-skills proposals show`".to_owned();
@@ -236,11 +236,11 @@ impl Consenting {
         if suspects.is_empty() || self.consent.accept_findings {
             return Ok(());
         }
-        let mut text = format!("it was not {done}, for the scan found:");
+        let mut text = format!("it was not {done}, because the scan found:");
         for finding in suspects {
             let _ = write!(text, "\n  {}", finding.summary());
         }
-        let here = format!("{look}; `--accept-findings` goes on all the same");
+        let here = format!("{look}; `--accept-findings` goes ahead anyway");
         Err(Error::new(text).hint(self.next(command, &here)))
     }
 }

@@ -8,7 +8,7 @@ use super::describe::{doubt, short};
 use super::screen::Screen;
 use super::table::shortened;
 use super::tool_names::tools;
-use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity};
+use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity, listed_name};
 use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};
 
@@ -83,7 +83,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
     if let Some(address) = &from.address {
         let address = one_line(address);
         line(&match from.kind {
-            Kind::Git => format!("ATTENTION: git went to {address} for {source}"),
+            Kind::Git => format!("ATTENTION: git fetched it from {address}, not from {source}"),
             _ => format!("ATTENTION: {source} led to {address}"),
         });
     }
@@ -110,7 +110,7 @@ impl Described<'_> {
             Some(_) => brief(description, DESCRIPTION),
             None => one_line(description),
         };
-        let mut about = format!("{}: {description}", self.skill.name);
+        let mut about = format!("{}: {description}", listed_name(&self.skill.name));
         // Of several, each is known by the start.
         if let Some(width) = self
             .screen

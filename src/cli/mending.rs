@@ -99,7 +99,7 @@ pub fn mend(
     }
     if !common.yes {
         if caller != (Caller::Person { terminal: true }) {
-            return Err(Error::new("nobody can be asked").hint("`--yes` agrees"));
+            return Err(Error::new("there is no terminal to ask at").hint("`--yes` agrees"));
         }
         if !agrees(question) {
             return Err(Error::new("nothing was repaired"));

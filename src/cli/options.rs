@@ -9,7 +9,7 @@ use crate::sys::Base;
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Scope {
-    /// That of the project, like --layer project: .chibi/skills and .chibi/skills.lock.json
+    /// Work on the project's .chibi/skills, like --layer project
     #[arg(long, conflicts_with = "layer")]
     pub project: bool,
     /// The layer: enterprise, personal, project or plugin

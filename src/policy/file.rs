@@ -235,7 +235,7 @@ fn change(
         .parent()
         .zip(path.file_name().and_then(EntryName::parse))
         .ok_or_else(|| {
-            Error::new(format!("`{}` is no file", path.display())).hint("check the path")
+            Error::new(format!("`{}` is not a file", path.display())).hint("check the path")
         })?;
     // If the file is a link, as dotfile managers create it, it stays one.
     let file = Base::own(dir.to_owned()).file(&name)?;

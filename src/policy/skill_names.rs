@@ -46,11 +46,11 @@ pub fn folded_key(key: &str) -> String {
 fn parse(written: &str) -> Result<SkillName, String> {
     if written.contains(['/', '@']) || written.contains(|c| WILDCARDS.contains(c)) {
         return Err(format!(
-            "`{written}` is no skill's name: write it without layer, owner or wildcard"
+            "`{written}` is not a skill's name: write it without layer, owner or wildcard"
         ));
     }
     let name = SkillName::from_written(written);
-    name.ok_or_else(|| format!("`{written}` is no skill's name: it has no letter or digit"))
+    name.ok_or_else(|| format!("`{written}` is not a skill's name: it has no letter or digit"))
 }
 
 impl TryFrom<String> for SkillGlob {

@@ -58,7 +58,11 @@ pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
 /// a line's end, would run.
 fn end_of_word(text: &str) -> usize {
     let blank = |from: usize| text[from..].find(' ').map_or(text.len(), |at| from + at);
-    let end = blank(0);
+    // The sign of a comment stays with the comment.
+    let end = match blank(0) {
+        1 if text.starts_with("# ") => blank(2),
+        end => end,
+    };
     let is_open = text[..end].matches('`').count() % 2 == 1;
     let close = text[end..].find('`').filter(|_| is_open);
     close.map_or(end, |close| blank(end + close))
@@ -106,6 +110,7 @@ mod tests {
             ("key:  /long/path b", 14, "key:  /long/path\n      b"),
             ("now run `a b c`, then", 12, "now run\n  `a b c`,\n  then"),
             ("run `much too long` b", 8, "run\n  `much too long`\n  b"),
+            ("a = 1  # b c d", 12, "a = 1  # b c\n  d"),
             ("a ` b", 3, "a `\n  b"),
             ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m"),
             ("技能 技能", 8, "技能\n  技能"),

@@ -51,11 +51,11 @@ fn the_log_is_filtered_and_counted() {
         );
         assert!(
             host.succeeds(&["audit", "--since", "2999-01-01"])
-                .starts_with("Nothing")
+                .starts_with("No such events")
         );
         assert!(
             host.fails(&["audit", "--since", "soon"])
-                .contains("is no time")
+                .contains("is not a time")
         );
         let stats = &host.json(&["stats", "--json"])["skills"];
         assert_eq!(

@@ -57,7 +57,7 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
     for told in [
         "deploy: changed since: run.sh (gone)",
         "other: new",
-        "1 as before",
+        "1 is as before",
     ] {
         assert!(shown.contains(told), "{told}: {shown}");
     }
@@ -96,7 +96,11 @@ fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
         "{told}"
     );
     let told = host.fails(&["trust"]);
-    for part in ["nobody can be asked", "--dry-run`", "--yes` agrees"] {
+    for part in [
+        "there is no terminal to ask at",
+        "--dry-run`",
+        "--yes` agrees",
+    ] {
         assert!(told.contains(part), "{told}");
     }
     fs::write(host.plugin_dir().join("config.toml"), "unattended = true").unwrap();

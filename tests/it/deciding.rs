@@ -137,19 +137,19 @@ fn by_way_of_a_host_nothing_is_decided() {
 fn a_refusal_names_the_command_as_it_was_given() {
     let host = Host::stdin().var("AGENT_SKILLS_BY_HOST", "1");
     for (words, command) in [
-        (&["disable", "My Skill"][..], "disable 'My Skill' ("),
+        (&["disable", "My Skill"][..], "disable 'My Skill'`"),
         (
             &["enable", "MY_SKILL", "--name-only"],
-            "enable MY_SKILL --name-only (",
+            "enable MY_SKILL --name-only`",
         ),
-        (&["trust", "--always", "a dir"], "trust --always 'a dir' ("),
+        (&["trust", "--always", "a dir"], "trust --always 'a dir'`"),
         (
             &["config", "set", "deny", "Bash(rm:*)"],
-            "config set deny 'Bash(rm:*)' (",
+            "config set deny 'Bash(rm:*)'`",
         ),
     ] {
         let told = host.person(words).stdout;
-        let hint = format!("in a terminal, run: agent-skills {command}");
+        let hint = format!("can run `agent-skills {command}");
         assert!(told.contains(&hint), "{told}");
     }
 }

@@ -145,7 +145,7 @@ fn nothing_is_decided_below_a_host() {
             let ran: Ran = finish(&mut shell(&host, &script), b"");
             assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
             assert!(
-                ran.stderr.contains("a shell of their own"),
+                ran.stderr.contains("their own terminal"),
                 "{words}: {ran:?}"
             );
             let (_ours, theirs) = crate::terminal::terminal(0);
@@ -207,7 +207,7 @@ fn with_an_unreadable_record_nothing_is_decided() {
     let state = host.plugin_dir().join("state.json");
     fs::write(&state, "{").unwrap();
     let refused = host.fails(&["proposals", "approve", &id, "--yes"]);
-    assert!(refused.contains("a shell of their own"), "{refused}");
+    assert!(refused.contains("their own terminal"), "{refused}");
     assert!(text(&host, "pdf/SKILL.md").contains("One."));
     // The user's next prompt resets it.
     host.starts();

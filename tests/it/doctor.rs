@@ -131,7 +131,7 @@ fn doctor_finds_a_plugin_that_chibi_would_not_load() {
     fs::remove_file(&file).unwrap();
     finds(&host, "plugin-missing", "fail", &["install.sh"]);
     program(&file, "echo no schema");
-    finds(&host, "plugin-broken", "fail", &["no list of tools"]);
+    finds(&host, "plugin-broken", "fail", &["not a list of tools"]);
     finds(&host, "plugin-other-build", "warn", &["another build"]);
 
     let second = dir.with_file_name("agent-skills-old");

@@ -128,11 +128,11 @@ fn without_a_terminal_or_an_answer_nothing_is_repaired() {
         refused(
             &host,
             &host.fails(way),
-            "nobody can be asked",
+            "there is no terminal to ask at",
             "`--yes` agrees",
         );
         let (said, _) = converse(host.command().args(&yes).env("CHIBI_HOOK_DATA", "{}"), "");
-        refused(&host, &said, "a shell of their own", "");
+        refused(&host, &said, "their own terminal", "");
         let arguments = json!({"args": yes});
         let said = host.tool("agent-skills", &arguments);
         refused(&host, &said, "only a person", "");

@@ -78,7 +78,7 @@ fn a_model_cannot_decide_in_a_shell_of_the_host_either() {
         .stderr(std::process::Stdio::piped());
     let ran: Ran = finish(&mut command, b"");
     assert!(ran.stdout.contains("ended 1"), "{ran:?}");
-    assert!(ran.stderr.contains("a shell of their own"), "{ran:?}");
+    assert!(ran.stderr.contains("their own terminal"), "{ran:?}");
     assert!(text(&host, "pdf/SKILL.md").contains("One."));
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
 }

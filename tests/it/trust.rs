@@ -188,7 +188,7 @@ fn trust_is_given_to_each_skill_for_itself() {
             !is_offered(&host, "good") && is_offered(&host, "fine") && is_offered(&host, "late")
         );
         let told = host.fails(&["trust", "--yes", "--skill", "none"]);
-        assert!(told.contains("no skill of the project"), "{told}");
+        assert!(told.contains("has no skill in a directory"), "{told}");
         assert!(
             host.fails(&["untrust", "--skill", "good"])
                 .contains("was not trusted")
@@ -198,7 +198,7 @@ fn trust_is_given_to_each_skill_for_itself() {
             told.contains(&format!("evil: changed since: {changed}")),
             "{told}"
         );
-        assert!(told.contains("  2 as before"), "{told}");
+        assert!(told.contains("  2 are as before"), "{told}");
         assert!(is_offered(&host, "evil") && is_offered(&host, "good"));
     }
 }

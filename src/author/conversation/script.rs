@@ -83,7 +83,7 @@ impl Conversation {
         })?;
         let wrong = |why: &dyn std::fmt::Display| {
             let why = in_plain_words(&why.to_string());
-            Error::new(format!("`{}` is no conversation: {why}", file.display())).hint(
+            Error::new(format!("`{}` is not a conversation: {why}", file.display())).hint(
                 "it has `skills` and `steps` with `prompt` or `call`; `agent-skills new NAME` writes one in NAME/tests",
             )
         };

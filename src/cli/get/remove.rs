@@ -9,7 +9,7 @@ use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
-use crate::marketplace::{InstalledName, Removed, Unsaved};
+use crate::marketplace::{InstalledName, Removed, Unsaved, listed_name};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::shown_name;
@@ -59,8 +59,9 @@ impl Remove {
             entry,
             is_stashed,
         } = market.remove(written, agrees)?;
+        let shown = listed_name(&name);
         let back = |word: &str| {
-            let words = pasted(&["rollback", &name]);
+            let words = pasted(&["rollback", &shown]);
             let option = match layer {
                 Layer::Plugin => String::new(),
                 other => format!(" --layer {other}"),
@@ -73,7 +74,7 @@ impl Remove {
             } else {
                 String::new()
             };
-            return Ok(format!("would remove `{name}`{back}\n"));
+            return Ok(format!("would remove `{shown}`{back}\n"));
         }
         let event = Event::new("remove")
             .with("skill", &*name)
@@ -85,6 +86,6 @@ impl Remove {
         } else {
             String::new()
         };
-        Ok(format!("removed `{name}`{back}\n"))
+        Ok(format!("removed `{shown}`{back}\n"))
     }
 }

@@ -15,6 +15,7 @@ use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::marketplace::{
     Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
+    listed_name,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -167,7 +168,10 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 /// When it could not be examined or updated.
 pub fn changed(skill: &Updated) -> Result<String> {
     if let Change::Failed { reason, hint } = &skill.change {
-        let text = one_line(&format!("`{}` was left as it is: {reason}", skill.name));
+        let text = one_line(&format!(
+            "`{}` was left as it is: {reason}",
+            listed_name(&skill.name)
+        ));
         let error = Error::new(text);
         return Err(match hint {
             Some(hint) => error.hint(one_line(hint)),
@@ -179,10 +183,12 @@ pub fn changed(skill: &Updated) -> Result<String> {
 
 /// What has become of a skill; nothing about a failure.
 fn what_changed(skill: &Updated) -> String {
-    let name = &skill.name;
+    let name = listed_name(&skill.name);
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
-        Change::Linked => format!("`{name}` is a link to a working copy, and never updated over\n"),
+        Change::Linked => {
+            format!("`{name}` is a link to a working copy, which is never replaced\n")
+        }
         Change::Failed { .. } => String::new(),
         Change::Available(difference) => describe_difference(difference),
         Change::Updated {

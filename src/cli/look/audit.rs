@@ -39,7 +39,7 @@ pub struct Audit {
 
 /// The events shown unless others are asked for.
 const LIMIT: usize = 50;
-const NOTHING: &str = "Nothing of that kind was written down.\n";
+const NOTHING: &str = "No such events are recorded.\n";
 
 impl Audit {
     /// The events that match the options. A person gets those without a limit by way of `live`, as
@@ -132,7 +132,7 @@ pub fn since(written: Option<&str>) -> Result<Moment> {
         return Ok(Moment(0));
     };
     Moment::parse(written, Moment::now()).ok_or_else(|| {
-        let text = format!("`{}` is no time", written.escape_debug());
+        let text = format!("`{}` is not a time", written.escape_debug());
         Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or '2026-11-21 23:00'")
     })
 }

@@ -120,8 +120,14 @@ impl<'a> Explained<'a> {
     fn render(&self) -> String {
         let word = if self.allowed { "allowed" } else { "blocked" };
         let mut text = format!("{word}: {}\n", one_line(&self.message));
-        for part in &self.parts {
-            let granted = part.granted_by.iter().map(|by| format!("granted by {by}"));
+        // The message already has the part that decides.
+        let is_said = |part: &&ExplainedPart| {
+            let says = |text: &str| self.message.contains(text);
+            part.refused
+                .is_some_and(|why| says(why) && says(&format!("`{}`", part.text)))
+        };
+        for part in self.parts.iter().filter(|part| !is_said(part)) {
+            let granted = part.granted_by.iter().map(|by| format!("granted: {by}"));
             let refused = part.refused.map(|why| format!("refused: {why}"));
             let why: String = granted.chain(refused).collect();
             let (shown, why) = (one_line(part.text), one_line(&why));

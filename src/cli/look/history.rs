@@ -100,11 +100,11 @@ impl Told {
 
 fn told(history: &marketplace::History, events: &[Line]) -> String {
     let source = history.source.as_deref();
-    let source = one_line(source.unwrap_or("no source that is known"));
+    let source = one_line(source.unwrap_or("an unknown source"));
     let mut text = format!("{}, from {source}\n", one_line(&history.name));
     let in_use = version(history.version.as_deref(), history.commit.as_deref());
     let rev = history.rev.as_ref();
-    let rev = rev.map(|rev| format!(", asked for as {}", one_line(rev)));
+    let rev = rev.map(|rev| format!(", asked for as {}", one_line(short_name(rev))));
     let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
     let since = history.since_install.as_ref();
     if let Some(now) = since.filter(|now| now.state == State::Changed) {
@@ -143,11 +143,18 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
     text
 }
 
+/// A branch's or tag's name without what git puts before it.
+fn short_name(full: &str) -> &str {
+    let name = full.strip_prefix("refs/heads/");
+    name.or_else(|| full.strip_prefix("refs/tags/"))
+        .unwrap_or(full)
+}
+
 fn version(version: Option<&str>, commit: Option<&str>) -> String {
     let version = version.map(|version| format!("version {}", brief(version, 40)));
     let commit = commit.map(|commit| format!("at {}", short(commit)));
     let parts = version.into_iter().chain(commit);
-    joined(parts, " ").unwrap_or_else(|| "a state without version or commit".to_owned())
+    joined(parts, " ").unwrap_or_else(|| "no version or commit is known".to_owned())
 }
 
 fn files(changed: &[String], added: &[String], removed: &[String]) -> String {

@@ -25,10 +25,10 @@ pub struct Info {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Its files instead
+    /// Show its files instead
     #[arg(long, conflicts_with = "history")]
     pub files: bool,
-    /// Its versions instead: the one in use, the available ones, and what changed
+    /// Show its versions instead: the one in use, the available ones, and what changed
     #[arg(long)]
     pub history: bool,
     /// Do not query its source
@@ -132,11 +132,12 @@ impl Details {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         for (label, value) in self.fields() {
-            let label = screen.paint(&format!("{label:13}"), Paint::Bold);
-            text += &screen.hanging(&format!("{label} "), &one_line(&value), 14);
+            let gap = " ".repeat(14_usize.saturating_sub(label.len()));
+            let label = screen.paint(label, Paint::Bold) + &gap;
+            text += &screen.hanging(&label, &one_line(&value), 14);
         }
         for found in &self.report.diagnostics {
-            for line in screen.hanging("", &remark(found), 0).lines() {
+            for line in screen.hanging("", &remark(found), 2).lines() {
                 let _ = writeln!(text, "{}", screen.paint(line, found.level.into()));
             }
         }
@@ -175,10 +176,13 @@ impl Details {
         known("source", self.source().as_deref());
         if let Some(cost) = report.tokens {
             let (instructions, description) = (cost.instructions, cost.description);
-            let text =
-                format!("about {instructions} for the instructions, {description} in every prompt");
-            known("tokens", Some(&text));
-            let files = format!("{} besides SKILL.md, {}", self.files, size(self.bytes));
+            let text = format!("about {instructions} for the instructions");
+            let whole = format!("{text}, {description} in every prompt");
+            known("tokens", Some(if report.offered { &whole } else { &text }));
+            let files = match self.files {
+                0 => "only SKILL.md".to_owned(),
+                more => format!("{more} besides SKILL.md, {}", size(self.bytes)),
+            };
             known("files", Some(&files));
         }
         for (at, script) in self.scripts.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
+use crate::skill::{Diagnostic, one_line};
 use crate::sys::text::{count, counted};
 
 /// List the installed skills and their problems
@@ -59,7 +59,7 @@ impl ListInstalled {
         let untold = match catalog.entries().iter().filter(is_untold).count() {
             0 => String::new(),
             count => format!(
-                "{} with the project, which the user does not trust so far: they can see what with \
+                "{} with the project, which the user does not trust so far: they can see which with \
                  `agent-skills list`\n",
                 counted(count, "more comes", "more come")
             ),
@@ -144,7 +144,10 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
 fn problems(report: &Report) -> Cell {
     let is_said = |code: &str| report.why.is_some() && report.not_offered.as_deref() == Some(code);
     let others = report.diagnostics.iter();
-    let mut found: Vec<_> = others.filter(|found| !is_said(&found.code)).collect();
+    // With many skills nearly every description is shortened, which is no problem of this skill.
+    let shortened = Diagnostic::DescriptionShortened.code();
+    let others = others.filter(|found| !is_said(&found.code) && found.code != shortened);
+    let mut found: Vec<_> = others.collect();
     found.sort_by_key(|found| Reverse(found.level));
     let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
     let codes = codes.join(", ");

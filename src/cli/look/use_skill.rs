@@ -16,11 +16,10 @@ impl Use {
     /// A shell has no conversation in which a skill could become active.
     pub fn run(&self) -> Result<String> {
         let name = quoted(&self.name);
-        let text = "a skill becomes active in a conversation, and a shell is none";
+        let text = "a skill becomes active in a conversation, not at a shell";
         Err(Error::new(text).hint(format!(
-            "begin a prompt in chibi with `/{name}`, or ask for it there: the model calls \
-             skill_marketplace {{\"action\": \"use\", \"skill_ref\": {name:?}}}. `agent-skills info` \
-             tells about it"
+            "begin a prompt in chibi with `/{name}`, or ask for what it does there; \
+             `agent-skills info {name}` says what that is"
         )))
     }
 }

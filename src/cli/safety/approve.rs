@@ -25,7 +25,7 @@ pub struct Approve {
     /// Only list what is approved, by whom and when, and what has changed since
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
     pub list: bool,
-    /// No longer approve them
+    /// Withdraw the approval
     #[arg(long)]
     pub revoke: bool,
 }

@@ -25,7 +25,7 @@ impl Deactivate {
         let context = self.context.as_deref();
         let (ends, question) = match context {
             None => (
-                "All that is active ends, even if it is not in the copy, with what it restricts.",
+                "Every active skill ends, even one that is not in the copy, and so does what it restricts.",
                 "Deactivate it all?",
             ),
             Some(_) => (

@@ -58,8 +58,13 @@ fn set_visibility(
         let name = configurable(ctx, written)?;
         set(ctx, &["visibility", &name], visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
+        let how = match visibility {
+            "name-only" => "shown to the model by its name only",
+            "user" => "hidden from the model, but not from people,",
+            plain => plain,
+        };
         Ok(format!(
-            "`{name}` {would} {visibility} from the next start of chibi\n"
+            "`{name}` {would} {how} from the next start of chibi\n"
         ))
     })
 }

@@ -6,6 +6,7 @@ use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
+use crate::marketplace::listed_name;
 use crate::policy::Event;
 use crate::run_context::RunContext;
 
@@ -40,15 +41,15 @@ impl Rollback {
         let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));
-        let at = at.unwrap_or_default();
+        let (at, shown) = (at.unwrap_or_default(), listed_name(&name));
         if common.dry_run {
-            return Ok(format!("would restore `{name}`{at}\n"));
+            return Ok(format!("would restore `{shown}`{at}\n"));
         }
         let event = Event::new("rollback")
             .with("skill", &*name)
             .with("commit", commit)
             .with("layer", layer.as_str());
         ctx.record(event);
-        Ok(format!("`{name}` was restored{at}\n"))
+        Ok(format!("`{shown}` was restored{at}\n"))
     }
 }

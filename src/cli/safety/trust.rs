@@ -106,7 +106,7 @@ impl Trust {
         }
         let (how, question) = if self.always {
             (
-                ", whatever becomes of it",
+                ", now and after every change",
                 "Trust it now and after every change?",
             )
         } else {
@@ -268,8 +268,8 @@ impl Parts {
             let names = there.iter().filter_map(|part| part.file_name()?.to_str());
             let near = did_you_mean(name, names);
             let name = one_line(name);
-            let text = format!("no skill of the project lies in a directory `{name}`");
-            let all = || "`agent-skills list --long` shows where they lie".to_owned();
+            let text = format!("the project has no skill in a directory `{name}`");
+            let all = || "`agent-skills list --long` shows their directories".to_owned();
             return Err(Error::new(text).hint(near.unwrap_or_else(all)));
         }
         Ok(found)

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::policy::{Seen, Trust, Trusts};
 use crate::run_context::RunContext;
 use crate::skill::{one_line, shown_name};
-use crate::sys::text::count;
+use crate::sys::text::{count, counted};
 
 /// The parts that are described before the question; of more, only the dry run tells.
 const SHOWN: usize = 10;
@@ -84,7 +84,7 @@ impl Look {
     fn kept(&self) -> String {
         match self.kept {
             0 => String::new(),
-            kept => format!("  {kept} as before\n"),
+            kept => format!("  {} as before\n", counted(kept, "is", "are")),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::cli::market::{market, market_for, note};
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Failure, json};
-use crate::marketplace::{Repaired, State, Verified};
+use crate::marketplace::{Repaired, State, Verified, listed_name};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -54,8 +54,9 @@ impl Verify {
             }
             let is_damaged = |one: &&Verified| !one.is_well() && one.state != State::Unreadable;
             let damaged = verified.iter().filter(is_damaged);
+            let damaged: Vec<String> = damaged.map(|one| listed_name(&one.name)).collect();
             let mut words = vec!["verify", "--fix"];
-            words.extend(damaged.map(|one| one.name.as_str()));
+            words.extend(damaged.iter().map(String::as_str));
             if words.len() > 2 {
                 let scope = format!("--layer={}", self.scope.layer().as_str());
                 words.extend((!self.scope.is_default()).then_some(scope.as_str()));
@@ -93,9 +94,9 @@ fn fix(
 
 /// Records that a skill was restored, and says so.
 pub fn restored(ctx: &RunContext, common: Common, skill: &Repaired, layer: Layer) -> String {
-    let name = skill.name.as_str();
+    let (name, shown) = (skill.name.as_str(), listed_name(&skill.name));
     if common.dry_run {
-        return format!("would restore `{name}`\n");
+        return format!("would restore `{shown}`\n");
     }
     let event = Event::new("restore")
         .with("skill", name)
@@ -103,7 +104,7 @@ pub fn restored(ctx: &RunContext, common: Common, skill: &Repaired, layer: Layer
     ctx.record(event.with("layer", layer.as_str()));
     let kept = skill.stashed.as_ref();
     let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));
-    format!("`{name}` was restored{}\n", kept.unwrap_or_default())
+    format!("`{shown}` was restored{}\n", kept.unwrap_or_default())
 }
 
 fn state_of(skill: &Verified) -> String {
@@ -114,7 +115,7 @@ fn state_of(skill: &Verified) -> String {
         State::Linked => "a link, not compared",
         State::Unreadable => "unreadable",
     };
-    let mut text = format!("{}: {state}\n", skill.name);
+    let mut text = format!("{}: {state}\n", listed_name(&skill.name));
     for why in [&skill.why, &skill.remedy].into_iter().flatten() {
         let _ = writeln!(text, "  {}", one_line(why));
     }

@@ -38,7 +38,7 @@ pub enum Config {
         )]
         words: Vec<String>,
     },
-    /// Take a value out of config.toml, so that the default holds
+    /// Remove a value from config.toml, so that the default holds
     Unset {
         /// KEY or TABLE.KEY
         key: String,
@@ -114,7 +114,7 @@ fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
     unset.map_err(|error| unchanged(key, error))?;
     if common.dry_run {
         return Ok(format!(
-            "would take {key} out of {}\n",
+            "would remove {key} from {}\n",
             one_line(&file.display().to_string())
         ));
     }
@@ -154,11 +154,11 @@ fn value(key: &[&str], values: &[&str]) -> Result<String> {
         }
         _ => {
             let what = if values.is_empty() {
-                "a value"
+                "needs a value"
             } else {
-                "one value only"
+                "takes only one value"
             };
-            let text = format!("`{}` needs {what}", key.join(".").escape_debug());
+            let text = format!("`{}` {what}", key.join(".").escape_debug());
             Err(Error::new(text).hint(takes(key).unwrap_or_else(|| suggestion(key))))
         }
     }

@@ -61,7 +61,7 @@ const FLAG: &str = "`true` or `false`";
 const NUMBER: &str = "a number";
 const POSITIVE: &str = "a number above 0";
 const SECONDS: &str = "a number of seconds";
-const TOOLS: &str = "a list of tools, as `Read,Bash(git:*)`";
+const TOOLS: &str = "a list of tools, such as `Read,Bash(git:*)`";
 
 /// All keys, sorted; those with names chosen by the user last.
 #[rustfmt::skip]

@@ -10,7 +10,7 @@ const BEFORE: &str = r#".SH DESCRIPTION
 Without a command, at a terminal, it says what is installed and what to do next.
 In chibi: chibi \-p agent\-skills \"install owner/skill\"
 .SH OPTIONS
-Of every command:
+On every command:
 .TP
 .B \-\-json
 Print JSON.

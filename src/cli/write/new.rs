@@ -125,7 +125,7 @@ fn name(written: &str) -> Result<SkillName> {
     };
     let (shown, max) = (written.escape_debug(), SkillName::MAX);
     let text = format!(
-        "`{shown}` is no skill's name: those have lowercase letters, digits and single hyphens, {max} characters at most"
+        "`{shown}` cannot be a skill's name: use lowercase letters, digits and single hyphens, at most {max} characters"
     );
     Err(Error::new(text).hint(hint))
 }

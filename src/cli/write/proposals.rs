@@ -24,36 +24,36 @@ use crate::sys::{Dir, Moment, limits, tell, warn};
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]
 pub enum Proposals {
-    /// List the proposals that wait for a decision
+    /// List the proposals that await a decision
     List,
-    /// Show some: why, and the difference to the skill as it is now
+    /// Show proposals: the reason, and what would change
     Show {
-        /// Their ids
+        /// The proposals' ids
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
-    /// Apply some; `rollback` takes them back
+    /// Apply proposals; `rollback` undoes them
     Approve {
-        /// Their ids
+        /// The proposals' ids
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
         #[command(flatten)]
         findings: Findings,
     },
-    /// Forget some
+    /// Reject proposals
     Reject {
-        /// Their ids
+        /// The proposals' ids
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
         /// Why, for the audit log
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Say something about one, for whoever decides
+    /// Comment on a proposal, for whoever decides
     Comment {
-        /// Its id
+        /// The proposal's id
         id: String,
-        /// What
+        /// The comment
         #[arg(required = true)]
         text: Vec<String>,
     },

@@ -17,8 +17,7 @@ impl Fetcher<'_> {
             let remote = self.remote(url)?;
             let slot = Slot::new(&self.home, url, &remote.address);
             let listed = if self.offline {
-                let unknown =
-                    || Failure::new(Class::Offline, "it was never asked for its branches");
+                let unknown = || Failure::new(Class::Offline, "it has not been fetched yet");
                 slot.refs().ok_or_else(unknown)
             } else {
                 let listed = list_refs(&self.git, &remote);

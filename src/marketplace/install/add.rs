@@ -12,7 +12,7 @@ use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::swap;
 use crate::marketplace::install::switch::Switch;
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, offered_name};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name, offered_name};
 use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Origin};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
@@ -57,7 +57,7 @@ pub struct Installed {
 impl Installed {
     /// One sentence for a person or the model, with the next step.
     pub fn summary(&self) -> String {
-        let name = &self.name;
+        let name = listed_name(&self.name);
         let from = self.source.as_deref().unwrap_or("an unknown source");
         match self.status {
             Status::New => {

@@ -103,7 +103,7 @@ impl Powers {
         };
         let mut wider = match (&self.allowed_tools, &new.allowed_tools) {
             (None, _) => Vec::new(),
-            (Some(_), None) => vec!["every tool, as it has no allowed-tools any more".to_owned()],
+            (Some(_), None) => vec!["every tool, as it no longer has allowed-tools".to_owned()],
             (Some(old), Some(new)) => named(ToolKey::Allowed, only(new, old), old),
         };
         let is_same = self.is_unclear && self.allowed_tools == new.allowed_tools;

@@ -45,7 +45,7 @@ impl Market<'_> {
             progress.at(done);
             looked.push(match lockfile.get(name) {
                 Some(entry) => update.look(entry, &mut fetcher),
-                None => Err(Error::new(format!("nobody knows where `{name}` came from"))
+                None => Err(Error::new(format!("where `{name}` came from is not known"))
                     .hint("remove it and install it from its source")),
             });
         }

@@ -51,7 +51,7 @@ impl Market<'_> {
             found.extend(readings(&json, &file));
         }
         if found.is_empty() {
-            let text = format!("`{}` is no lock file that is understood", path.display());
+            let text = format!("`{}` is not a lock file of a known format", path.display());
             return Err(Error::new(text).hint(
                 "give a skills-lock.json, a .skill-lock.json, an .openskills.json, or a directory of \
                  skills that have one or that `gh skill` installed",

@@ -18,6 +18,6 @@ pub use history::{Earlier, History, Tag};
 pub use installed_name::InstalledName;
 pub use lock_fields::{License, LockPath, LockRef, TreeId};
 pub use lockfile::{LockEntry, Lockfile};
-pub use offered_name::{named_by_directory, offered_name};
+pub use offered_name::{listed_name, named_by_directory, offered_name};
 pub use previous::Previous;
 pub use verify::{State, Verified};

@@ -21,6 +21,12 @@ pub fn offered_name(dir: &Path, skill: &Skill) -> SkillName {
     own_name(dir).unwrap_or_else(|| skill.name.clone())
 }
 
+/// The name of an installed skill for people and the model, given its directory's name.
+pub fn listed_name(directory: &str) -> String {
+    let own = own_name(Path::new(directory));
+    own.map_or_else(|| directory.to_owned(), |name| name.to_string())
+}
+
 /// The name of an unreadable skill, if its directory's name gives one.
 pub fn named_by_directory(dir: &Path) -> Option<SkillName> {
     let directory = dir.file_name()?.to_str()?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::reference::Kind;
 use crate::skill::Skill;
 use crate::sys::Progress;
@@ -70,7 +70,10 @@ impl Market<'_> {
                     .ok()
                     .filter(|_| name.contains(['/', '@']))
             };
-            let found = lockfile.get(name).or_else(|| lockfile.get(&of_author()?));
+            let is_shown = |entry: &&LockEntry| listed_name(&entry.name) == *name;
+            let shown = || lockfile.entries().iter().find(is_shown);
+            let found = lockfile.get(name).or_else(shown);
+            let found = found.or_else(|| lockfile.get(&of_author()?));
             let found = found.ok_or_else(|| {
                 if let Ok(name) = self.installed(name) {
                     let text =

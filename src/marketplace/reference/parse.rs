@@ -112,7 +112,8 @@ impl fmt::Display for Reading {
         match &self.want {
             Want::Any | Want::Root => {}
             Want::Named(name) => write!(f, "skill `{name}` of ")?,
-            Want::PathOrName(path) | Want::Path(path) => write!(f, "`{}` of ", path.as_str())?,
+            Want::Path(path) => write!(f, "directory `{}` of ", path.as_str())?,
+            Want::PathOrName(path) => write!(f, "directory or skill `{}` of ", path.as_str())?,
         }
         match &self.place {
             Place::Repository { url, at } => {

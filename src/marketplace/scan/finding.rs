@@ -4,6 +4,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::skill::{Severity, one_line, shown_name};
+use crate::sys::text::shorten;
 
 const SHOWN: usize = 120;
 
@@ -41,7 +42,7 @@ impl Finding {
             file: file.to_owned(),
             line,
             message,
-            excerpt: one_line(text).chars().take(SHOWN).collect(),
+            excerpt: shorten(&one_line(text), SHOWN),
             judged: None,
         }
     }

@@ -20,7 +20,7 @@ const INSTALL: Kind = (
     "install-steps",
     "has install steps, which some clients run",
 );
-const SHELL: Kind = (Note, "every-command", "gives itself every shell command");
+const SHELL: Kind = (Note, "every-command", "may run every shell command");
 
 /// The findings in the frontmatter. A model reads the description before anyone has chosen the
 /// skill, so what is high elsewhere blocks here.

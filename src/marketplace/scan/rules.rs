@@ -238,7 +238,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "requests.get(u)",
                 "CWE-295",
             )
-            .means("does not check whom it talks to")
+            .means("does not verify certificates")
             .has("verify=false|curl -k |--insecure|node_tls_reject_unauthorized")
             .besides(
                 r#"(?:grep|rg) (?:-[^ ]+ )*(?:"[^"]*"|'[^']*'|[^ ]+)"#,

@@ -18,12 +18,8 @@ use crate::sys::{is_invisible, seen};
 const LONG_BASE64: usize = 200;
 
 const MIXED: Kind = (Warn, "mixed-scripts", "has a word of look-alike letters");
-const HIDDEN: Kind = (
-    Block,
-    "hidden-text",
-    "hides text in characters that show nothing",
-);
-const ZERO_WIDTH: Kind = (Warn, "zero-width", "has characters that show nothing");
+const HIDDEN: Kind = (Block, "hidden-text", "hides text in invisible characters");
+const ZERO_WIDTH: Kind = (Warn, "zero-width", "has invisible characters");
 const INSTRUCTION: Kind = (
     High,
     "hidden-instruction",

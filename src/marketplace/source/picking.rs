@@ -214,7 +214,11 @@ fn nothing_fits(requested: &str, mut misses: Vec<Miss>) -> Error {
                 "check the spelling; a private repository needs credentials that git has without \
                  asking",
             );
-            Error::new(format!("nothing fits `{requested}`:{}", reasons.concat())).hint(hint)
+            Error::new(format!(
+                "nothing matches `{requested}`:{}",
+                reasons.concat()
+            ))
+            .hint(hint)
         }
     }
 }

@@ -107,6 +107,6 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
         Some(path) => {
             format!("it seems to be at `{path}` now: remove it and install it from there")
         }
-        None => "it stays as it is; `agent-skills remove` removes it".to_owned(),
+        None => "`agent-skills remove` removes it".to_owned(),
     }))
 }

@@ -71,7 +71,7 @@ fn owner_slash_name_falls_through_its_three_readings() {
     assert_eq!(world.names("o/extra").unwrap(), ["extra"]);
     let error = world.names("o/nothing").unwrap_err();
     assert!(
-        error.contains("nothing fits") && error.contains("skills/pdf"),
+        error.contains("nothing matches") && error.contains("skills/pdf"),
         "{error}"
     );
     let error = world.names("nobody/nothing").unwrap_err();

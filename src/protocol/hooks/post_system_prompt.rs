@@ -136,8 +136,8 @@ fn tell_of_cuts(ctx: &RunContext, cut: &BTreeMap<&SkillName, Diagnostic>) {
         format!("; {what}: {}", listed(&names, LISTED))
     };
     warn(format_args!(
-        "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
-         shows all, and `prompt_chars` in the configuration makes room",
+        "the prompt has no room for every skill's description{}{}; `agent-skills list \
+         --long` shows all, and `prompt_chars` in the configuration makes room",
         told(true, "shortened"),
         told(false, "not named"),
     ));

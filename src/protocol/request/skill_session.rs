@@ -47,7 +47,10 @@ impl SkillSession {
             "" | "replace" => false,
             "add" => true,
             other => {
-                let text = format!("`{}` is no mode of `skill_session`", other.escape_debug());
+                let text = format!(
+                    "`{}` is not a mode of `skill_session`",
+                    other.escape_debug()
+                );
                 return Err(invalid(text));
             }
         };
@@ -62,7 +65,10 @@ impl SkillSession {
             ("unload", false, true) => Err(invalid("`names` and `all` both say what to unload")),
             ("", ..) => Err(invalid("missing field `action`")),
             (other, ..) => {
-                let text = format!("`{}` is no action of `skill_session`", other.escape_debug());
+                let text = format!(
+                    "`{}` is not an action of `skill_session`",
+                    other.escape_debug()
+                );
                 Err(invalid(text))
             }
         }
@@ -144,7 +150,7 @@ mod tests {
             (json!(null), "missing field `action`"),
             (json!(["load"]), "one JSON object"),
             (json!({"action": 3}), "`action` is not a string"),
-            (json!({"action": "drop"}), "`drop` is no action"),
+            (json!({"action": "drop"}), "`drop` is not an action"),
             (json!({"action": "load"}), "needs `names`"),
             (json!({"action": "load", "names": " "}), "needs `names`"),
             (json!({"action": "load", "names": [3]}), "list of names"),
@@ -152,7 +158,7 @@ mod tests {
             (json!({"action": "load", "names": {}}), "list of names"),
             (
                 json!({"action": "load", "names": "a", "mode": "x"}),
-                "`x` is no mode",
+                "`x` is not a mode",
             ),
             (
                 json!({"action": "load", "names": "a", "all": true}),

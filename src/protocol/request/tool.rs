@@ -153,7 +153,7 @@ impl Marketplace {
             }
             _ => {
                 let action = self.action.escape_debug();
-                let text = format!("`{action}` is no action of skill_marketplace");
+                let text = format!("`{action}` is not an action of skill_marketplace");
                 return Err(wrong(ours::MARKETPLACE, text));
             }
         };

@@ -25,7 +25,7 @@ pub fn activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
     if !called.is_listed && !nothing_is_in_force(ctx, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
-        let text = format!("`{}` is no tool here any more", ours::SKILL);
+        let text = format!("`{}` is no longer a tool here", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
     hand_over(ctx, &called, &session)

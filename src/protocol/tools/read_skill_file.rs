@@ -111,7 +111,7 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
     Ok(with_notices(
         data,
         &[format!(
-            "a file of {} bytes that is no UTF-8 text, as base64, {kind}",
+            "a file of {} bytes that is not UTF-8 text, as base64, {kind}",
             bytes.len()
         )],
     ))

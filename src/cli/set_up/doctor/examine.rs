@@ -39,7 +39,7 @@ struct Report {
 /// Find problems and their remedies (exit 1 if something is broken)
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Doctor {
-    /// Repair what needs no decision of yours
+    /// Repair what needs no decision from you
     #[arg(long)]
     pub fix: bool,
 }

@@ -18,7 +18,7 @@ const NAME: &str = "agent-skills";
 /// Programs larger than this are not compared, in bytes.
 const PROGRAM: u64 = 256 * 1024 * 1024;
 
-const INSTALL: &str = "run ./install.sh of agent-skills again";
+const INSTALL: &str = "run agent-skills' ./install.sh again";
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
@@ -129,7 +129,7 @@ fn answers(ctx: &RunContext, file: &Path) -> Check {
     let answer = ask(file, "--schema", &ctx.env);
     let tools = answer.and_then(|text| match serde_json::from_str(&text) {
         Ok(Value::Array(tools)) => Ok(tools.len()),
-        _ => Err("its answer is no list of tools".to_owned()),
+        _ => Err("its answer is not a list of tools".to_owned()),
     });
     match tools {
         Ok(tools) => Check::ok("plugin", format!("`{shown}` offers chibi {tools} tools")),

@@ -9,11 +9,11 @@ use crate::sys::limits;
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![
-        program(ctx, "git", "skills are installed with it", Check::fail),
+        program(ctx, "git", "is needed to install skills", Check::fail),
         program(
             ctx,
             "curl",
-            "archives and sites are fetched with it",
+            "is needed to fetch archives and sites",
             Check::warn,
         ),
     ];

@@ -46,7 +46,7 @@ fn configuration(ctx: &RunContext) -> Check {
     Check::ok(
         "configuration",
         if path.exists() {
-            format!("`{}` is understood", path.display())
+            format!("`{}` is valid", path.display())
         } else {
             "no configuration: every value is the default".to_owned()
         },

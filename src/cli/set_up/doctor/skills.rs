@@ -34,7 +34,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let config = ctx.config().unwrap_or_default();
     checks.extend(unmeant(&config, &catalog));
     let disclosure = Disclosure::new(&catalog, &config);
-    checks.extend(disclosure.cut.iter().map(cut));
+    checks.extend(cut(&disclosure, &config));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     // What follows needs the memory of a large catalog for itself.
     drop(disclosure);
@@ -124,8 +124,12 @@ fn remarks(report: &Report) -> Option<Check> {
     let found = found.filter(|found| found.level > Level::Note);
     let mut codes: Vec<&str> = found.map(|found| found.code.as_str()).collect();
     codes.dedup();
-    let text = format!("`{}` is odd: {}", report.name, codes.join(", "));
-    let remedy = format!("`agent-skills info {}` tells more", report.name);
+    let text = format!(
+        "`{}` loads with warnings: {}",
+        report.name,
+        codes.join(", ")
+    );
+    let remedy = format!("`agent-skills info {}` says more", report.name);
     (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
 }
 
@@ -159,11 +163,28 @@ fn too_long(entry: &Entry) -> Option<Check> {
     (length > max).then(|| Check::warn("description-cut", text, remedy))
 }
 
-/// The prompt had no room for the author's whole description.
-fn cut((name, why): (&&SkillName, &Diagnostic)) -> Check {
-    let text = format!("`{name}`: {why}");
-    let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
-    Check::warn("prompt-full", text, remedy)
+/// The prompt had no room for the authors' whole descriptions.
+fn cut(disclosure: &Disclosure, config: &Config) -> Option<Check> {
+    let kinds = [
+        (Diagnostic::DescriptionShortened, "shortened"),
+        (Diagnostic::DescriptionOmitted, "left out"),
+        (Diagnostic::NameOmitted, "left out with the name"),
+    ];
+    let counts = kinds.map(|(kind, how)| {
+        let number = disclosure.cut.values().filter(|why| **why == kind).count();
+        (number > 0).then(|| format!("{number} {how}"))
+    });
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let text = format!(
+        "the prompt has no room for every description: {}",
+        counts.join(", ")
+    );
+    let remedy = format!(
+        "`list --long` shows which: shorten descriptions, disable skills, or raise `prompt_chars` \
+         ({} now) in the configuration",
+        config.prompt_chars.0
+    );
+    (!counts.is_empty()).then(|| Check::warn("prompt-full", text, remedy))
 }
 
 /// Whether the skills installed in a layer match its lockfile.
