@@ -194,8 +194,8 @@ mod tests {
         assert_eq!(
             shown(&vercel),
             [
-                "a: `skills/a` of repository o/r at v1",
-                "b: `b` of repository https://h.org/x.git"
+                "a: directory `skills/a` of repository o/r at v1",
+                "b: directory `b` of repository https://h.org/x.git"
             ]
         );
         let by_name = json!({"version": 1, "skills": {
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(shown(&by_name), ["c: skill `c` of repository o/r"]);
         let openskills = json!({"source": "o/r", "sourceType": "git", "subpath": "skills/pdf",
             "repoUrl": "https://github.com/o/r"});
-        assert_eq!(shown(&openskills), ["pdf: `skills/pdf` of repository o/r"]);
+        assert_eq!(shown(&openskills), ["pdf: directory `skills/pdf` of repository o/r"]);
     }
 
     #[test]

@@ -311,7 +311,7 @@ mod tests {
             ),
             (
                 r#"{"source":"git-subdir","url":"o/r","path":"./a/b","ref":"main"}"#,
-                "`a/b` of repository o/r at main",
+                "directory `a/b` of repository o/r at main",
             ),
             (
                 r#"{"source":"archive","url":"https://h.org/x.zip"}"#,
