@@ -181,7 +181,7 @@ fn a_name_of_its_own_can_be_given() {
     assert_eq!(host.skill_tools(), ["skill_acme-papers", "skill_pdf"]);
     let told = host.succeeds(&["install", "acme/tools@pdf"]);
     assert!(
-        told.contains("`acme-papers--` is already installed"),
+        told.contains("`acme-papers` is already installed"),
         "{told}"
     );
     host.succeeds(&["remove", "acme-papers"]);

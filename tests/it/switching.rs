@@ -93,7 +93,7 @@ fn a_second_version_stands_beside_the_first_by_another_name() {
     // Each follows its own tag, and what is meant by its tag is the one that has it.
     assert!(
         host.succeeds(&["install", "acme/skills@pdf#v2"])
-            .contains("`pdf2--` is already")
+            .contains("`pdf2` is already")
     );
     host.succeeds(&["update"]);
     fs::remove_dir_all(second.parent().unwrap()).unwrap();

@@ -59,7 +59,7 @@ fn set_visibility(
         set(ctx, &["visibility", &name], visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
         let how = match visibility {
-            "name-only" => "shown to the model by its name only",
+            "name-only" => "shown to the model by its name only,",
             "user" => "hidden from the model, but not from people,",
             plain => plain,
         };
