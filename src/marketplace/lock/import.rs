@@ -204,7 +204,10 @@ mod tests {
         assert_eq!(shown(&by_name), ["c: skill `c` of repository o/r"]);
         let openskills = json!({"source": "o/r", "sourceType": "git", "subpath": "skills/pdf",
             "repoUrl": "https://github.com/o/r"});
-        assert_eq!(shown(&openskills), ["pdf: directory `skills/pdf` of repository o/r"]);
+        assert_eq!(
+            shown(&openskills),
+            ["pdf: directory `skills/pdf` of repository o/r"]
+        );
     }
 
     #[test]
