@@ -34,7 +34,7 @@ pub struct Trust {
     /// Stay trusted after changes
     #[arg(long, conflicts_with = "skill")]
     pub always: bool,
-    /// No longer trust them
+    /// Stop trusting them
     #[arg(long, conflicts_with = "always")]
     pub revoke: bool,
     /// Only list what is trusted, and what has changed since

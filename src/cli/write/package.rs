@@ -76,7 +76,7 @@ impl Package {
                 .hint("give the file to write: --output FILE.zip"));
         }
         if !may_be_written(&target, &skill.dir) {
-            let text = format!("`{shown}` is a file of the skill, or no plain file");
+            let text = format!("`{shown}` is a file of the skill, or not a regular file");
             return Err(Error::new(text).hint("write it elsewhere: --output ../FILE.zip"));
         }
         let (files, bytes) = (count(packed.files, "file"), packed.bytes.len());
