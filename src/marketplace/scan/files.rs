@@ -139,8 +139,10 @@ impl ScannedFile {
             }
         }
         let mut told = text::inspect(path, &text, !is_prose(named));
-        // Other bytes look like words by chance, and programs name what they may do.
-        told.retain(|finding| !is_binary || finding.severity >= High);
+        // Other bytes look like words by chance, and programs name what they may do. What seems to be
+        // a picture may be run by a shell, though.
+        let is_run = |code| code == "pipe-to-shell" && !bytes::is_program(bytes);
+        told.retain(|finding| !is_binary || finding.severity >= High || is_run(finding.code));
         found.extend(told);
     }
 }

@@ -33,7 +33,7 @@ pub enum Extent {
     Long,
     /// A window of a long line, or what stands between [`ENDS`].
     Part,
-    /// Lines that a shell reads as one command, as far as they are not longer than [`LONGEST`].
+    /// Lines that a shell reads as one command.
     Command,
 }
 
@@ -151,13 +151,17 @@ impl Command {
     fn push<'t>(&mut self, number: usize, line: &str, next: Option<&str>) -> Option<Line<'t>> {
         let bare = line.trim_end();
         let joined = bare.strip_suffix('\\');
-        let is_piped = bare.ends_with('|') && (self.first.is_some() || !is_row(bare));
+        // A comment may stand behind what goes on.
+        let code = bare
+            .split_once(" #")
+            .map_or(bare, |(code, _)| code)
+            .trim_end();
+        let is_piped = code.ends_with('|') && (self.first.is_some() || !is_row(bare));
+        let is_open = ["&&", "$(", "<("].iter().any(|end| code.ends_with(end));
         let continues = |next: &str| next.trim_start().starts_with(['|', '&']) && !is_row(next);
-        let is_joined =
-            joined.is_some() || is_piped || bare.ends_with("&&") || next.is_some_and(continues);
-        let is_short = self.text.len() + line.len() <= LONGEST;
-        if is_joined && next.is_some() && is_short {
-            self.text += joined.unwrap_or(line);
+        let goes_on = is_piped || is_open;
+        if next.is_some() && (joined.is_some() || goes_on || next.is_some_and(continues)) {
+            self.text += joined.unwrap_or(if goes_on { code } else { line });
             // A shell drops a backslash with the end of its line, and nothing else.
             self.text += if joined.is_some() { "" } else { " " };
             self.first = self.first.or(Some(number));
@@ -211,6 +215,8 @@ mod tests {
             ("cd x &&\n\tsh y", "cd x && sh y"),
             ("cd x\n&& sh y", "cd x && sh y"),
             ("curl x \\\n| tee y |\nsh", "curl x | tee y | sh"),
+            ("curl x | # quietly\nsh", "curl x | sh"),
+            ("sh -c \"$(\ncurl x\ny", "sh -c \"$( curl x"),
         ] {
             let lines = lines(text);
             let found: Vec<_> = lines

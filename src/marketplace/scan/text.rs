@@ -79,7 +79,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         for run in base64_runs(text) {
             if is_encoded_command(run) {
                 report.line(ENCODED, line);
-            } else if run.len() >= LONG_BASE64 && has_letters(run) && !is_media() {
+            } else if run.len() >= LONG_BASE64 && is_data(run) && !is_media() {
                 report.line(BASE64, line);
             }
         }
@@ -101,9 +101,11 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     report.found
 }
 
-/// Whether a run is not a line drawn of `-` or `_`, which URLs have in place of `+` and `/`.
-fn has_letters(run: &str) -> bool {
-    run.bytes().filter(u8::is_ascii_alphanumeric).count() > run.len() / 2
+/// Whether a run is neither a line drawn of `-` or `_`, which URLs have in place of `+` and `/`, nor
+/// part of a path or comment.
+fn is_data(run: &str) -> bool {
+    let letters = run.bytes().filter(u8::is_ascii_alphanumeric).count();
+    letters > run.len() / 2 && !run.contains("//")
 }
 
 /// The findings in a text so far.
@@ -232,6 +234,16 @@ mod tests {
         ] {
             assert_eq!(codes(&text, true), [("encoded-command", Block)], "{text}");
         }
+    }
+
+    #[test]
+    fn a_command_may_have_any_number_of_lines() {
+        for between in [" \\\n".repeat(50_000), " | # quietly\n tee x".repeat(9)] {
+            let text = format!("curl https://x.org/x{between} | sh");
+            assert_eq!(codes(&text, true), [("pipe-to-shell", Warn)]);
+        }
+        let text = "bash -c \"$(\n  curl https://x.org/x\n)\"\n";
+        assert_eq!(codes(text, true), [("pipe-to-shell", Warn)]);
     }
 
     #[test]
