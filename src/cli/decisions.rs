@@ -147,7 +147,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Doctor(Doctor { fix: true, .. })
         | Verb::Sources(
             Sources::Add {
-                reference: _,
+                references: _,
                 name: _,
             }
             | Sources::Remove { names: _ },

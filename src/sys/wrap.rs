@@ -73,9 +73,11 @@ fn hang(line: &str, width: usize) -> usize {
     const FURTHER: usize = 2;
     let text = line.trim_start_matches(' ');
     let lead = line.len() - text.len();
-    let beside = text.find("  ").map(|gap| {
+    let beside = text.find("  ").and_then(|gap| {
         let after = text[gap..].trim_start_matches(' ');
-        columns(&line[..line.len() - after.len()])
+        // What is before a comment is no label of it.
+        let is_label = !after.starts_with("# ");
+        is_label.then(|| columns(&line[..line.len() - after.len()]))
     });
     beside
         .filter(|beside| *beside <= width / 2)
@@ -111,6 +113,7 @@ mod tests {
             ("now run `a b c`, then", 12, "now run\n  `a b c`,\n  then"),
             ("run `much too long` b", 8, "run\n  `much too long`\n  b"),
             ("a = 1  # b c d", 12, "a = 1  # b c\n  d"),
+            ("a = 1  # /a/long/path", 18, "a = 1\n  # /a/long/path"),
             ("a ` b", 3, "a `\n  b"),
             ("\x1b[1mone two\x1b[0m", 7, "\x1b[1mone two\x1b[0m"),
             ("技能 技能", 8, "技能\n  技能"),

@@ -188,7 +188,7 @@ fn mistakes_in_the_tables_are_named_and_close() {
         let host = host.skill("a", "", "Body of a.");
         for (config, part) in [
             ("\nuses_skills = [\"a\"]", "line 2: "),
-            ("uses_skills = {\"*\" = \"a\"}", "expected a sequence"),
+            ("uses_skills = {\"*\" = \"a\"}", "it takes a list"),
             ("uses_skills = {\"\" = [\"a\"]}", "write `*`"),
             ("catalog = {\"ops\" = [\"\"]}", "the contexts `ops`"),
             ("uses_skills_chars = -1", "line 1: "),

@@ -60,7 +60,7 @@ fn notices_follow_the_text_on_lines_of_their_own() {
             shown,
             "data:application/octet-stream;base64,Y2Fm6QphdSBsYWl0"
         );
-        assert!(notice.contains("no UTF-8 text"), "{notice}");
+        assert!(notice.contains("not UTF-8 text"), "{notice}");
         assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
         assert_eq!(
             read_lines(&host, "five.txt", json!(2), json!(2)),

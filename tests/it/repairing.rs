@@ -33,6 +33,9 @@ fn verify_names_the_way_out_and_takes_it() {
         assert_eq!(told.status, 1);
         let way = "`agent-skills verify --fix csv pdf` restores what was installed";
         assert!(told.stdout.contains(way), "{}", told.stdout);
+        let some = host.person(&["verify", "nothing", "csv", "pdf"]);
+        assert!(some.stderr.contains("no skill `nothing`"), "{some:?}");
+        assert!(some.stdout.contains(way), "{some:?}");
         let doctor = host.person(&["doctor"]).stdout;
         assert!(doctor.contains("agent-skills verify --fix pdf"), "{doctor}");
         assert!(doctor.contains("agent-skills verify --fix csv"), "{doctor}");

@@ -8,6 +8,7 @@ use crate::cli::market::market;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, json};
+use crate::error::Error;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text;
@@ -17,9 +18,10 @@ use crate::sys::text;
 pub enum Sources {
     /// Add a repository, a directory, a site or the address of a marketplace.json
     Add {
-        /// Its address or path
-        reference: String,
-        /// The name after `@` in SKILL@SOURCE
+        /// Their addresses or paths
+        #[arg(required = true, value_name = "REFERENCE")]
+        references: Vec<String>,
+        /// The name of the one source, after `@` in SKILL@SOURCE
         #[arg(long)]
         name: Option<String>,
     },
@@ -48,13 +50,16 @@ impl Sources {
             }
         };
         match self {
-            Self::Add { reference, name } => {
-                let added = market.add_source(reference, name.as_deref());
-                let added = added.map(|(source, count)| {
+            Self::Add { references, name } => {
+                if name.is_some() && references.len() > 1 {
+                    let error = Error::new("`--name` names one source");
+                    return Err(error.hint("add the sources one by one").into());
+                }
+                Outcomes::of_each(common, caller, references, |reference| {
+                    let (source, count) = market.add_source(reference, name.as_deref())?;
                     let (added, skills) = (would("added", "add"), text::count(count, "skill"));
-                    format!("{added} `{}`, which has {skills}\n", source.name)
-                });
-                Outcomes::of_one(common, caller, reference, added)
+                    Ok(format!("{added} `{}`, which has {skills}\n", source.name))
+                })
             }
             Self::Remove { names } => Outcomes::of_each(common, caller, names, |name| {
                 market.remove_source(name)?;

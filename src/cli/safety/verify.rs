@@ -1,6 +1,7 @@
 //! `verify`: compares skills with the lockfile, and restores them.
 
 use std::fmt::Write as _;
+use std::slice;
 
 use crate::catalog::Layer;
 use crate::cli::caller::pasted;
@@ -35,10 +36,22 @@ impl Verify {
         if self.fix {
             return fix(ctx, common, caller, &by_layer);
         }
-        let mut verified = Vec::new();
+        let (mut verified, mut failed) = (Vec::new(), Outcomes::new(common, caller));
         for (layer, names) in &by_layer {
             let base = ctx.base(&ctx.layer_dir(*layer));
-            verified.extend(market(ctx, &base, false).verify(names)?);
+            let market = market(ctx, &base, false);
+            if names.is_empty() {
+                verified.extend(market.verify(&[])?);
+            }
+            for name in names {
+                match market.verify(slice::from_ref(name)) {
+                    Ok(one) => verified.extend(one),
+                    Err(error) => failed.push(name, Err(error)),
+                }
+            }
+        }
+        if verified.is_empty() && !failed.is_empty() {
+            return failed.answer();
         }
         let text = if common.json {
             json::list("skills", &verified)?
@@ -65,7 +78,8 @@ impl Verify {
             }
             text
         };
-        Failure::unless(verified.iter().all(Verified::is_well), text)
+        let is_whole = failed.is_empty() && verified.iter().all(Verified::is_well);
+        Failure::unless(is_whole, text + &failed.errors())
     }
 }
 
