@@ -1,7 +1,7 @@
 //! Finds the skills in a tree (docs/spec/references.md#finding-skills). It always searches the
 //! whole tree and does not choose among them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -185,6 +185,7 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
 /// several, the exact spelling wins, as in `skill/load.rs`.
 fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
     let mut found: Vec<(String, Wanted)> = Vec::new();
+    let mut places = HashMap::new();
     for (path, _) in tree.iter() {
         let (dir, name) = (tree::parent(path), tree::base(path));
         if !name.eq_ignore_ascii_case("SKILL.md")
@@ -197,10 +198,11 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
         let Some(file) = real.and_then(|real| Wanted::new(&real, tree.get(&real)?)) else {
             continue;
         };
-        match found.iter_mut().rev().find(|(other, _)| other == dir) {
-            Some(other) if name == "SKILL.md" => other.1 = file,
-            Some(_) => {}
-            None => found.push((dir.to_owned(), file)),
+        let at = *places.entry(dir).or_insert(found.len());
+        if at == found.len() {
+            found.push((dir.to_owned(), file));
+        } else if name == "SKILL.md" {
+            found[at].1 = file;
         }
     }
     found
