@@ -183,8 +183,8 @@ pub fn has_mixed_word(line: &str) -> bool {
     let is_mixed =
         |word: &str| word.chars().any(is_other) && word.contains(|c: char| c.is_ascii_alphabetic());
     // In UTF-8 such letters begin with one of these bytes.
-    let has_other = line.bytes().any(|byte| matches!(byte, 0xCD..=0xD3));
-    has_other && line.split(|c: char| !c.is_alphabetic()).any(is_mixed)
+    let has_other = || line.bytes().any(|byte| matches!(byte, 0xCD..=0xD3));
+    !line.is_ascii() && has_other() && line.split(|c: char| !c.is_alphabetic()).any(is_mixed)
 }
 
 #[cfg(test)]
