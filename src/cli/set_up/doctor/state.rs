@@ -42,7 +42,7 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
     let _ = files::remove(&probe);
     match written {
         Err(error) => {
-            let text = format!("nothing can be written down: {error}");
+            let text = format!("the state cannot be written: {error}");
             let remedy = format!("check permissions and free space of {shown}");
             Check::fail("state-place", text, remedy)
         }
