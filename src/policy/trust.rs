@@ -303,7 +303,10 @@ impl RunContext {
             None => return Ok(BTreeMap::new()),
             Some(Trusted::Parts(parts)) => return Ok(parts),
             Some(recorded) if recorded.is_always() => {
-                let text = format!("`{}` is always trusted, whatever changes in it", holder.display());
+                let text = format!(
+                    "`{}` is always trusted, whatever changes in it",
+                    holder.display()
+                );
                 return Err(Error::new(text).hint(
                     "`agent-skills trust` trusts it as it is now; then single skills can be chosen",
                 ));
