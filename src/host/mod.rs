@@ -1,6 +1,7 @@
 //! chibi's vocabulary: its tools, including ours, their arguments, and other clients' names for
 //! them. Knows no skills, rules or files.
 
+pub mod agent;
 pub mod alias;
 pub mod mentions;
 pub mod ours;
@@ -10,4 +11,5 @@ mod protocol;
 pub mod shell;
 pub mod tools;
 
+pub use agent::Agent;
 pub use protocol::{Protocol, release};

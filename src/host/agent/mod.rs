@@ -1,0 +1,78 @@
+//! Other agents that ask us before each of their tool calls. One file per agent: its names of events
+//! and tools, where it finds skills, and where its configuration is. Adding an agent is one file and
+//! one line here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// Gemini CLI.
+    Gemini,
+    /// Qwen Code.
+    QwenCode,
+    /// opencode, through a plugin that starts this program.
+    OpenCode,
+    /// Cursor; its format is known from its documentation only.
+    Cursor,
+    /// Factory droid; its format is known from its documentation only.
+    Droid,
+}
+
+impl Agent {
+    /// Every agent.
+    pub const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Copilot,
+        Self::Gemini,
+        Self::QwenCode,
+        Self::OpenCode,
+        Self::Cursor,
+        Self::Droid,
+    ];
+
+    /// Its name in commands, in the configuration and in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Copilot => "copilot",
+            Self::Gemini => "gemini",
+            Self::QwenCode => "qwen-code",
+            Self::OpenCode => "opencode",
+            Self::Cursor => "cursor",
+            Self::Droid => "droid",
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Agent {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|agent| agent.as_str() == word);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str).join(", ");
+            Error::new(format!(
+                "`{}` is not an agent: there are {words}",
+                word.escape_debug()
+            ))
+        })
+    }
+}
