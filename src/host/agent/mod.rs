@@ -2,10 +2,21 @@
 //! and tools, where it finds skills, and where its configuration is. Adding an agent is one file and
 //! one line here.
 
+mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod gemini;
+mod opencode;
+mod qwen_code;
+pub mod table;
+
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use table::Table;
 
 /// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +63,20 @@ impl Agent {
             Self::OpenCode => "opencode",
             Self::Cursor => "cursor",
             Self::Droid => "droid",
+        }
+    }
+
+    /// What its events, tools and arguments are to us.
+    pub fn table(self) -> &'static Table {
+        match self {
+            Self::ClaudeCode => &claude_code::TABLE,
+            Self::Codex => &codex::TABLE,
+            Self::Copilot => &copilot::TABLE,
+            Self::Gemini => &gemini::TABLE,
+            Self::QwenCode => &qwen_code::TABLE,
+            Self::OpenCode => &opencode::TABLE,
+            Self::Cursor => &cursor::TABLE,
+            Self::Droid => &droid::TABLE,
         }
     }
 }

@@ -1,0 +1,89 @@
+//! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
+
+use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use crate::host::shell::{Language, Shell};
+
+/// The keys that Claude Code's hooks and those modelled on them have.
+pub(super) const KEYS: Keys = Keys {
+    event: "hook_event_name",
+    session: "session_id",
+    parent: "",
+    subagent: "agent_id",
+    prompt: "prompt_id",
+    cwd: "cwd",
+    tool: "tool_name",
+    arguments: "tool_input",
+    text: "prompt",
+    command: "command_name",
+    command_arguments: "command_args",
+};
+
+/// Its events.
+pub(super) const EVENTS: &[(&str, Moment)] = &[
+    ("PreToolUse", Moment::BeforeTool),
+    ("PostToolUse", Moment::AfterTool),
+    ("UserPromptExpansion", Moment::Typed),
+    ("UserPromptSubmit", Moment::Prompt),
+    ("SessionEnd", Moment::End),
+];
+
+pub(super) static TABLE: Table = Table {
+    keys: KEYS,
+    events: EVENTS,
+    prompts: Prompts::ByIdentity,
+    tools: &[
+        tool("Bash", Does::Shell("command", &[])),
+        tool("Read", Does::Read(&["file_path"])),
+        tool("Write", Does::Write(&["file_path"])),
+        tool("Edit", Does::Edit(&["file_path"])),
+        tool("MultiEdit", Does::Edit(&["file_path"])),
+        tool("NotebookEdit", Does::Edit(&["notebook_path"])),
+        tool("NotebookRead", Does::Read(&["notebook_path"])),
+        tool("Glob", Does::Find(&["path"])),
+        tool("Grep", Does::Search(&["path"])),
+        tool("LS", Does::List(&["path"])),
+        tool("WebFetch", Does::Fetch("url")),
+        tool("WebSearch", Does::WebSearch),
+        tool("Agent", Does::SubAgent("subagent_type")),
+        tool("Task", Does::SubAgent("subagent_type")),
+        tool("Workflow", Does::SubAgent("name")),
+        tool("Skill", Does::Skill("skill")),
+        tool("TodoWrite", Does::Todo),
+        tool("TaskCreate", Does::Todo),
+        tool("TaskUpdate", Does::Todo),
+        tool("TaskList", Does::Todo),
+        tool("TaskGet", Does::Todo),
+        tool("AskUserQuestion", Does::AskUser),
+        tool("ToolSearch", Does::Harmless),
+        tool("EnterPlanMode", Does::Harmless),
+        tool("ExitPlanMode", Does::Harmless),
+        tool("BashOutput", Does::Harmless),
+        tool("KillShell", Does::Harmless),
+        tool("TaskOutput", Does::Harmless),
+        tool("TaskStop", Does::Harmless),
+    ],
+    mcp: Mcp::DoubleUnderscores,
+    // The working directory persists, and each call says where it is; variables do not.
+    shell: Shell {
+        language: Language::BashOrZsh,
+        persists: false,
+    },
+    form: Form::Claude,
+    serves: Serves {
+        grant: true,
+        ask: true,
+        rewrite: false,
+    },
+    project: &["CLAUDE_PROJECT_DIR"],
+    skills: Skills {
+        enterprise: &["/etc/claude-code/.claude/skills"],
+        personal: &[".claude/skills"],
+        project: &[".claude/skills"],
+        project_first: false,
+        plugins: &[".claude/plugins"],
+        nested: true,
+    },
+    injects: Injects::Always,
+    reads_activate: false,
+    types_unseen: false,
+};

@@ -1,0 +1,74 @@
+//! GitHub Copilot CLI (docs/hosts.md#copilot): its reference of hooks, and release 1.0.102. Its
+//! events with capital initials have Claude Code's payload, with arguments of its own.
+
+use super::claude_code;
+use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
+use crate::host::shell::{Language, Shell};
+
+pub(super) static TABLE: Table = Table {
+    keys: Keys {
+        // A subagent has a session of its own.
+        parent: "parent_agent_id",
+        prompt: "",
+        ..claude_code::KEYS
+    },
+    events: claude_code::EVENTS,
+    prompts: Prompts::ByEvent,
+    tools: &[
+        tool("Bash", Does::Shell("command", &[])),
+        tool("bash", Does::Shell("command", &[])),
+        tool("Read", Does::Read(&["path", "file_path"])),
+        tool("view", Does::Read(&["path"])),
+        tool("Write", Does::Write(&["path", "file_path"])),
+        tool("create", Does::Write(&["path"])),
+        tool("Edit", Does::Edit(&["path", "file_path"])),
+        tool("edit", Does::Edit(&["path"])),
+        tool("apply_patch", Does::Patch("patch")),
+        tool("Glob", Does::Find(&["paths", "path"])),
+        tool("glob", Does::Find(&["paths", "path"])),
+        tool("Grep", Does::Search(&["paths", "path"])),
+        tool("grep", Does::Search(&["paths", "path"])),
+        tool("WebFetch", Does::Fetch("url")),
+        tool("web_fetch", Does::Fetch("url")),
+        tool("WebSearch", Does::WebSearch),
+        tool("web_search", Does::WebSearch),
+        tool("Agent", Does::SubAgent("agent_type")),
+        tool("task", Does::SubAgent("agent_type")),
+        tool("skill", Does::Skill("skill")),
+        tool("Skill", Does::Skill("skill")),
+        tool("TodoWrite", Does::Todo),
+        tool("update_todo", Does::Todo),
+        tool("AskUserQuestion", Does::AskUser),
+        tool("ask_user", Does::AskUser),
+        tool("report_intent", Does::Harmless),
+        tool("read_bash", Does::Harmless),
+        tool("stop_bash", Does::Harmless),
+        tool("list_bash", Does::Harmless),
+        tool("read_agent", Does::Harmless),
+        tool("list_agents", Does::Harmless),
+    ],
+    mcp: Mcp::Hyphen,
+    // `bash` calls of one `shellId` share a shell.
+    shell: Shell {
+        language: Language::Sh,
+        persists: true,
+    },
+    form: Form::Claude,
+    serves: Serves {
+        grant: true,
+        ask: true,
+        rewrite: false,
+    },
+    project: &[],
+    skills: Skills {
+        enterprise: &[],
+        personal: &[".copilot/skills", ".agents/skills", ".claude/skills"],
+        project: &[".github/skills", ".agents/skills", ".claude/skills"],
+        project_first: true,
+        plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
+        nested: false,
+    },
+    injects: Injects::No,
+    reads_activate: false,
+    types_unseen: false,
+};

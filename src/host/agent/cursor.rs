@@ -1,0 +1,70 @@
+//! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
+
+use super::claude_code;
+use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use crate::host::shell::{Language, Shell};
+
+pub(super) static TABLE: Table = Table {
+    keys: Keys {
+        session: "conversation_id",
+        subagent: "",
+        prompt: "generation_id",
+        ..claude_code::KEYS
+    },
+    events: &[
+        ("preToolUse", Moment::BeforeTool),
+        ("beforeSubmitPrompt", Moment::Prompt),
+        ("sessionEnd", Moment::End),
+    ],
+    prompts: Prompts::ByIdentity,
+    tools: &[
+        tool(
+            "Shell",
+            Does::Shell("command", &["cwd", "working_directory"]),
+        ),
+        tool("Read", Does::Read(&["file_path", "path"])),
+        tool("Write", Does::Write(&["file_path", "path"])),
+        tool("Edit", Does::Edit(&["file_path", "path"])),
+        tool("Delete", Does::Edit(&["file_path", "path"])),
+        tool("Grep", Does::Search(&["path"])),
+        tool("Glob", Does::Find(&["path", "target_directory"])),
+        tool("LS", Does::List(&["path", "target_directory"])),
+        tool("WebFetch", Does::Fetch("url")),
+        tool("WebSearch", Does::WebSearch),
+        tool("Task", Does::SubAgent("subagent_type")),
+        tool("TodoWrite", Does::Todo),
+    ],
+    mcp: Mcp::DoubleUnderscores,
+    shell: Shell {
+        language: Language::BashOrZsh,
+        persists: true,
+    },
+    form: Form::Permission,
+    serves: Serves {
+        grant: false,
+        ask: true,
+        rewrite: false,
+    },
+    project: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    skills: Skills {
+        enterprise: &[],
+        personal: &[
+            ".cursor/skills",
+            ".agents/skills",
+            ".claude/skills",
+            ".codex/skills",
+        ],
+        project: &[
+            ".cursor/skills",
+            ".agents/skills",
+            ".claude/skills",
+            ".codex/skills",
+        ],
+        project_first: true,
+        plugins: &[],
+        nested: false,
+    },
+    injects: Injects::No,
+    reads_activate: true,
+    types_unseen: false,
+};

@@ -1,0 +1,55 @@
+//! Factory droid (docs/hosts.md#droid), by its documentation only: Claude Code's hooks, with names of
+//! its own for some tools.
+
+use super::claude_code;
+use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
+use crate::host::shell::{Language, Shell};
+
+pub(super) static TABLE: Table = Table {
+    keys: Keys {
+        prompt: "",
+        ..claude_code::KEYS
+    },
+    events: claude_code::EVENTS,
+    prompts: Prompts::ByEvent,
+    tools: &[
+        tool("Execute", Does::Shell("command", &[])),
+        tool("Read", Does::Read(&["file_path"])),
+        tool("Create", Does::Write(&["file_path"])),
+        tool("Write", Does::Write(&["file_path"])),
+        tool("Edit", Does::Edit(&["file_path"])),
+        tool("MultiEdit", Does::Edit(&["file_path"])),
+        tool("ApplyPatch", Does::Patch("input")),
+        tool("LS", Does::List(&["directory_path", "path"])),
+        tool("Glob", Does::Find(&["folder", "path"])),
+        tool("Grep", Does::Search(&["path"])),
+        tool("FetchUrl", Does::Fetch("url")),
+        tool("WebSearch", Does::WebSearch),
+        tool("Task", Does::SubAgent("subagent_type")),
+        tool("Skill", Does::Skill("skill")),
+        tool("TodoWrite", Does::Todo),
+    ],
+    mcp: Mcp::DoubleUnderscores,
+    shell: Shell {
+        language: Language::BashOrZsh,
+        persists: false,
+    },
+    form: Form::Claude,
+    serves: Serves {
+        grant: false,
+        ask: false,
+        rewrite: false,
+    },
+    project: &["FACTORY_PROJECT_DIR"],
+    skills: Skills {
+        enterprise: &[],
+        personal: &[".factory/skills", ".agents/skills"],
+        project: &[".factory/skills", ".agents/skills"],
+        project_first: true,
+        plugins: &[],
+        nested: false,
+    },
+    injects: Injects::No,
+    reads_activate: false,
+    types_unseen: false,
+};

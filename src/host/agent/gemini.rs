@@ -1,0 +1,67 @@
+//! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
+
+use super::claude_code;
+use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use crate::host::shell::{Language, Shell};
+
+pub(super) static TABLE: Table = Table {
+    keys: Keys {
+        // A subagent's calls carry no mark, and have no prompt of their own.
+        subagent: "",
+        prompt: "",
+        ..claude_code::KEYS
+    },
+    events: &[
+        ("BeforeTool", Moment::BeforeTool),
+        ("BeforeAgent", Moment::Prompt),
+        ("BeforeToolSelection", Moment::Hiding),
+        ("SessionEnd", Moment::End),
+    ],
+    prompts: Prompts::ByEvent,
+    tools: &[
+        tool(
+            "run_shell_command",
+            Does::Shell("command", &["dir_path", "directory"]),
+        ),
+        tool("read_file", Does::Read(&["file_path", "absolute_path"])),
+        tool("write_file", Does::Write(&["file_path"])),
+        tool("replace", Does::Edit(&["file_path"])),
+        tool("list_directory", Does::List(&["dir_path", "path"])),
+        tool("glob", Does::Find(&["dir_path", "path"])),
+        tool("grep_search", Does::Search(&["dir_path", "path"])),
+        tool("search_file_content", Does::Search(&["dir_path", "path"])),
+        tool("web_fetch", Does::Fetch("prompt")),
+        tool("google_web_search", Does::WebSearch),
+        tool("invoke_agent", Does::SubAgent("agent_name")),
+        tool("activate_skill", Does::Skill("name")),
+        tool("write_todos", Does::Todo),
+        tool("ask_user", Does::AskUser),
+        tool("enter_plan_mode", Does::Harmless),
+        tool("exit_plan_mode", Does::Harmless),
+        tool("update_topic", Does::Harmless),
+    ],
+    mcp: Mcp::Underscores,
+    // `bash -c` for each command.
+    shell: Shell {
+        language: Language::Sh,
+        persists: false,
+    },
+    form: Form::Decision,
+    serves: Serves {
+        grant: false,
+        ask: false,
+        rewrite: true,
+    },
+    project: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    skills: Skills {
+        enterprise: &[],
+        personal: &[".gemini/skills", ".agents/skills"],
+        project: &[".gemini/skills", ".agents/skills"],
+        project_first: true,
+        plugins: &[".gemini/extensions"],
+        nested: false,
+    },
+    injects: Injects::No,
+    reads_activate: false,
+    types_unseen: false,
+};

@@ -1,0 +1,217 @@
+//! The shape of an agent's table: what its events, tools and arguments are to us.
+
+use crate::host::shell::Shell;
+
+/// Everything that differs between agents.
+#[derive(Debug)]
+pub struct Table {
+    /// The keys of a call's JSON.
+    pub keys: Keys,
+    /// Its events that matter here; all others are answered with silence.
+    pub events: &'static [(&'static str, Moment)],
+    /// How a new prompt of the user shows.
+    pub prompts: Prompts,
+    /// Its tools. Any other keeps its own name.
+    pub tools: &'static [Tool],
+    /// How the tools of MCP servers are called.
+    pub mcp: Mcp,
+    /// What reads the text of its shell tool.
+    pub shell: Shell,
+    /// How it is answered.
+    pub form: Form,
+    /// Which modes it can serve.
+    pub serves: Serves,
+    /// The variables in which it names the project's directory to its hooks.
+    pub project: &'static [&'static str],
+    /// Where it finds skills.
+    pub skills: Skills,
+    /// Which skills have `` !`command` `` run when they become active.
+    pub injects: Injects,
+    /// Whether it has no tool for skills: reading a `SKILL.md`, or running a script beside it,
+    /// activates the skill.
+    pub reads_activate: bool,
+    /// Whether a program that it started can be typed into without another call of a hook.
+    pub types_unseen: bool,
+}
+
+/// The keys of a call's JSON. An absent one is written `""`.
+#[derive(Debug)]
+pub struct Keys {
+    /// The event.
+    pub event: &'static str,
+    /// The session.
+    pub session: &'static str,
+    /// Of a subagent with a session of its own, the session that started it.
+    pub parent: &'static str,
+    /// What only calls of subagents have.
+    pub subagent: &'static str,
+    /// The identity of the user's prompt.
+    pub prompt: &'static str,
+    /// The working directory.
+    pub cwd: &'static str,
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments.
+    pub arguments: &'static str,
+    /// The prompt's text.
+    pub text: &'static str,
+    /// The name of a typed command.
+    pub command: &'static str,
+    /// Its arguments.
+    pub command_arguments: &'static str,
+}
+
+/// What an event is to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// A tool is about to run.
+    BeforeTool,
+    /// A tool has run.
+    AfterTool,
+    /// The user typed a command's name, which is about to be expanded.
+    Typed,
+    /// A prompt was submitted.
+    Prompt,
+    /// The agent is about to show its tools to the model.
+    Hiding,
+    /// The session ends.
+    End,
+}
+
+/// How a new prompt of the user shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompts {
+    /// By another identity under [`Keys::prompt`], in whatever call.
+    ByIdentity,
+    /// By [`Moment::Prompt`] of the main agent.
+    ByEvent,
+    /// As [`Prompts::ByEvent`], and a typed command comes before the event of its own prompt.
+    ByEventAfterTyping,
+}
+
+/// How the tools of MCP servers are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mcp {
+    /// `mcp__SERVER__TOOL`.
+    DoubleUnderscores,
+    /// `mcp_SERVER_TOOL`.
+    Underscores,
+    /// `SERVER-TOOL`: any unknown name with a hyphen.
+    Hyphen,
+    /// `SERVER_TOOL`: any unknown name with an underscore.
+    Underscore,
+}
+
+/// How an agent is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `hookSpecificOutput` with `permissionDecision`, and `decision: block` for prompts.
+    Claude,
+    /// `decision: deny`.
+    Decision,
+    /// `permission: deny`, and `continue: false` for prompts.
+    Permission,
+}
+
+/// Which modes an agent can serve besides `restrict`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Serves {
+    /// Whether a hook's `allow` spares the person the question.
+    pub grant: bool,
+    /// Whether a hook may have the person asked.
+    pub ask: bool,
+    /// Whether a hook may change a call's arguments without allowing it.
+    pub rewrite: bool,
+}
+
+/// Which skills have `` !`command` `` run when they become active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Injects {
+    /// None: it stays text.
+    No,
+    /// Every skill.
+    Always,
+    /// Those that the user calls by typing their name.
+    Typed,
+}
+
+/// Where an agent finds skills.
+#[derive(Debug)]
+pub struct Skills {
+    /// The administrator's directories.
+    pub enterprise: &'static [&'static str],
+    /// Below the user's home.
+    pub personal: &'static [&'static str],
+    /// Below the project and the directories between it and the working directory.
+    pub project: &'static [&'static str],
+    /// Whether a project's skill precedes a personal one of its name.
+    pub project_first: bool,
+    /// Where, below the home, plugins or extensions with skills of their own are.
+    pub plugins: &'static [&'static str],
+    /// Whether it also finds those of directories deeper in the project.
+    pub nested: bool,
+}
+
+/// A tool of an agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// Its name, exactly.
+    pub name: &'static str,
+    /// What it does.
+    pub does: Does,
+}
+
+/// What a tool does, with the keys of the arguments that matter; of several keys, the first that the
+/// call has counts, since releases differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// Runs the command, in the directory.
+    Shell(&'static str, &'static [&'static str]),
+    /// Reads a file.
+    Read(&'static [&'static str]),
+    /// Writes a file.
+    Write(&'static [&'static str]),
+    /// Changes a file.
+    Edit(&'static [&'static str]),
+    /// Applies a patch, which names the files.
+    Patch(&'static str),
+    /// Searches in files: the directory or directories, by default the working directory.
+    Search(&'static [&'static str]),
+    /// Finds files by a pattern below a directory.
+    Find(&'static [&'static str]),
+    /// Lists a directory.
+    List(&'static [&'static str]),
+    /// Fetches the URL, or every URL in a text.
+    Fetch(&'static str),
+    /// Searches the web.
+    WebSearch,
+    /// Starts a subagent of a kind.
+    SubAgent(&'static str),
+    /// Keeps a task list.
+    Todo,
+    /// Asks the user.
+    AskUser,
+    /// Does nothing that restrictions cover.
+    Harmless,
+    /// Activates the skill of a name.
+    Skill(&'static str),
+}
+
+/// A tool that does something.
+pub const fn tool(name: &'static str, does: Does) -> Tool {
+    Tool { name, does }
+}
+
+impl Table {
+    /// What an event is to us; `None` if it does not matter.
+    pub fn moment(&self, event: &str) -> Option<Moment> {
+        let found = self.events.iter().find(|(name, _)| *name == event);
+        found.map(|(_, moment)| *moment)
+    }
+
+    /// What a tool does; `None` for one that is not in the table.
+    pub fn does(&self, name: &str) -> Option<Does> {
+        let found = self.tools.iter().find(|tool| tool.name == name);
+        found.map(|tool| tool.does)
+    }
+}
