@@ -1,5 +1,6 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
+use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -86,4 +87,42 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::Always,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration (code.claude.com/docs/en/hooks; tried with 2.1.330). Entries have the form
+/// without a shell.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["claude"],
+    home: Home {
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        in_variable: "",
+        below_home: ".claude",
+    },
+    user: "settings.json",
+    project: ".claude/settings.local.json",
+    project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
+                   Where this program is missing, Claude Code goes on without it",
+    managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
+    format: Format::Hooks(Handler {
+        grouped: true,
+        versioned: false,
+        command: Command::Words("command"),
+        timeout: ("timeout", 10),
+        with: &[],
+    }),
+    gate: Some("*"),
+    after: Some("Skill"),
+    unregistered: &[],
+    watched: Watched {
+        user: &["settings.local.json", "plugins", "agents", "commands"],
+        home: &[".claude.json"],
+        project: &[
+            ".claude/settings.json",
+            ".claude/agents",
+            ".claude/commands",
+        ],
+        machine: &["/etc/claude-code"],
+    },
+    trust: None,
+    unseen: &["a file that a prompt mentions as `@FILE`"],
 };

@@ -1,6 +1,7 @@
 //! Codex CLI (docs/hosts.md#codex): the schemas in release 0.169.0, and its sources.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -47,4 +48,44 @@ pub(super) static TABLE: Table = Table {
     reads_activate: true,
     // `write_stdin` has no hook (openai/codex#20204).
     types_unseen: true,
+};
+
+/// Its configuration (developers.openai.com/codex/hooks.md; tried with 0.169.0). Its `hooks.json`
+/// takes no other keys than `hooks` and `description`.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["codex"],
+    home: Home {
+        variable: Some("CODEX_HOME"),
+        in_variable: "",
+        below_home: ".codex",
+    },
+    user: "hooks.json",
+    project: ".codex/hooks.json",
+    project_note: "others who share the repository are asked by Codex to trust this entry, which \
+                   names a program on your machine; where that is missing, Codex goes on without it",
+    managed: Some("/etc/codex/requirements.toml"),
+    format: Format::Hooks(Handler {
+        grouped: true,
+        versioned: false,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[],
+    }),
+    gate: Some("*"),
+    after: None,
+    unregistered: &["SessionEnd"],
+    watched: Watched {
+        user: &["config.toml", "plugins", "rules"],
+        home: &[],
+        project: &[".codex/config.toml", ".codex/rules"],
+        machine: &["/etc/codex"],
+    },
+    trust: Some(
+        "start codex, type /hooks, look at the entries that run `agent-skills hook codex` and trust \
+         them: until then Codex skips them silently, and again after each change to them",
+    ),
+    unseen: &[
+        "what is typed into a running command (`write_stdin`)",
+        "searches of the web that its provider makes",
+    ],
 };

@@ -2,6 +2,7 @@
 //! events with capital initials have Claude Code's payload, with arguments of its own.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -71,4 +72,50 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::No,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration (docs.github.com/en/copilot/reference/hooks-reference; tried with 1.0.102). With
+/// these names of events it sends Claude's keys.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["copilot"],
+    home: Home {
+        variable: Some("COPILOT_HOME"),
+        in_variable: "",
+        below_home: ".copilot",
+    },
+    user: "hooks/agent-skills.json",
+    project: ".github/copilot/settings.local.json",
+    project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
+                   Where this program is missing, Copilot blocks every call",
+    managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
+    format: Format::Hooks(Handler {
+        grouped: false,
+        versioned: true,
+        command: Command::Words("exec"),
+        timeout: ("timeoutSec", 10),
+        with: &[],
+    }),
+    gate: None,
+    after: Some("skill"),
+    unregistered: &["UserPromptExpansion"],
+    watched: Watched {
+        user: &[
+            "hooks",
+            "settings.json",
+            "config.json",
+            "permissions-config.json",
+            "installed-plugins",
+            "agents",
+        ],
+        home: &[],
+        project: &[
+            ".github/hooks",
+            ".github/copilot",
+            ".claude/settings.json",
+            ".claude/settings.local.json",
+        ],
+        machine: &["/etc/github-copilot"],
+    },
+    trust: None,
+    unseen: &[],
 };

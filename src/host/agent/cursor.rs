@@ -1,6 +1,7 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -67,4 +68,37 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::No,
     reads_activate: true,
     types_unseen: false,
+};
+
+/// Its configuration (cursor.com/docs/hooks.md; not tried).
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["cursor-agent", "cursor"],
+    home: Home {
+        variable: None,
+        in_variable: "",
+        below_home: ".cursor",
+    },
+    user: "hooks.json",
+    project: ".cursor/hooks.json",
+    project_note: "others who share the repository read this file too: where this program is missing, \
+                   Cursor blocks every call of theirs",
+    managed: Some("/etc/cursor/hooks.json"),
+    format: Format::Hooks(Handler {
+        grouped: false,
+        versioned: true,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[("failClosed", Literal::True)],
+    }),
+    gate: None,
+    after: None,
+    unregistered: &[],
+    watched: Watched {
+        user: &["permissions.json", "cli-config.json", "plugins"],
+        home: &[],
+        project: &[".cursor/permissions.json", ".cursor/cli.json"],
+        machine: &["/etc/cursor"],
+    },
+    trust: None,
+    unseen: &[],
 };

@@ -2,6 +2,7 @@
 //! its own for some tools.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -52,4 +53,38 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::No,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration: Claude Code's format in a file of its own (not tried). Of several hooks the first
+/// decision wins there.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["droid"],
+    home: Home {
+        variable: None,
+        in_variable: "",
+        below_home: ".factory",
+    },
+    user: "settings.json",
+    project: ".factory/settings.json",
+    project_note: "others who share the repository read this file too: where this program is missing, \
+                   droid goes on without it",
+    managed: None,
+    format: Format::Hooks(Handler {
+        grouped: true,
+        versioned: false,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[],
+    }),
+    gate: Some("*"),
+    after: Some("Skill"),
+    unregistered: &["UserPromptExpansion"],
+    watched: Watched {
+        user: &["settings.local.json", "plugins", "droids"],
+        home: &[],
+        project: &[".factory/settings.local.json", ".factory/droids"],
+        machine: &[],
+    },
+    trust: None,
+    unseen: &["a hook of another program that answers first decides there"],
 };

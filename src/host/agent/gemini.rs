@@ -1,6 +1,7 @@
 //! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -64,4 +65,43 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::No,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration (google-gemini/gemini-cli, docs/hooks/reference.md; tried with 0.61.0). Time
+/// limits are in milliseconds.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["gemini"],
+    home: Home {
+        variable: Some("GEMINI_CLI_HOME"),
+        in_variable: ".gemini",
+        below_home: ".gemini",
+    },
+    user: "settings.json",
+    project: ".gemini/settings.json",
+    project_note: "others who share the repository read this file too: where this program is missing, \
+                   Gemini blocks every call of theirs",
+    managed: Some("/etc/gemini-cli/settings.json"),
+    format: Format::Hooks(Handler {
+        grouped: true,
+        versioned: false,
+        command: Command::Shell,
+        timeout: ("timeout", 10_000),
+        with: &[("name", Literal::Text("agent-skills"))],
+    }),
+    gate: Some(".*"),
+    after: None,
+    unregistered: &[],
+    watched: Watched {
+        user: &[
+            "trusted_hooks.json",
+            "trustedFolders.json",
+            "extensions",
+            "policies",
+        ],
+        home: &[],
+        project: &[".gemini/extensions", ".gemini/policies"],
+        machine: &["/etc/gemini-cli"],
+    },
+    trust: None,
+    unseen: &[],
 };

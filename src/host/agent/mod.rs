@@ -8,12 +8,17 @@ mod copilot;
 mod cursor;
 mod droid;
 mod gemini;
+mod mode;
 mod opencode;
 mod qwen_code;
+pub mod settings;
 pub mod table;
 
 use std::fmt;
 use std::str::FromStr;
+
+pub use mode::Mode;
+pub use settings::Scope;
 
 use crate::error::Error;
 use table::Table;

@@ -1,6 +1,7 @@
 //! opencode (docs/hosts.md#opencode): release 1.18.33. It has no external hooks; the payload is that
 //! of our own plugin in it.
 
+use super::settings::{Format, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -80,4 +81,42 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::Typed,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["opencode"],
+    home: Home {
+        variable: Some("XDG_CONFIG_HOME"),
+        in_variable: "opencode",
+        below_home: ".config/opencode",
+    },
+    user: "plugins/agent-skills.js",
+    project: ".opencode/plugins/agent-skills.js",
+    project_note: "others who share the repository load this plugin too: where this program is \
+                   missing, it blocks every call of theirs",
+    managed: None,
+    format: Format::Plugin,
+    gate: None,
+    after: None,
+    unregistered: &[],
+    watched: Watched {
+        user: &[
+            "plugins",
+            "plugin",
+            "opencode.json",
+            "opencode.jsonc",
+            "config.json",
+            "package.json",
+            "agent",
+            "agents",
+            "command",
+            "commands",
+        ],
+        home: &[".opencode"],
+        project: &["opencode.json", "opencode.jsonc", ".opencode"],
+        machine: &["/etc/opencode"],
+    },
+    trust: None,
+    unseen: &[],
 };

@@ -2,6 +2,7 @@
 //! Code's, its tools Gemini CLI's.
 
 use super::claude_code;
+use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{Does, Form, Injects, Mcp, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
@@ -54,4 +55,38 @@ pub(super) static TABLE: Table = Table {
     injects: Injects::No,
     reads_activate: false,
     types_unseen: false,
+};
+
+/// Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
+/// Claude Code's events, but no form without a shell, and its own name of the skill tool.
+pub(super) const SETTINGS: Settings = Settings {
+    programs: &["qwen"],
+    home: Home {
+        variable: Some("QWEN_HOME"),
+        in_variable: "",
+        below_home: ".qwen",
+    },
+    user: "settings.json",
+    project: ".qwen/settings.json",
+    project_note: "others who share the repository read this file too: where this program is missing, \
+                   Qwen Code shows an error at each call and goes on",
+    managed: Some("/etc/qwen-code/settings.json"),
+    format: Format::Hooks(Handler {
+        grouped: true,
+        versioned: false,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[("name", Literal::Text("agent-skills"))],
+    }),
+    gate: Some("*"),
+    after: Some("^skill$"),
+    unregistered: &[],
+    watched: Watched {
+        user: &["trustedFolders.json", "extensions", "agents"],
+        home: &[],
+        project: &[".qwen/extensions", ".qwen/agents"],
+        machine: &["/etc/qwen-code"],
+    },
+    trust: None,
+    unseen: &[],
 };

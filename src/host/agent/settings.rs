@@ -1,0 +1,240 @@
+//! What a connection to an agent consists of: its programs, its configuration files and the form of
+//! an entry in them. Only types and what follows from them; each agent's facts are in its file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::table::Moment;
+use super::{Agent, Mode};
+use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
+use crate::error::Error;
+
+/// For whom an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// This user, in every project.
+    User,
+    /// One project.
+    Project,
+    /// Every user of the machine; only an administrator writes there.
+    Managed,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Managed];
+
+    /// Its word on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == word);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str).join(", ");
+            let word = word.escape_debug();
+            Error::new(format!("`{word}` is not a scope: there are {words}"))
+        })
+    }
+}
+
+/// The directory of an agent's files for one user.
+#[derive(Debug, Clone, Copy)]
+pub struct Home {
+    /// The variable that names another place.
+    pub variable: Option<&'static str>,
+    /// The directory below the place that the variable names; empty for that place itself.
+    pub in_variable: &'static str,
+    /// The directory below the home directory without that variable.
+    pub below_home: &'static str,
+}
+
+/// What an agent's configuration is like, and what else decides about its hooks.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Names of its program, the usual one first.
+    pub programs: &'static [&'static str],
+    /// Its directory of this user.
+    pub home: Home,
+    /// Our file in that directory.
+    pub user: &'static str,
+    /// Our file in a project, from the project's root.
+    pub project: &'static str,
+    /// What is to be said before anything is written into a project: who else reads that file, and
+    /// what happens where this program is missing.
+    pub project_note: &'static str,
+    /// Our file for every user of the machine, absolute; `None` if there is no such place.
+    pub managed: Option<&'static str>,
+    /// The form of our entries.
+    pub format: Format,
+    /// The pattern of the entry that is asked before each tool call; `None` where all are meant
+    /// without one.
+    pub gate: Option<&'static str>,
+    /// The pattern of the entry that is told of an activation by the model.
+    pub after: Option<&'static str>,
+    /// Those events of its table that get no entry: it does not know them, or tells them anyway.
+    pub unregistered: &'static [&'static str],
+    /// What else the agent reads hooks, permissions or plugins from: in its directory of the user,
+    /// in a project, and absolute paths.
+    pub watched: Watched,
+    /// What a person has to do once so that the agent runs our entry.
+    pub trust: Option<&'static str>,
+    /// Calls that it does not tell any hook of.
+    pub unseen: &'static [&'static str],
+}
+
+/// How entries are written.
+#[derive(Debug, Clone, Copy)]
+pub enum Format {
+    /// JSON, or TOML where the file's name says so: `hooks.EVENT` is a list.
+    Hooks(Handler),
+    /// A script that the agent loads as a plugin.
+    Plugin,
+}
+
+/// The form of one entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Handler {
+    /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
+    pub grouped: bool,
+    /// Whether the file begins with `"version": 1`.
+    pub versioned: bool,
+    /// How the program and its words are written.
+    pub command: Command,
+    /// The key of the time limit and its value, 10 seconds in the agent's unit.
+    pub timeout: (&'static str, u32),
+    /// Further keys, each with the value.
+    pub with: &'static [(&'static str, Literal)],
+}
+
+/// How an entry names a program and its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// The key of the program; its words are in `args`. No shell is involved.
+    Words(&'static str),
+    /// `command`, which a shell reads.
+    Shell,
+}
+
+/// The value of a further key.
+#[derive(Debug, Clone, Copy)]
+pub enum Literal {
+    /// A text.
+    Text(&'static str),
+    /// `true`.
+    True,
+}
+
+/// Paths that decide about an agent's hooks besides the files that entries are written to.
+#[derive(Debug, Clone, Copy)]
+pub struct Watched {
+    /// In its directory of the user.
+    pub user: &'static [&'static str],
+    /// Below the user's home directory, wherever that directory is.
+    pub home: &'static [&'static str],
+    /// In a project.
+    pub project: &'static [&'static str],
+    /// Absolute.
+    pub machine: &'static [&'static str],
+}
+
+impl Agent {
+    /// What its configuration is like.
+    pub fn settings(self) -> &'static Settings {
+        match self {
+            Self::ClaudeCode => &claude_code::SETTINGS,
+            Self::Codex => &codex::SETTINGS,
+            Self::Copilot => &copilot::SETTINGS,
+            Self::Gemini => &gemini::SETTINGS,
+            Self::QwenCode => &qwen_code::SETTINGS,
+            Self::OpenCode => &opencode::SETTINGS,
+            Self::Cursor => &cursor::SETTINGS,
+            Self::Droid => &droid::SETTINGS,
+        }
+    }
+
+    /// The events that get an entry, each with its pattern of tools.
+    pub fn registered(self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+        let settings = self.settings();
+        let events = self.table().events.iter();
+        let events = events.filter(|(name, _)| !settings.unregistered.contains(name));
+        events.map(|(name, moment)| match moment {
+            Moment::BeforeTool => (*name, settings.gate),
+            Moment::AfterTool => (*name, settings.after),
+            _ => (*name, None),
+        })
+    }
+
+    /// What `mode` does there that is less than it says; `None` if it does all of it.
+    pub fn lacks(self, mode: Mode) -> Option<&'static str> {
+        let serves = self.table().serves;
+        match mode {
+            Mode::Ask if !serves.ask => {
+                Some("it cannot ask its user for a hook: what would be asked about is denied")
+            }
+            Mode::Grant if !serves.grant => {
+                Some("it takes no grant from a hook: nothing is allowed without its question")
+            }
+            Mode::Both if !serves.grant => {
+                Some("it takes no grant from a hook: this restricts only")
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_is_asked_before_every_tool_call() {
+        for agent in Agent::ALL {
+            let gate = |name: &str| agent.table().moment(name) == Some(Moment::BeforeTool);
+            let (_, matcher) = agent.registered().find(|(name, _)| gate(name)).unwrap();
+            assert!(matches!(matcher, None | Some("*" | ".*")), "{agent}");
+            let known = |name: &&&str| agent.table().moment(name).is_some();
+            let unregistered = agent.settings().unregistered;
+            assert_eq!(
+                unregistered.iter().filter(known).count(),
+                unregistered.len()
+            );
+        }
+    }
+
+    #[test]
+    fn words_of_scopes_and_modes_are_read_back() {
+        for scope in Scope::ALL {
+            assert_eq!(scope.as_str().parse::<Scope>().unwrap(), scope);
+        }
+        for mode in Mode::ALL {
+            assert_eq!(mode.as_str().parse::<Mode>().unwrap(), mode);
+        }
+        let error = "all".parse::<Mode>().unwrap_err().to_string();
+        assert!(error.contains("restrict, grant, both, ask"), "{error}");
+    }
+
+    #[test]
+    fn what_an_agent_cannot_do_is_said() {
+        assert!(Agent::ClaudeCode.lacks(Mode::Ask).is_none());
+        assert!(Agent::Gemini.lacks(Mode::Restrict).is_none());
+        for mode in [Mode::Grant, Mode::Both, Mode::Ask] {
+            assert!(Agent::Codex.lacks(mode).is_some(), "{mode}");
+        }
+    }
+}
