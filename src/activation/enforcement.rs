@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::host::shell;
 use crate::permission::{Enforce, Places, Restriction, Scope, Settings, Stacking};
-use crate::policy::{Config, Policies};
+use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::sys::Env;
@@ -41,7 +41,9 @@ impl Enforcement {
         let parse = |skill: &&ActiveSkill| {
             let allowed = skill.allowed.as_deref().filter(|_| !lifted);
             let dir = Path::new(&skill.dir);
-            Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
+            let own = Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root);
+            let added = ctx.added_entries(config, &skill.name, dir);
+            own.adding(CONFIGURATION, added, &project_root)
         };
         let skills = activated.iter();
         let skills = skills.map(|skill| (skill.name.as_str(), Path::new(&skill.dir)));
@@ -57,8 +59,11 @@ impl Enforcement {
             denied.push(Restriction::policy(&source, entries, &project_root));
         }
         if !activated.is_empty() {
-            let source = "the configuration";
-            denied.push(Restriction::policy(source, &config.deny, &project_root));
+            denied.push(Restriction::policy(
+                CONFIGURATION,
+                &config.deny,
+                &project_root,
+            ));
         }
         let active = counting.iter().chain(&unloaded);
         let active = active.map(|skill| PathBuf::from(&skill.dir));
@@ -110,6 +115,48 @@ impl RunContext {
             }
         }
         settings
+    }
+
+    /// The entries that the configuration adds to the list of this skill: none for a project's
+    /// namesake of the user's own.
+    pub fn added_entries<'c>(&self, config: &'c Config, name: &str, dir: &Path) -> &'c [String] {
+        match config.added_entries(name) {
+            [] => &[],
+            added if self.is_users_own(dir) => added,
+            _ => &[],
+        }
+    }
+
+    /// Why the entries that the user's configuration adds to the list of this skill do not count;
+    /// `None` if they do, or there are none.
+    pub fn why_not_added(&self, name: &str, dir: &Path) -> Option<String> {
+        let own = self.own_config().ok()?;
+        if own.0.added_entries(name).is_empty() {
+            return None;
+        }
+        let policy = self.policies().ok()?.forbids_added_entries();
+        let forbidden = policy.map(|file| format!("the policy {file} forbids it"));
+        forbidden.or_else(|| {
+            let why = "it means your own skill of this name, not a project's";
+            (!self.is_users_own(dir)).then(|| why.to_owned())
+        })
+    }
+
+    /// Whether what the user configured by a skill's name means the one in this directory. Other
+    /// agents look for skills in places that are not in the catalog; those in a hidden directory of
+    /// the user's home are the user's own.
+    fn is_users_own(&self, dir: &Path) -> bool {
+        let catalog = self.catalog();
+        if catalog.in_dir(dir).is_some() {
+            return catalog.is_users_own(dir);
+        }
+        let home = self.env.home();
+        let below_home = home.as_deref().and_then(|home| dir.strip_prefix(home).ok());
+        let first = below_home.and_then(|path| path.iter().next());
+        let is_hidden = first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let project = self.project_dir();
+        let of_project = home != Some(project.clone()) && dir.starts_with(project);
+        is_hidden && !of_project && dir.join("SKILL.md").is_file()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::activation::required::required_line;
 use crate::error::{Error, Result};
 use crate::host::{Protocol, mentions, ours};
 use crate::permission::{Enforce, Restriction};
+use crate::policy::CONFIGURATION;
 use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::{self, Activation, Listing, Runner, Skill, Wrapper};
@@ -86,14 +87,17 @@ impl RunContext {
 
     /// What the model may use while the skill is active; `None` if that is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
-        let name = skill.name.as_str();
-        let enforced = self.permission(&*self.config().ok()?, [(name, &*skill.dir)].into_iter());
+        let (name, config) = (skill.name.as_str(), self.config().ok()?);
+        let enforced = self.permission(&config, [(name, &*skill.dir)].into_iter());
         if enforced.enforcement(name) != Enforce::Restrict {
             return None;
         }
         let active = snapshot(skill, "");
         let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
-        let brought = Restriction::parse(name, allowed, denied, &skill.dir, &self.project_dir());
+        let project = self.project_dir();
+        let brought = Restriction::parse(name, allowed, denied, &skill.dir, &project);
+        let added = self.added_entries(&config, name, &skill.dir);
+        let brought = brought.adding(CONFIGURATION, added, &project);
         brought.permitted_line(self.protocol == Some(Protocol::Environment))
     }
 }

@@ -46,7 +46,8 @@ impl Catalog {
         self.in_dir(dir)?.usable()
     }
 
-    fn in_dir(&self, dir: &Path) -> Option<&Entry> {
+    /// The skill in `dir`, in use or not.
+    pub fn in_dir(&self, dir: &Path) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.dir == dir)
     }
 

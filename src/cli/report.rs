@@ -8,7 +8,8 @@ use crate::activation::unmet;
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
 use crate::cli::market::watched;
 use crate::marketplace::{Kind, LockEntry, State};
-use crate::permission::Restriction;
+use crate::permission::{Restriction, Rule};
+use crate::policy::CONFIGURATION;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Diagnostic, Level, Skill, one_line, tokens};
@@ -91,6 +92,8 @@ pub struct Tokens {
 pub struct RestrictionReport {
     /// `allowed-tools` as written; `null` if only denials restrict.
     pub allowed: Option<Vec<String>>,
+    /// What the user's configuration adds to them.
+    pub added: Vec<String>,
     /// `disallowed-tools` as written.
     pub denied: Vec<String>,
     /// Each entry as parsed.
@@ -222,17 +225,39 @@ fn restriction(
     diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
     let (active, parsed) = restriction_of(ctx, skill);
+    let (name, dir) = (&*active.name, &*skill.dir);
+    let config = ctx.config().unwrap_or_default();
+    let added = match parsed.allowed() {
+        Some(_) => ctx.added_entries(&config, name, dir),
+        None => &[],
+    };
+    let parsed = parsed.adding(CONFIGURATION, added, &ctx.env.project_root());
+    let ignored = ctx.why_not_added(name, dir);
+    diagnostics.extend(ignored.map(|why| Remark {
+        code: "entries-not-added".to_owned(),
+        level: Level::Warning,
+        message: format!("`skills.{name}.allow` in the configuration does not count: {why}"),
+    }));
     diagnostics.extend(parsed.notes.iter().map(|note| Remark {
         code: note.code.to_owned(),
         level: Level::Warning,
         message: note.message.clone(),
     }));
-    let rules = parsed.rules().map(ToString::to_string).collect();
+    let rules = parsed.rules().map(shown_rule).collect();
     active.is_restricted().then_some(RestrictionReport {
         allowed: active.allowed,
+        added: added.to_owned(),
         denied: active.denied,
         rules,
     })
+}
+
+/// An entry as parsed, with its source where that is not the skill.
+fn shown_rule(rule: &Rule) -> String {
+    match &*rule.cited.source {
+        CONFIGURATION => format!("{rule} (from {CONFIGURATION})"),
+        _ => rule.to_string(),
+    }
 }
 
 /// `None` if its instructions cannot be read.

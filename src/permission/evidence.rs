@@ -54,6 +54,16 @@ impl CitedRule {
     }
 }
 
+impl Grant {
+    /// The skill or policy whose rule it is; `None` if it needs no rule.
+    pub fn source(&self) -> Option<&str> {
+        match self {
+            Self::Rule(cited) => Some(&cited.source),
+            Self::Free(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {

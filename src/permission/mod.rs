@@ -42,12 +42,12 @@ pub use decide::{
     Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied,
     forbidden_outright,
 };
-pub use evidence::{CALL, CitedRule, Part};
+pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use meant::Meant;
 pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;
-pub use rule::{Rule, RuleNote, unclear_denial};
+pub use rule::{Rule, RuleNote, mistaken_grant, unclear_denial};
 pub use scope::Scope;
 pub use settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};

@@ -79,6 +79,32 @@ impl Restriction {
         }
     }
 
+    /// The same with entries of another source added to its allow rules, if it has any: they grant
+    /// what the skill's own entries do not, and nothing where the skill has no list.
+    #[must_use]
+    pub fn adding(mut self, source: &str, entries: &[String], project_root: &Path) -> Self {
+        let Some(allowed) = &mut self.allowed else {
+            return self;
+        };
+        let directories = Directories {
+            skill: self.directory.clone(),
+            project: project_root.to_owned(),
+        };
+        let (mut rules, notes) = read_list(source, entries, Purpose::Allow, &directories);
+        // The first `Skill(name)` of a list forbids all other skills, and what is added forbids
+        // nothing.
+        if !allowed.iter().any(Rule::narrows_skills) {
+            rules.retain(|rule| !rule.narrows_skills());
+        }
+        let lifts = rules.iter().any(Rule::is_everything);
+        allowed.extend(rules);
+        self.notes.extend(notes);
+        if lifts {
+            self.allowed = None;
+        }
+        self
+    }
+
     /// Whether it restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()

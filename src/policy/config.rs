@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{ByContext, BySkill, SkillGlob};
-use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
+use crate::policy::{ByContext, BySkill, SkillGlob, SkillSettings};
+use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
 /// and other plugins have theirs.
@@ -24,6 +24,9 @@ const ALWAYS_ON_CHARS: usize = 40_000;
 const ACTIVE_SKILLS: usize = 5;
 /// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
 const AUDIT_FILE: usize = 10 * 1024 * 1024;
+
+/// How decisions name the user's configuration as the source of a rule.
+pub const CONFIGURATION: &str = "the configuration";
 
 /// The user's configuration. An absent key has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +106,7 @@ pub struct Config {
     pub script_seconds: Limit,
     /// Seconds after which a call answers and its script becomes a job, by host generation.
     pub call_seconds: CallSeconds,
-    /// Settings that differ for the scripts of single skills, by name.
+    /// What differs for single skills, by name.
     #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
 }
@@ -211,7 +214,15 @@ impl Config {
             },
             timeout: self.script_seconds,
         };
-        all.overridden_by(self.skills.get(skill).cloned().unwrap_or_default())
+        let own = self.skills.get(skill).cloned();
+        own.unwrap_or_default().over(all)
+    }
+
+    /// The entries that the user adds to the skill's own tool list. Whose skill of this name they
+    /// count for is not decided here.
+    pub fn added_entries(&self, skill: &str) -> &[String] {
+        let own = self.skills.get(skill);
+        own.and_then(|own| own.allow.as_deref()).unwrap_or_default()
     }
 
     /// The settings for permission decisions.

@@ -90,6 +90,12 @@ impl Config {
         if floors.mode.is_some_and(|mode| mode > Enforce::Off) {
             raised.pin();
         }
+        if !floors.permits_added_entries() {
+            for own in raised.skills.values_mut() {
+                // Shown as empty: the policy decides that nothing is added.
+                own.allow = own.allow.take().map(|_| Vec::new());
+            }
+        }
         raised
     }
 
@@ -134,6 +140,7 @@ impl Config {
             allowed_paths: _,
             script_seconds: _,
             call_seconds: _,
+            // What it adds to a list, `Floors::permits_added_entries` decides.
             skills: _,
         } = self;
         always_allowed.clear();
@@ -227,6 +234,25 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_decides_whether_entries_are_added() {
+        let own: Config = toml::from_str("[skills.pdf]\nallow = ['Read']").unwrap();
+        let added = |text: &str| {
+            let floors = toml::from_str(text).unwrap();
+            own.clone().raised_to(floors).added_entries("pdf").len()
+        };
+        for (text, count) in [
+            ("", 1),
+            ("mode = 'off'", 1),
+            ("mode = 'warn'", 0),
+            ("mode = 'restrict'", 0),
+            ("mode = 'restrict'\noverrides = true", 1),
+            ("overrides = false", 0),
+        ] {
+            assert_eq!(added(text), count, "{text}");
+        }
+    }
+
+    #[test]
     fn a_floor_confines_scripts() {
         let modes = [Mode::Off, Mode::Auto, Mode::Require];
         for (own, sandbox) in modes.into_iter().enumerate() {
@@ -265,6 +291,7 @@ mod tests {
             "project_over_personal = true",
             "claude_skills = true",
             "create_skill = true",
+            "[skills.pdf]\nallow = ['Read']",
             "tenant = 'x'",
             "[audit]\nsyslog = true",
         ] {

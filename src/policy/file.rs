@@ -8,7 +8,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use crate::error::{Error, Result, past};
-use crate::permission::unclear_denial;
+use crate::permission::{mistaken_grant, unclear_denial};
 use crate::sys::text::in_plain_words;
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
@@ -68,6 +68,20 @@ pub fn denials<'de, D: Deserializer<'de>>(
         Some(entry) => Err(D::Error::custom(format!(
             "`deny` contains `{}`, which is not the name of a tool: write `NAME`, `NAME(pattern)` or \
              `mcp__SERVER__TOOL`",
+            entry.escape_debug()
+        ))),
+    }
+}
+
+/// Entries that grant, in the same grammar. One that can grant nothing is a mistake in the file.
+pub fn grants<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    let written = Vec::deserialize(deserializer)?;
+    match mistaken_grant(&written) {
+        None => Ok(Some(written)),
+        Some((entry, why)) => Err(D::Error::custom(format!(
+            "`allow` contains `{}`, which grants nothing: {why}",
             entry.escape_debug()
         ))),
     }

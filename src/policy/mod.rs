@@ -19,6 +19,7 @@ mod ledger;
 mod log;
 mod masking;
 mod on_disk;
+mod per_skill;
 mod policies;
 mod skill_names;
 mod source_address;
@@ -30,7 +31,9 @@ pub use approval::{
 pub use approvals::{Approval, Approvals};
 pub use audit::{Audit, Event};
 pub use by_context::ByContext;
-pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
+pub use config::{
+    AuditConfig, CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility,
+};
 pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
@@ -42,6 +45,7 @@ pub use ledger::Ledger;
 pub use log::{Line, each_event, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
+pub use per_skill::SkillSettings;
 pub use policies::{Floors, Need, Policies};
 pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use trust::{Seen, Trust, Trusts};

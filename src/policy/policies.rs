@@ -117,6 +117,17 @@ pub struct Floors {
     pub stacking: Option<Stacking>,
     /// For `sandbox`.
     pub sandbox: Option<Mode>,
+    /// Whether a user may add entries to a skill's own list (`skills.NAME.allow`).
+    pub overrides: Option<bool>,
+}
+
+impl Floors {
+    /// Whether the entries that a user adds to a skill's list count. Unless the policy says so, not
+    /// where it enforces: restrictions then restrict as their authors wrote them.
+    pub fn permits_added_entries(&self) -> bool {
+        let enforces = self.mode.is_some_and(|mode| mode > Enforce::Off);
+        self.overrides.unwrap_or(!enforces)
+    }
 }
 
 impl Policies {
@@ -223,7 +234,15 @@ impl Policies {
             mode: each().filter_map(|floors| floors.mode).max(),
             stacking: each().filter_map(|floors| floors.stacking).max(),
             sandbox: each().filter_map(|floors| floors.sandbox).max(),
+            overrides: Some(each().all(|floors| floors.permits_added_entries())),
         }
+    }
+
+    /// The policy file that forbids adding entries to a skill's own list, if any.
+    pub fn forbids_added_entries(&self) -> Option<String> {
+        let mut each = self.each();
+        let found = each.find(|(_, policy)| !policy.enforce.permits_added_entries());
+        found.map(|(file, _)| file)
     }
 
     /// The lowest severity of a finding that blocks an installation.

@@ -1,13 +1,12 @@
 //! What an administrator or a user can configure about scripts: plain data with defaults. It does
 //! not know where the values come from.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::pass_env::PassEnv;
-use super::sandbox::{Confinement, Mode, Network};
+use super::sandbox::Confinement;
 use crate::error::Error;
 use crate::sys::{Env, limits};
 
@@ -23,44 +22,6 @@ pub struct Settings {
     pub confinement: Confinement,
     /// Seconds each may take altogether.
     pub timeout: Limit,
-}
-
-/// Settings that differ for one skill; unset ones are those of all skills.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SkillSettings {
-    /// See [`Settings::pass_env`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pass_env: Option<PassEnv>,
-    /// See [`Confinement::mode`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<Mode>,
-    /// See [`Confinement::network`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<Network>,
-    /// See [`Confinement::allowed_paths`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_paths: Option<Vec<PathBuf>>,
-    /// See [`Settings::timeout`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Limit>,
-}
-
-impl Settings {
-    /// These settings where `own` says nothing else.
-    #[must_use]
-    pub fn overridden_by(self, own: SkillSettings) -> Self {
-        let all = self.confinement;
-        Self {
-            pass_env: own.pass_env.unwrap_or(self.pass_env),
-            confinement: Confinement {
-                mode: own.sandbox.unwrap_or(all.mode),
-                network: own.network.unwrap_or(all.network),
-                allowed_paths: own.allowed_paths.unwrap_or(all.allowed_paths),
-            },
-            timeout: own.timeout.unwrap_or(self.timeout),
-        }
-    }
 }
 
 /// A configurable number of seconds.
@@ -166,7 +127,7 @@ pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::script::Mode;
     use std::path::Path;
 
     fn seconds(seconds: f64) -> Limit {
@@ -184,44 +145,6 @@ mod tests {
             (waits.environment, waits.stdin),
             (None, Some(seconds(25.0)))
         );
-    }
-
-    #[test]
-    fn a_skill_differs_in_what_is_said_for_it() {
-        let all = Settings {
-            pass_env: PassEnv::All,
-            confinement: Confinement {
-                mode: Mode::Auto,
-                ..Confinement::default()
-            },
-            timeout: seconds(10.0),
-        };
-        let own = json!({"timeout": 0.5, "pass_env": ["A"], "network": "restricted"});
-        let own = serde_json::from_value(own).unwrap();
-        let pdf = all.clone().overridden_by(own);
-        assert_eq!(pdf.timeout, seconds(0.5));
-        assert_eq!(pdf.pass_env, PassEnv::Named(vec!["A".to_owned()]));
-        assert_eq!(
-            (pdf.confinement.mode, pdf.confinement.network),
-            (Mode::Auto, Network::Restricted)
-        );
-        assert_eq!(all.clone().overridden_by(SkillSettings::default()), all);
-    }
-
-    #[test]
-    fn what_is_not_possible_is_refused() {
-        for bad in [
-            json!({"timeout": 0}),
-            json!({"timeout": -1}),
-            json!({"timeout": 1e9}),
-            json!({"sandbox": "on"}),
-            json!({"pass_env": "none"}),
-            json!({"pass_env": [1]}),
-            json!({"time_out": 1}),
-        ] {
-            let parsed = serde_json::from_value::<SkillSettings>(bad.clone());
-            assert!(parsed.is_err(), "{bad}");
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 // A test makes what it needs as it likes.
 #![allow(clippy::disallowed_methods)]
 
+mod added_entries;
 mod always_on;
 mod answered;
 mod archives;

@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
-use crate::permission::{CALL, Call, Decision, Outcome, decide};
-use crate::policy::OnDisk;
+use crate::permission::{CALL, Call, Decision, Grant, Outcome, decide};
+use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied_name};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -88,6 +88,8 @@ struct ExplainedPart<'a> {
     kind: &'a str,
     text: &'a str,
     granted_by: Option<String>,
+    /// Whose entry that is: the skill's name, or `the configuration`.
+    source: Option<&'a str>,
     refused: Option<&'a str>,
 }
 
@@ -100,13 +102,14 @@ impl<'a> Explained<'a> {
             }
             Outcome::Unrestricted => "nothing restricts it".to_owned(),
             Outcome::Baseline => "it is always allowed".to_owned(),
-            Outcome::Granted => "entries of the skill grant it".to_owned(),
+            Outcome::Granted => format!("entries of {} grant it", granting(decision)),
         };
         let parts = decision.parts.iter().filter(|part| part.kind != CALL);
         let parts = parts.map(|part| ExplainedPart {
             kind: part.kind,
             text: &part.text,
             granted_by: part.outcome.as_ref().ok().map(ToString::to_string),
+            source: part.outcome.as_ref().ok().and_then(Grant::source),
             refused: part.outcome.as_ref().err().map(String::as_str),
         });
         Self {
@@ -127,13 +130,30 @@ impl<'a> Explained<'a> {
                 .is_some_and(|why| says(why) && says(&format!("`{}`", part.text)))
         };
         for part in self.parts.iter().filter(|part| !is_said(part)) {
-            let granted = part.granted_by.iter().map(|by| format!("granted: {by}"));
+            let from = match part.source {
+                Some(CONFIGURATION) => format!(", an entry of {CONFIGURATION}"),
+                _ => String::new(),
+            };
+            let granted = part.granted_by.iter();
+            let granted = granted.map(|by| format!("granted: {by}{from}"));
             let refused = part.refused.map(|why| format!("refused: {why}"));
             let why: String = granted.chain(refused).collect();
             let (shown, why) = (one_line(part.text), one_line(&why));
             let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
         }
         text
+    }
+}
+
+/// Whose entries grant a call.
+fn granting(decision: &Decision) -> &'static str {
+    let rules = decision.granting();
+    let of_users = |source: &str| source == CONFIGURATION;
+    let added = rules.iter().filter(|rule| of_users(&rule.source)).count();
+    match added {
+        0 => "the skill",
+        all if all == rules.len() => "the configuration",
+        _ => "the skill and of the configuration",
     }
 }
 

@@ -16,7 +16,7 @@ use crate::skill::one_line;
 use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
-const MEANINGS: [(&str, &str); 13] = [
+const MEANINGS: [(&str, &str); 14] = [
     ("skills.allow", "only skills of these names are offered"),
     ("skills.block", "no skill of these names is offered"),
     (
@@ -29,6 +29,10 @@ const MEANINGS: [(&str, &str); 13] = [
     ("enforce.mode", "the least that `enforce` can be"),
     ("enforce.stacking", "the least that `stacking` can be"),
     ("enforce.sandbox", "the least that `sandbox` can be"),
+    (
+        "enforce.overrides",
+        "whether a configuration may add to the list of a skill",
+    ),
     ("scan.block", "findings from this on stop an install"),
     ("project.trust", "whether a project's skills can be trusted"),
     ("audit.path", "every event goes there, too"),
@@ -68,7 +72,7 @@ struct Affected {
 
 #[derive(Serialize)]
 struct Effect {
-    /// `hidden`, `name-only`, `always-on` or `enforce`.
+    /// `hidden`, `name-only`, `always-on`, `enforce` or `allow`.
     effect: &'static str,
     /// A clause on one line.
     reason: String,
@@ -99,7 +103,7 @@ impl Report {
         let mut skills = Vec::new();
         let mut unaffected = 0;
         for entry in told {
-            let effects = effects(&config, &catalog, entry);
+            let effects = effects(ctx, &config, &catalog, entry);
             if effects.is_empty() {
                 unaffected += 1;
                 continue;
@@ -217,7 +221,7 @@ fn about(rule: &InForce) -> &'static str {
 }
 
 /// What is done to one skill.
-fn effects(config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
+fn effects(ctx: &RunContext, config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut found = |effect, reason| effects.push(Effect { effect, reason });
     match &entry.standing {
@@ -251,6 +255,19 @@ fn effects(config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
         found(
             "enforce",
             format!("`{mode}` for this skill (`enforce_for`)"),
+        );
+    }
+    let name = entry.name();
+    let added = ctx.added_entries(config, &name, &entry.dir);
+    if !added.is_empty() {
+        let entries = added.join("`, `");
+        let reason =
+            format!("the configuration adds `{entries}` to its list (`skills.NAME.allow`)");
+        found("allow", reason);
+    } else if let Some(why) = ctx.why_not_added(&name, &entry.dir) {
+        found(
+            "allow",
+            format!("what the configuration adds to its list does not count: {why}"),
         );
     }
     effects

@@ -9,6 +9,7 @@ use crate::run_context::RunContext;
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![policy(ctx), configuration(ctx)];
     checks.extend(enforcement(ctx));
+    checks.extend(not_added(ctx));
     checks.extend(trust(ctx));
     checks.extend(records(ctx));
     checks
@@ -63,6 +64,26 @@ fn enforcement(ctx: &RunContext) -> Option<Check> {
     let text = format!("`enforce` is `{word}`: calls that the active skill does not allow {does}");
     let remedy = "agent-skills config set enforce restrict";
     Some(Check::warn("enforcement", text, remedy))
+}
+
+/// What the configuration adds to the lists of skills, if a policy forbids that.
+fn not_added(ctx: &RunContext) -> Option<Check> {
+    let file = ctx.policies().ok()?.forbids_added_entries()?;
+    let own = ctx.own_config().ok()?;
+    let adds = own.0.skills.keys();
+    let mut adds = adds.filter(|name| !own.0.added_entries(name.as_str()).is_empty());
+    let name = adds.next()?;
+    let more = match adds.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let text = format!(
+        "`skills.{name}.allow`{more} in the configuration does not count: the policy {file} \
+         forbids it"
+    );
+    let remedy =
+        "ask the administrator for `overrides = true`, or take it out of the configuration";
+    Some(Check::warn("entries-not-added", text, remedy))
 }
 
 /// What is approved, and where skills come from, if that cannot be read.

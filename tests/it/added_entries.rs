@@ -1,0 +1,156 @@
+//! `skills.NAME.allow`: entries that a user adds to a skill's own list, for whom they count, and where
+//! they are named as the source.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+
+const LIST: &str = "allowed-tools: Read, Bash(git log:*)";
+const CONFIG: &str = "[skills.pdf]\nallow = [\"Bash(npx:*)\"]\n";
+
+fn shell(command: &str) -> Value {
+    json!({"command": command})
+}
+
+fn configured(host: Host, config: &str) -> Host {
+    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host
+}
+
+fn under_policy(host: Host, policy: &str) -> Host {
+    let file = host.home().join("policy.toml");
+    fs::write(&file, policy).unwrap();
+    host.var("AGENT_SKILLS_POLICY", file.to_str().unwrap())
+}
+
+#[test]
+fn an_added_entry_grants_and_is_named_as_the_source() {
+    for host in Host::both() {
+        let host = configured(host.skill("pdf", LIST, "Body."), CONFIG);
+        host.starts().activates("pdf");
+        host.allows("shell_exec", &shell("npx prettier ."));
+        host.allows("shell_exec", &shell("git log"));
+        host.blocks("shell_exec", &shell("curl x.org"));
+        let log = host.json(&["audit", "--event", "tool", "--json"]);
+        let by = |event: &Value| event["by"].as_str().unwrap().to_owned();
+        let log: Vec<String> = log["events"].as_array().unwrap().iter().map(by).collect();
+        let named = "the configuration: Bash(npx:*)".to_owned();
+        assert!(log.contains(&named), "{log:?}");
+        let info = host.succeeds(&["info", "pdf"]);
+        assert!(info.contains("(from the configuration)"), "{info}");
+        let added = host.json(&["info", "pdf", "--json"])["restriction"]["added"].clone();
+        assert_eq!(added, json!(["Bash(npx:*)"]));
+        let npx = ["check", "pdf", "--tool", "Bash", "--arg", "command=npx x"];
+        let text = host.succeeds(&npx);
+        assert!(text.contains("an entry of the configuration"), "{text}");
+        let part = host.json(&[&npx[..], &["--json"]].concat())["parts"][0].clone();
+        assert_eq!(part["source"], "the configuration");
+        let policy = host.succeeds(&["policy"]);
+        assert!(policy.contains("allow: the configuration adds"), "{policy}");
+    }
+}
+
+#[test]
+fn an_added_entry_overrules_no_denial() {
+    let list = "allowed-tools: Read\ndisallowed-tools: Bash(npx:*)";
+    let skill = Host::stdin().skill("pdf", list, "Body.");
+    let by_skill = configured(skill, CONFIG);
+    let skill = Host::stdin().skill("pdf", LIST, "Body.");
+    let by_user = configured(skill, &format!("deny = [\"Bash(npx:*)\"]\n{CONFIG}"));
+    let skill = Host::stdin().skill("pdf", LIST, "Body.");
+    let by_policy = under_policy(
+        configured(skill, CONFIG),
+        "[tools]\ndeny = [\"Bash(npx:*)\"]",
+    );
+    for host in [by_skill, by_user, by_policy] {
+        host.starts().activates("pdf");
+        let message = host.blocks("shell_exec", &shell("npx x"));
+        assert!(message.contains("denies it"), "{message}");
+    }
+}
+
+#[test]
+fn a_skill_without_a_list_stays_unrestricted() {
+    let host = configured(Host::stdin().skill("pdf", "", "Body."), CONFIG);
+    host.starts().activates("pdf");
+    host.allows("shell_exec", &shell("curl x.org"));
+    assert_eq!(
+        host.json(&["info", "pdf", "--json"])["restriction"],
+        Value::Null
+    );
+}
+
+#[test]
+fn a_policy_decides_whether_added_entries_count() {
+    for (policy, counts) in [
+        ("[enforce]\noverrides = false", false),
+        ("[enforce]\nmode = \"restrict\"", false),
+        ("[enforce]\nmode = \"restrict\"\noverrides = true", true),
+        ("[enforce]\nmode = \"off\"", true),
+    ] {
+        let host = configured(Host::stdin().skill("pdf", LIST, "Body."), CONFIG);
+        let host = under_policy(host, policy);
+        host.starts().activates("pdf");
+        if counts {
+            host.allows("shell_exec", &shell("npx x"));
+            continue;
+        }
+        host.blocks("shell_exec", &shell("npx x"));
+        let info = host.succeeds(&["info", "pdf"]);
+        assert!(info.contains("entries-not-added"), "{policy}: {info}");
+        let doctor = host.person(&["doctor"]).stdout;
+        assert!(doctor.contains("`skills.pdf.allow` in the"), "{doctor}");
+        let shown = host.succeeds(&["policy"]);
+        assert!(shown.contains("skills.pdf.allow = []"), "{shown}");
+        assert!(shown.contains("does not count"), "{shown}");
+    }
+}
+
+#[test]
+fn a_project_adds_nothing() {
+    let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read, Bash(git log:*)\n---\nBody\n";
+    let host = configured(Host::stdin(), CONFIG);
+    let theirs = host.project().join(".chibi/skills/pdf");
+    fs::create_dir_all(&theirs).unwrap();
+    fs::write(theirs.join("SKILL.md"), text).unwrap();
+    host.succeeds(&["trust", "--yes"]);
+    // The name means the project's skill as long as it is the only one.
+    host.starts().activates("pdf");
+    host.allows("shell_exec", &shell("npx x"));
+    let host = host.skill("pdf", LIST, "Body.");
+    host.blocks("shell_exec", &shell("npx x"));
+    let project = host.project().join(".chibi/agent-skills.toml");
+    fs::write(&project, "[skills.pdf]\nallow = [\"Bash(npx:*)\"]").unwrap();
+    host.succeeds(&["trust", "--yes"]);
+    let error = host.fails(&["config", "list"]);
+    assert!(error.contains("skills"), "{error}");
+}
+
+#[test]
+fn an_added_skill_entry_limits_no_activation() {
+    let config = "[skills.pdf]\nallow = [\"Skill(other)\"]\n";
+    let host = Host::stdin().skill("pdf", LIST, "Body.");
+    let host = configured(host.skill("other", "", "Body."), config);
+    let host = host.skill("third", "", "Body.");
+    host.starts().activates("pdf");
+    host.allows("skill_third", &json!({}));
+}
+
+#[test]
+fn an_entry_without_meaning_is_a_mistake_of_the_file() {
+    let config = "[skills.pdf]\nallow = [\"Bash(git\"]\n";
+    let host = configured(Host::stdin().skill("pdf", LIST, "Body."), config);
+    let error = host.fails(&["config", "list"]);
+    assert!(error.contains("line 2"), "{error}");
+    assert!(
+        error.contains("`Bash(git`, which grants nothing"),
+        "{error}"
+    );
+    let refused = host.fails(&["config", "set", "skills.pdf.allow", "Bash()"]);
+    assert!(
+        refused.contains("grants nothing") || refused.contains("line 2"),
+        "{refused}"
+    );
+}
