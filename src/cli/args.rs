@@ -24,6 +24,7 @@ pub use super::look::{
 };
 pub use super::safety::{
     approve::Approve,
+    confine::Confine,
     deactivate::Deactivate,
     enable::{Disable, Enable},
     rollback::Rollback,
@@ -122,6 +123,8 @@ pub enum Verb {
     Link(Link),
     #[command(hide = true)]
     ImportLock(ImportLock),
+    #[command(hide = true)]
+    Confine(Confine),
     #[command(hide = true)]
     ReadProperties(ReadProperties),
     #[command(hide = true)]

@@ -3,11 +3,11 @@
 //! here.
 
 use super::args::{
-    Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Deactivate, Disable,
-    Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled, New,
-    Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan, Search, SearchInstalled,
-    Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate,
-    Verb, Verify,
+    Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
+    Disable, Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled,
+    New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan, Search,
+    SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update,
+    Use, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
@@ -286,6 +286,12 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Hosts
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })
+        // The command is the caller's own; it can only do less.
+        | Verb::Confine(Confine {
+            skill: _,
+            project: _,
+            command: _,
+        })
         | Verb::Man => Decision::anyone(),
     }
 }

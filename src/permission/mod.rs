@@ -9,6 +9,7 @@ mod baseline;
 mod call;
 mod command;
 mod command_line;
+mod confined;
 mod decide;
 mod domain;
 mod evidence;
@@ -38,6 +39,7 @@ mod work;
 pub use absolute::absolute_arguments;
 pub use baseline::looking;
 pub use call::{Call, OurTool};
+pub use confined::Confined;
 pub use decide::{
     Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied,
     forbidden_outright,

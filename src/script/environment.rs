@@ -43,13 +43,25 @@ pub fn for_script(
     }
     all.extend(own.map(|(name, value)| (name.into(), value.into())));
     if let Some(temp) = temp {
-        for name in ["TMPDIR", "TMP", "TEMP"] {
-            all.insert(name.into(), temp.into());
-        }
-        // A confined script could not write elsewhere; an unconfined one would leave files behind.
-        all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
+        keep_files_in(temp, &mut all);
     }
     Ok(all)
+}
+
+/// Names `temp` as the place for temporary files and caches. What is confined could not write
+/// elsewhere; an unconfined script would leave files behind.
+pub fn keep_files_in(temp: &Path, all: &mut Variables) {
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        all.insert(name.into(), temp.into());
+    }
+    all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
+}
+
+/// For what is confined: git would report the user's configuration, which is closed, as an error.
+pub fn without_git_configuration(base: &Env, all: &mut Variables) {
+    if base.os("GIT_CONFIG_GLOBAL").is_none() {
+        all.insert("GIT_CONFIG_GLOBAL".into(), "/dev/null".into());
+    }
 }
 
 fn check(name: &str) -> Result<()> {

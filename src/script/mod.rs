@@ -13,6 +13,7 @@
 //! ```
 
 mod capture;
+mod confine;
 mod environment;
 #[allow(unsafe_code)]
 mod exec;
@@ -41,6 +42,7 @@ mod tree;
 mod fixture;
 
 pub use capture::Captured;
+pub use confine::Command;
 pub use interpreter::{find as find_program, program_of};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use needs::Needs;

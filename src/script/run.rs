@@ -150,9 +150,8 @@ fn prepare(
     });
     let build = |places| sandbox::build(label, &places, Kernel::at_hand(), &mut notes);
     let sandbox = places.map(build).transpose()?.flatten();
-    // The user's configuration is inaccessible in the sandbox, which git reports as an error.
-    if sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
-        env.insert("GIT_CONFIG_GLOBAL".into(), "/dev/null".into());
+    if sandbox.is_some() {
+        environment::without_git_configuration(base, &mut env);
     }
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);

@@ -63,6 +63,12 @@ pub fn reset_actions() {
     }
 }
 
+/// Has a broken pipe end this process, and programs that it executes, as usual: the standard library
+/// ignores `SIGPIPE`.
+pub fn restore_pipe() {
+    set_action(libc::SIGPIPE, Action::Default);
+}
+
 /// Makes handlers run on [`STACK`].
 pub(super) fn use_handler_stack() {
     let stack = libc::stack_t {

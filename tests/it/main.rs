@@ -20,6 +20,7 @@ mod choosing;
 mod closed;
 mod concurrency;
 mod configuration;
+mod confine;
 mod consenting;
 mod context_limits;
 mod conversation_failures;

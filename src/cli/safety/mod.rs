@@ -3,6 +3,7 @@
 mod abilities;
 pub mod approve;
 mod approved;
+pub mod confine;
 pub mod deactivate;
 pub mod enable;
 pub mod policy;

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
@@ -30,9 +31,19 @@ impl JobId {
         File::open("/dev/urandom")
             .and_then(|mut source| source.read_exact(&mut bytes))
             .map_err(|source| Error::io("read", "/dev/urandom".as_ref(), &source))?;
+        Ok(Self::spelled(bytes))
+    }
+
+    /// The id of what all commands of the skill in this directory share, which is no job.
+    pub fn of_skill(dir: &Path) -> Self {
+        let hash = Sha256::digest(dir.as_os_str().as_encoded_bytes());
+        Self::spelled(hash.into_iter().take(LENGTH))
+    }
+
+    fn spelled(bytes: impl IntoIterator<Item = u8>) -> Self {
         // 256 is a multiple of 32, so all letters are equally likely.
         let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
-        Ok(Self(bytes.into_iter().map(letter).collect()))
+        Self(bytes.into_iter().map(letter).collect())
     }
 
     /// Parses an id as somebody wrote it; `None` if it cannot be one.
@@ -130,6 +141,10 @@ mod tests {
         assert_ne!(one, two);
         assert_eq!(JobId::parse(one.as_str()), Some(one.clone()));
         assert_eq!(JobId::parse(&format!(" {one}\n")), Some(one));
+        let shared = JobId::of_skill("/s/pdf".as_ref());
+        assert_eq!(JobId::parse(shared.as_str()), Some(shared.clone()));
+        assert_eq!(JobId::of_skill("/s/pdf".as_ref()), shared);
+        assert_ne!(JobId::of_skill("/s/csv".as_ref()), shared);
     }
 
     #[test]

@@ -23,6 +23,8 @@ const JOB_AGE: Duration = Duration::from_hours(24);
 
 /// The directory of all jobs.
 const JOBS_DIR: EntryName = EntryName::from_static("jobs");
+/// The temporary directory in that of a job.
+const TMP: EntryName = EntryName::from_static("tmp");
 
 /// All jobs of this installation.
 #[derive(Debug, Clone)]
@@ -94,6 +96,23 @@ impl Jobs {
             }
         };
         make().map_err(|source| Error::io("create", &self.dir_of(id), &source))
+    }
+
+    /// The temporary directory that the commands of the skill in `skill_dir` share
+    /// ([`super::super::confine`]), created if it is missing. It is removed a day after this was last
+    /// asked for. Cleans up first.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn shared_temp(&self, skill_dir: &Path) -> Result<PathBuf> {
+        const USED: EntryName = EntryName::from_static("used");
+        self.clean();
+        let dir = self.make(&JobId::of_skill(skill_dir))?;
+        // Its age is that of its last entry.
+        let used = dir.replace(&USED, b"", 0o600, Durable::No);
+        let temp = used.and_then(|()| dir.make_private_dir(&TMP));
+        let temp = temp.map_err(|error| dir.error("create", &TMP, &error))?;
+        Ok(temp.path().to_owned())
     }
 
     /// The directory of all jobs, if it exists.
@@ -189,7 +208,6 @@ impl Scratch {
     /// # Errors
     /// When it cannot be created.
     pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
-        const TMP: EntryName = EntryName::from_static("tmp");
         let dir = jobs.make(id)?;
         let tmp = dir.make_private_dir(&TMP);
         let tmp = tmp.map_err(|error| dir.error("create", &TMP, &error))?;

@@ -47,7 +47,7 @@ pub fn build(
     }
     if !kernel.confines() {
         let lacks = lacks.join("; ");
-        notes.push(format!("sandbox: the script was not confined: {lacks}"));
+        notes.push(format!("sandbox: `{label}` was not confined: {lacks}"));
         return Ok(None);
     }
     let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();

@@ -1,0 +1,64 @@
+//! `confine`: runs a command as confined as a skill's scripts. An agent is handed it in place of a
+//! command of the skill (docs/scripts.md#commands).
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::cli::Caller;
+use crate::cli::caller::{is_by_host, pasted};
+use crate::cli::options::Common;
+use crate::error::{Error, Result};
+use crate::run_context::{RunContext, real};
+use crate::script::Command;
+use crate::skill::Skill;
+
+/// Run a command as confined as a skill's scripts
+#[derive(Debug, clap::Args)]
+pub struct Confine {
+    /// The directory of the skill whose paths and settings count
+    #[arg(long, value_name = "DIR")]
+    pub skill: PathBuf,
+    /// The project that the command may change (default: the one around the working directory)
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+impl Confine {
+    /// Becomes the command. Returns only if it could not, or in a dry run.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
+        // Here it would be one more shell, and write where the host reads our answer.
+        if is_by_host(ctx, caller) {
+            let text = "a command is confined where a shell runs it, not by this tool";
+            return Err(Error::new(text).hint("run a script of the skill with `run_skill_script`"));
+        }
+        let dir = real(&ctx.env.cwd.join(&self.skill));
+        let skill = Skill::load(&dir).map_err(|diagnostic| {
+            Error::new(format!(
+                "the command was not run: its skill cannot be read: {diagnostic}"
+            ))
+            .hint(format!(
+                "`agent-skills validate {}` says more",
+                dir.display()
+            ))
+        })?;
+        if common.dry_run {
+            let words = self.command.iter().map(|word| word.to_string_lossy());
+            let shown = pasted(&words.collect::<Vec<_>>());
+            return Ok(format!("would run, confined: {shown}\n"));
+        }
+        let settings = ctx.script_settings(skill.name.as_str())?;
+        let project = self.project.clone().unwrap_or(ctx.env.project_root());
+        let command = Command {
+            words: &self.command,
+            skill: &skill,
+            confinement: &settings.confinement,
+            project_dir: &ctx.env.cwd.join(project),
+            jobs: &ctx.jobs(),
+            base: &ctx.env,
+        };
+        match command.run()? {}
+    }
+}
