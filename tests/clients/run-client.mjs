@@ -1,0 +1,63 @@
+// Runs one conversation of a client in a fresh home and project, and ends it within a minute.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { clients } from "./clients.mjs";
+
+const DEADLINE_MS = 60_000;
+
+/** Where `install` puts the clients. */
+export const cache =
+  process.env.AGENT_SKILLS_CLIENTS || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "agent-skills-clients");
+
+/** A home and a project that nobody has used; `remove` takes them away. */
+export function world() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-skills-clients-")));
+  const [home, project] = ["home", "project"].map((name) => join(root, name));
+  mkdirSync(home);
+  mkdirSync(project);
+  return { root, home, project, cache, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Says `prompt` to the client and waits for its end: `{code, output, ms}`. Nothing of our environment reaches it. */
+export function say(name, place, prompt, options = {}) {
+  const client = clients[name];
+  const [program, ...first] = client.program(cache);
+  const started = Date.now();
+  const child = spawn(program, [...first, ...client.args(prompt, options)], {
+    cwd: place.cwd ?? place.project,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    env: {
+      PATH: process.env.PATH,
+      HOME: place.home,
+      TERM: "dumb",
+      SHELL: "/bin/bash",
+      LANG: "C.UTF-8",
+      ...client.env(place),
+      ...options.env,
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
+  // The client leads a group of its own, so what it started ends with it.
+  const end = () => {
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has gone already.
+    }
+  };
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(end, DEADLINE_MS);
+    child.on("error", reject);
+    child.on("exit", (code, signal) => {
+      clearTimeout(timer);
+      end();
+      resolve({ code: code ?? signal, output, ms: Date.now() - started });
+    });
+  });
+}
