@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds agent-skills, installs it where chibi loads plugins from, and runs a short conversation as
-# a test.
+# Builds agent-skills, installs it where chibi loads plugins from, or for other agents, and runs a
+# short conversation as a test.
 set -eu
 # Whoever else could write there could run programs as the user.
 umask go-w
@@ -8,20 +8,25 @@ umask go-w
 usage() {
     cat <<'TEXT'
 usage: ./install.sh [--dir DIR] [--program FILE] [--link [DIR]] [--completions] [--man]
+       ./install.sh --for AGENT[,AGENT…] [--program FILE] [--link DIR] [--completions] [--man]
        ./install.sh --uninstall [--dir DIR] [--link DIR]
 
-Builds agent-skills and installs it, with two skills, as a chibi plugin. A chibi that runs
-meanwhile is not disturbed.
+Builds agent-skills and installs it as a chibi plugin, with two skills, or for other agents. What
+runs meanwhile is not disturbed.
 
+  --for AGENT      install it for these agents (claude-code, codex, copilot, gemini, qwen-code,
+                   opencode, …) and connect them: the program in ~/.local/bin, its data in
+                   ${XDG_DATA_HOME:-~/.local/share}/agent-skills. If chibi has it, that one serves
+                   them too
   --dir DIR        the plugin directory
                    (default: ${CHIBI_HOME:-~/.chibi}/plugins/agent-skills)
   --program FILE   install this program instead of building one
-  --link [DIR]     also link the program into DIR, so that shells find it
-                   (default: ~/.local/bin)
+  --link [DIR]     also link the program into DIR, so that shells find it; with --for the place of
+                   the program itself (default: ~/.local/bin)
   --completions    also let bash, zsh and fish complete its commands
   --man            also install the manual page
-  --uninstall      remove the program, its link, and what it keeps for itself; your skills, their
-                   lockfile and your configuration stay
+  --uninstall      disconnect agents, and remove the program, its link, and what it keeps for
+                   itself; your skills, their lockfile and your configuration stay
   --help           show this text
 
 Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are
@@ -38,6 +43,7 @@ fail() {
 }
 
 dir=
+agents=
 built=
 link=
 bin=
@@ -53,6 +59,15 @@ while [ $# -gt 0 ]; do
         ;;
     --dir=?*)
         dir=${1#--dir=}
+        shift
+        ;;
+    --for)
+        [ -n "${2:-}" ] || fail "--for needs an agent" "./install.sh --for claude-code"
+        agents=$2
+        shift 2
+        ;;
+    --for=?*)
+        agents=${1#--for=}
         shift
         ;;
     --program)
@@ -101,6 +116,17 @@ done
 
 [ -n "$dir" ] || [ -n "${CHIBI_HOME:-}" ] || [ -n "${HOME:-}" ] ||
     fail "neither HOME nor CHIBI_HOME is set" "say where to install: ./install.sh --dir DIR"
+if [ -n "$agents" ]; then
+    [ -z "$dir$uninstall" ] || fail "--for chooses the place itself" "leave out --dir and --uninstall"
+    [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no agent's configuration" "set HOME"
+fi
+case ${XDG_DATA_HOME:-} in
+/*) data=$XDG_DATA_HOME ;;
+*) data=${HOME:-}/.local/share ;;
+esac
+# The place of an installation without chibi.
+own=$data/agent-skills
+given=$dir
 [ -n "$dir" ] || dir=${CHIBI_HOME:-$HOME/.chibi}/plugins/agent-skills
 case $dir in
 *[![:space:]]*) ;;
@@ -116,22 +142,44 @@ case $bin in
 /* | '') ;;
 *) bin=$PWD/$bin ;;
 esac
+# Whether this is where an installation for other agents has its program. A file of that name
+# without our data is somebody else's.
+is_own() { [ -n "$bin" ] && [ -d "$own/skills" ] && [ -f "$bin/agent-skills" ] && [ ! -L "$bin/agent-skills" ]; }
+is_plugin() { [ -f "$dir/agent-skills" ] && [ -d "$dir/skills" ]; }
+file=$dir/agent-skills
+shared=
+if [ -n "$agents" ] && is_plugin && ! is_own; then
+    shared=yes link=yes
+elif [ -n "$agents" ] || { [ -n "$uninstall" ] && [ -z "$given" ] && ! is_plugin && is_own; }; then
+    dir=$own file=$bin/agent-skills
+fi
 # Whether the link is there that this script makes. Nothing else in its place is ever touched.
 is_linked() { [ -L "$bin/agent-skills" ] && [ "$(readlink "$bin/agent-skills")" = "$dir/agent-skills" ]; }
 
 source=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-data=${XDG_DATA_HOME:-${HOME:-}/.local/share}
 bash_completion=$data/bash-completion/completions/agent-skills
 zsh_completion=$data/zsh/site-functions/_agent-skills
 fish_completion=${XDG_CONFIG_HOME:-${HOME:-}/.config}/fish/completions/agent-skills.fish
 manual=$data/man/man1/agent-skills.1
 
+# The agents whose configuration names this installation. Some block every call without it.
+disconnect() {
+    "$file" hosts remove --help >/dev/null 2>&1 || return 0
+    for record in "$dir"/hosts/*.json; do
+        [ -f "$record" ] || continue
+        agent=$(basename "$record" .json)
+        agent=${agent%%-user*} agent=${agent%%-project*} agent=${agent%%-managed*}
+        "$file" hosts remove "$agent" --yes || fail "$agent is still connected" "$file hosts remove $agent"
+    done
+}
+
 if [ -n "$uninstall" ]; then
     [ -d "$dir" ] || fail "there is no $dir" "say where it is: ./install.sh --uninstall --dir DIR"
-    if ! [ -f "$dir/agent-skills" ] || ! [ -d "$dir/skills" ]; then
+    if ! [ -f "$file" ] || ! [ -d "$dir/skills" ]; then
         fail "$dir is no installation of agent-skills" "say where it is: ./install.sh --uninstall --dir DIR"
     fi
-    rm -f "$dir/agent-skills" || fail "could not remove $dir/agent-skills" "check its permissions"
+    disconnect
+    rm -f "$file" || fail "could not remove $file" "check its permissions"
     if is_linked; then rm -f "$bin/agent-skills"; fi
     # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
@@ -159,18 +207,33 @@ if [ -n "$uninstall" ]; then
         say "agent-skills is removed. What is yours stays in $dir:"
         # shellcheck disable=SC2012 # names for a person to read
         ls -A "$dir" | sed 's/^/  /'
-        say "note: chibi warns of a plugin directory without a program; to be rid of it and of your"
-        say "      skills: rm -r '$dir'"
+        if [ "$dir" = "$own" ]; then
+            say "note: to be rid of your skills too: rm -r '$dir'"
+        else
+            say "note: chibi warns of a plugin directory without a program; to be rid of it and of your"
+            say "      skills: rm -r '$dir'"
+        fi
     fi
     exit 0
 fi
 
+if [ "$dir" = "$own" ]; then
+    # Here the program itself is in that place.
+    link=
+    if ! is_own && { [ -e "$file" ] || [ -L "$file" ]; }; then
+        fail "$file is there, and this script did not make it" "remove it, or install elsewhere: ./install.sh --for $agents --link DIR"
+    fi
+fi
 if [ -n "$link" ] && ! is_linked && { [ -e "$bin/agent-skills" ] || [ -L "$bin/agent-skills" ]; }; then
     fail "$bin/agent-skills is not a link to $dir/agent-skills" "remove it, or link elsewhere: ./install.sh --link DIR"
 fi
 command -v git >/dev/null 2>&1 ||
     fail "git was not found, and skills are installed with it" "install git with your package manager"
 
+if [ -n "$shared" ]; then
+    say "chibi has agent-skills in $dir; it serves other agents too"
+    built=$file
+fi
 # In a release the program is next to this script.
 if [ -z "$built" ] && [ ! -f "$source/Cargo.toml" ] && [ -f "$source/agent-skills" ]; then
     built=$source/agent-skills
@@ -225,15 +288,26 @@ else
     fi
 fi
 
-mkdir -p "$dir/skills" || fail "could not create $dir" "check its permissions, or use --dir"
+program=$file
+on_path() {
+    case :$PATH: in
+    *:"$bin":*) program="agent-skills" ;;
+    *)
+        say "note: $bin is not on your PATH; add this line to ~/.bashrc or ~/.zshrc:"
+        say "      export PATH=\"$bin:\$PATH\""
+        ;;
+    esac
+}
+
+mkdir -p "$dir/skills" "${file%/*}" || fail "could not create $dir" "check its permissions, or use --dir"
 # Rename the new file into place, so that a running host keeps the old one. The system would refuse
 # to write into a running program.
-new=$dir/.agent-skills.new.$$
-{ cp "$built" "$new" && chmod 755 "$new" && mv -f "$new" "$dir/agent-skills"; } || {
+new=${file%/*}/.agent-skills.new.$$
+[ -n "$shared" ] || { cp "$built" "$new" && chmod 755 "$new" && mv -f "$new" "$file"; } || {
     rm -f "$new"
-    fail "could not write $dir/agent-skills" "check permissions and free space"
+    fail "could not write $file" "check permissions and free space"
 }
-for skill in example-skill skill-author; do
+[ -n "$agents" ] || for skill in example-skill skill-author; do
     if [ -e "$dir/skills/$skill" ]; then
         say "The skill $skill is there already and was left as it is"
         continue
@@ -243,36 +317,37 @@ for skill in example-skill skill-author; do
     { cp -R "skills/$skill" "$dir/.$skill.new" && mv "$dir/.$skill.new" "$dir/skills/$skill"; } ||
         fail "could not copy the skill $skill" "check permissions and free space"
 done
-say "Installed in $dir"
+if [ "$dir" = "$own" ]; then
+    say "Installed as $file, with its data in $dir"
+    on_path
+elif [ -z "$shared" ]; then
+    say "Installed in $dir"
+    if is_own; then
+        say "note: $bin/agent-skills is another installation, with its own skills in $own"
+    fi
+fi
 case $dir in
-*/plugins/agent-skills) ;;
+*/plugins/agent-skills | "$own") ;;
 *)
     say "note: chibi loads plugins from plugins/agent-skills in its home, and the program looks for"
     say "      its skills there: to use this copy, set AGENT_SKILLS_HOME='$dir'"
     ;;
 esac
 
-program=$dir/agent-skills
 if [ -n "$link" ]; then
     is_linked || { mkdir -p "$bin" && ln -s "$dir/agent-skills" "$bin/agent-skills"; } ||
         fail "could not link $bin/agent-skills" "check permissions, or link elsewhere: ./install.sh --link DIR"
     say "Linked as $bin/agent-skills"
-    case :$PATH: in
-    *:"$bin":*) program=agent-skills ;;
-    *)
-        say "note: $bin is not on your PATH; add this line to ~/.bashrc or ~/.zshrc:"
-        say "      export PATH=\"$bin:\$PATH\""
-        ;;
-    esac
+    on_path
 fi
 
 # Writes the program's output to a file, completely or not at all.
 write() { # file, arguments of the program
-    file=$1
+    to=$1
     shift
-    { mkdir -p "$(dirname "$file")" && "$dir/agent-skills" "$@" >"$file.new" && mv -f "$file.new" "$file"; } ||
-        fail "could not write $file" "check permissions and free space"
-    say "Installed $file"
+    { mkdir -p "$(dirname "$to")" && "$file" "$@" >"$to.new" && mv -f "$to.new" "$to"; } ||
+        fail "could not write $to" "check permissions and free space"
+    say "Installed $to"
 }
 if [ -n "$completions$man" ]; then
     [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no place for it" "set HOME"
@@ -282,7 +357,7 @@ if [ -n "$completions" ]; then
     write "$zsh_completion" completions zsh
     write "$fish_completion" completions fish
     say "note: zsh finds its file if ~/.zshrc has, before compinit: fpath+=('${zsh_completion%/*}')"
-    [ -n "$link" ] || say "      completion works for \`agent-skills\` on your PATH: ./install.sh --link"
+    [ -n "$link$agents" ] || say "      completion works for \`agent-skills\` on your PATH: ./install.sh --link"
 fi
 [ -z "$man" ] || write "$manual" man
 
@@ -298,8 +373,8 @@ AGENT_SKILLS_HOME=$stage
 AGENT_SKILLS_SESSION=install-$$
 export AGENT_SKILLS_HOME AGENT_SKILLS_SESSION
 unset CHIBI_HOOK CHIBI_HOOK_DATA CHIBI_TOOL_NAME CHIBI_TOOL_ARGS
-hook() { printf '%s' "$2" | CHIBI_HOOK=$1 "$dir/agent-skills"; }
-tool() { printf '%s' "$2" | CHIBI_TOOL_NAME=$1 "$dir/agent-skills"; }
+hook() { printf '%s' "$2" | CHIBI_HOOK=$1 "$file"; }
+tool() { printf '%s' "$2" | CHIBI_TOOL_NAME=$1 "$file"; }
 expect() { # step, required part of the answer, answer
     case $3 in
     *"$2"*) printf '  ok  %s\n' "$1" ;;
@@ -310,7 +385,7 @@ expect() { # step, required part of the answer, answer
     esac
 }
 expect "--schema lists the tool skill_example-skill" '"name":"skill_example-skill"' \
-    "$("$dir/agent-skills" --schema)"
+    "$("$file" --schema)"
 expect "on_start begins a session" '{}' "$(hook on_start '{}')"
 expect "post_system_prompt tells the model of the skill" 'Available Agent Skills' \
     "$(hook post_system_prompt '{"context_name":"install"}')"
@@ -324,5 +399,16 @@ expect "its script runs" 'Hello, you!' \
     "$(tool run_skill_script '{"skill":"example-skill","script":"scripts/hello.sh","args":["you"]}')"
 expect "the next on_start ends the restriction" '{}' "$(hook on_start '{}')"
 say
+if [ -n "$agents" ]; then
+    unset AGENT_SKILLS_HOME AGENT_SKILLS_SESSION
+    left=
+    for agent in $(printf '%s' "$agents" | tr ',' ' '); do
+        "$file" hosts add "$agent" --yes || left="$left $agent"
+    done
+    [ -z "$left" ] || fail "not connected:$left" "$program hosts add$left"
+    say "Next: $program install owner/skill"
+    say "      $program doctor"
+    exit 0
+fi
 say "Next: chibi \"Use the example skill to greet Ada\""
 say "      $program doctor"

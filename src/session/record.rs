@@ -30,7 +30,7 @@ impl Record {
             "state-{:016x}.json",
             hash(plugin.as_os_str().as_encoded_bytes())
         );
-        let [_, state, cache] = dirs.private(env).map(|place| place.join(&own));
+        let [_, state, cache, _] = dirs.private(env).map(|place| place.join(&own));
         let beside = plugin.join("state.json");
         Self::in_places(if dirs.state(env) == *plugin {
             [beside, state, cache]

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::Host;
 use crate::host::{Ran, finish};
 
-fn script(host: &Host, args: &[&str]) -> Ran {
+pub fn script(host: &Host, args: &[&str]) -> Ran {
     script_below(host, &std::env::var("PATH").unwrap(), args)
 }
 

@@ -48,6 +48,7 @@ mod hostile;
 mod hostile_project;
 mod index;
 mod installing;
+mod installing_for;
 mod invoked_arguments;
 mod invoking;
 mod jobs;

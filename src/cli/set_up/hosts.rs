@@ -58,8 +58,8 @@ fn chibi(ctx: &RunContext) -> Found {
         .as_ref()
         .and_then(|program| ask(program, "--version", &ctx.env).ok());
     let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
-    let dir = &ctx.dirs.plugin;
-    let mut checks = placement::checks(ctx);
+    let dir = &placement::plugin_dir(ctx);
+    let mut checks = placement::of_plugin(ctx);
     let worst = checks.iter().map(|check| check.outcome).max();
     checks.retain(|check| Some(check.outcome) == worst);
     let worst = checks.into_iter().next();

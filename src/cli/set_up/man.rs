@@ -59,6 +59,11 @@ The administrator's skills and policy.
 .B AGENT_SKILLS_HOME
 Another plugin directory.
 .TP
+.B XDG_DATA_HOME
+Its directory
+.I agent\-skills
+is the plugin directory of an installation without chibi.
+.TP
 .BR NO_COLOR ", " CLICOLOR=0 ", " TERM=dumb
 No colour.
 .SH SEE ALSO

@@ -1,5 +1,6 @@
 //! Checks that the plugin is where the host loads it: `<home>/plugins/X/X`, a separate program, not
-//! a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading).
+//! a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading). An installation for other
+//! agents only has no such place.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -19,10 +20,49 @@ const NAME: &str = "agent-skills";
 const PROGRAM: u64 = 256 * 1024 * 1024;
 
 const INSTALL: &str = "run agent-skills' ./install.sh again";
+const SHARE: &str = "to have one for all, move what is in it into chibi's, `./install.sh --uninstall` this one, and \
+     run ./install.sh --for with your agents again, which links to chibi's";
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let dir = &ctx.dirs.plugin;
+    if ctx.dirs.is_without_chibi(&ctx.env) {
+        return without_chibi(ctx);
+    }
+    of_plugin(ctx)
+}
+
+/// The checks of an installation for other agents.
+fn without_chibi(ctx: &RunContext) -> Vec<Check> {
+    let (data, program) = (ctx.dirs.plugin.display(), ctx.env.exe.as_deref());
+    let text = format!("skills and state are in `{data}`, for other agents than chibi");
+    let mut checks = vec![Check::ok("program", text)];
+    checks.extend(program.and_then(unsafe_mode));
+    checks.extend(of_chibi(ctx).map(|theirs| {
+        let text = format!(
+            "chibi loads `{}`, which has its own skills and knows nothing of those here",
+            theirs.display()
+        );
+        Check::warn("plugin-elsewhere", text, SHARE)
+    }));
+    checks
+}
+
+/// The program that chibi loads, where that is another installation.
+fn of_chibi(ctx: &RunContext) -> Option<PathBuf> {
+    let program = usual(ctx)?.join(NAME);
+    program.is_file().then_some(program)
+}
+
+/// The plugin directory of chibi.
+pub fn plugin_dir(ctx: &RunContext) -> PathBuf {
+    let without = ctx.dirs.is_without_chibi(&ctx.env);
+    let usual = without.then(|| usual(ctx)).flatten();
+    usual.unwrap_or_else(|| ctx.dirs.plugin.clone())
+}
+
+/// The checks of chibi's plugin directory.
+pub fn of_plugin(ctx: &RunContext) -> Vec<Check> {
+    let dir = &plugin_dir(ctx);
     let file = dir.join(NAME);
     let mut checks: Vec<Check> = elsewhere(ctx).into_iter().collect();
     if let Some(wrong) = wrong_place(dir, &file) {
@@ -118,7 +158,7 @@ fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, 
 
 fn unsafe_mode(file: &Path) -> Option<Check> {
     let (mode, shown) = (mode(file), file.display());
-    let text = format!("others may write to `{shown}`, which chibi runs");
+    let text = format!("others may write to `{shown}`, which every call runs");
     let remedy = format!("chmod go-w {shown}");
     let fix = chmod(file, mode & !0o022, "can be written by its owner only");
     (mode & 0o022 != 0).then(|| Check::warn("plugin-writable", text, remedy).fix(fix))

@@ -1,0 +1,149 @@
+//! `install.sh --for`: an installation without chibi, one that is shared with chibi, and what
+//! uninstalling leaves.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::host::{Ran, finish};
+use crate::installing::script;
+
+const EXE: &str = env!("CARGO_BIN_EXE_agent-skills");
+
+/// A home without chibi.
+fn home() -> Host {
+    let host = Host::stdin();
+    fs::remove_dir_all(host.home().join(".chibi")).unwrap();
+    host
+}
+
+/// The program as a shell finds it there.
+fn program(host: &Host) -> PathBuf {
+    host.home().join(".local/bin/agent-skills")
+}
+
+fn data(host: &Host) -> PathBuf {
+    host.home().join(".local/share/agent-skills")
+}
+
+/// A command of that program, without variables of ours.
+fn runs(host: &Host, words: &[&str]) -> Ran {
+    let mut command = host.surround(Command::new(program(host)));
+    command.env_remove("AGENT_SKILLS_HOME").args(words);
+    finish(&mut command, b"")
+}
+
+#[test]
+fn without_chibi_there_are_a_program_and_a_data_directory() {
+    let host = home();
+    let ran = script(&host, &["--for", "claude-code", "--program", EXE]);
+    assert!(ran.stdout.contains("with its data in"), "{ran:?}");
+    assert!(program(&host).symlink_metadata().unwrap().is_file());
+    assert!(data(&host).join("skills").is_dir() && !host.home().join(".chibi").exists());
+    // Once more: an upgrade.
+    let ran = script(&host, &["--for=codex", "--program", EXE]);
+    assert!(ran.stdout.contains("with its data in"), "{ran:?}");
+    let path = runs(&host, &["config", "path"]).stdout;
+    assert!(
+        path.contains("/.local/share/agent-skills/config.toml"),
+        "{path}"
+    );
+    let doctor = runs(&host, &["doctor", "--json"]).stdout;
+    assert!(doctor.contains("for other agents than chibi"), "{doctor}");
+    assert!(!doctor.contains("plugin-"), "{doctor}");
+}
+
+#[test]
+fn a_chibi_that_has_it_serves_other_agents_too() {
+    let host = Host::stdin();
+    let plugin = host.plugin_dir().join("agent-skills");
+    assert_eq!(script(&host, &["--program", EXE]).status, 0);
+    let ran = script(&host, &["--for", "claude-code"]);
+    assert!(ran.stdout.contains("it serves other agents too"), "{ran:?}");
+    assert_eq!(fs::read_link(program(&host)).unwrap(), plugin);
+    assert!(!data(&host).exists());
+    let path = runs(&host, &["config", "path"]).stdout;
+    assert!(path.contains("/plugins/agent-skills/config.toml"), "{path}");
+}
+
+#[test]
+fn two_installations_are_named_by_doctor() {
+    let host = home();
+    script(&host, &["--for", "claude-code", "--program", EXE]);
+    let ran = script(&host, &["--program", EXE]);
+    assert!(ran.stdout.contains("is another installation"), "{ran:?}");
+    let doctor = runs(&host, &["doctor", "--json"]).stdout;
+    assert!(doctor.contains("plugin-elsewhere"), "{doctor}");
+}
+
+#[test]
+fn a_program_of_somebody_else_stays() {
+    let host = home();
+    fs::create_dir_all(program(&host).parent().unwrap()).unwrap();
+    for is_link in [false, true] {
+        if is_link {
+            fs::remove_file(program(&host)).unwrap();
+            symlink("/usr/bin/true", program(&host)).unwrap();
+        } else {
+            fs::write(program(&host), "theirs").unwrap();
+        }
+        let ran = script(&host, &["--for", "codex", "--program", EXE]);
+        assert!(
+            ran.status == 1 && ran.stderr.contains("did not make it"),
+            "{ran:?}"
+        );
+        assert!(!data(&host).exists());
+    }
+    let elsewhere = host.home().join("bin");
+    let words = [
+        "--for",
+        "codex",
+        "--program",
+        EXE,
+        "--link",
+        elsewhere.to_str().unwrap(),
+    ];
+    script(&host, &words);
+    assert!(elsewhere.join("agent-skills").is_file());
+    let ran = script(&host, &["--for", "codex", "--dir", "x"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("leave out --dir"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn uninstalling_leaves_the_users_skills_in_the_data_directory() {
+    let host = home();
+    script(&host, &["--for", "claude-code", "--program", EXE]);
+    let skill = data(&host).join("skills/mine");
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(
+        skill.join("SKILL.md"),
+        "---\nname: mine\ndescription: d\n---\n",
+    )
+    .unwrap();
+    let ran = script(&host, &["--uninstall"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!program(&host).exists() && skill.join("SKILL.md").exists());
+    fs::remove_dir_all(&skill).unwrap();
+    script(&host, &["--for", "claude-code", "--program", EXE]);
+    let ran = script(&host, &["--uninstall"]);
+    assert!(ran.status == 0 && !data(&host).exists(), "{ran:?}");
+}
+
+#[test]
+fn no_skill_moves_the_installation_by_making_the_directory() {
+    let host = Host::stdin().skill("s", "allowed-tools: Bash(mkdir:*) Write", "");
+    host.activates("s");
+    let make = json!({"command": "mkdir -p ~/.local/share/agent-skills"});
+    host.blocks("shell_exec", &make);
+    let above = json!({"command": "mkdir -p ~/.local/share/agent-skills/skills"});
+    host.blocks("shell_exec", &above);
+    let file = data(&host).join("config.toml");
+    host.blocks("write_file", &json!({"path": file, "content": ""}));
+}
