@@ -51,6 +51,7 @@ use sys::{Env, eprint, last_word, limits, warn};
 pub fn run(mut input: Input) -> Response {
     match input.kind() {
         Kind::Schema => protocol::schema(context(input.env, None)),
+        Kind::Agent => protocol::agents::run(&mut input),
         Kind::Person => person(context(input.env, None), &input.args),
         Kind::Hook(_) => {
             let (data, protocol) = match input.hook() {

@@ -7,11 +7,27 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::host::Protocol;
+use crate::host::agent::Mode;
+use crate::host::{Agent, Protocol};
 use crate::sys::{Directories, Env, limits};
 
 /// The subdirectories of a home or project that hold skills, in order of precedence.
 pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
+/// The subdirectories of a project that hold skills for some agent. Trust in a project covers them, and
+/// none may be changed while a skill restricts.
+pub const PROJECT_HOLDS: [&str; 11] = [
+    ".chibi/skills",
+    ".agents/skills",
+    ".claude/skills",
+    ".codex/skills",
+    ".cursor/skills",
+    ".factory/skills",
+    ".gemini/skills",
+    ".github/skills",
+    ".opencode/skill",
+    ".opencode/skills",
+    ".qwen/skills",
+];
 /// A project's own configuration.
 pub const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
@@ -24,7 +40,22 @@ pub struct RunContext {
     pub dirs: Directories,
     /// The host's protocol; `None` for `--schema` and for a person.
     pub protocol: Option<Protocol>,
+    /// The agent that calls, if it is not chibi.
+    pub agent: Option<Calling>,
     known: RefCell<Vec<Rc<dyn Any>>>,
+}
+
+/// An agent other than chibi that calls a hook, and what its call says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calling {
+    /// The agent.
+    pub agent: Agent,
+    /// Its name for the session; that of the main agent if a subagent calls.
+    pub session: String,
+    /// The mode that the command line names.
+    pub mode: Option<Mode>,
+    /// More directories of the user's skills, such as those of a plugin.
+    pub plugins: Vec<PathBuf>,
 }
 
 impl RunContext {
@@ -35,7 +66,17 @@ impl RunContext {
             env,
             dirs,
             protocol,
+            agent: None,
             known: RefCell::default(),
+        }
+    }
+
+    /// The context of a call of another agent, in the directory and session that the call names.
+    pub fn of_agent(env: Env, calling: Calling) -> Self {
+        Self {
+            agent: Some(calling),
+            // As from chibi, its answer is on standard output and its data was on standard input.
+            ..Self::new(env, Some(Protocol::Stdin))
         }
     }
 

@@ -6,14 +6,15 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::host::shell;
-use crate::permission::{Enforce, Places, Restriction, Scope, Settings, Stacking};
+use crate::permission::{CitedRule, Enforce, Places, Restriction, Scope, Settings, Stacking};
 use crate::policy::{CONFIGURATION, Config, Policies};
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::sys::Env;
+use crate::sys::text::distinct;
 
 /// Owns the data that a [`Scope`] borrows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Enforcement {
     restrictions: Vec<Restriction>,
     denials: Vec<Restriction>,
@@ -73,8 +74,16 @@ impl Enforcement {
             settings,
             places: Places {
                 home: ctx.env.home(),
-                environment: known_variables(&ctx.env),
-                shell: shell::CHIBI,
+                // What another agent's shell gets besides, from its startup files, is not known.
+                environment: match ctx.agent {
+                    None => known_variables(&ctx.env),
+                    Some(_) => None,
+                },
+                shell: ctx
+                    .agent
+                    .as_ref()
+                    .map_or(shell::CHIBI, |calling| calling.agent.table().shell),
+                starts_elsewhere: false,
                 cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 protected: ctx.protected_places(config, active),
                 executable: ctx.env.exe.clone(),
@@ -84,6 +93,39 @@ impl Enforcement {
             },
             mcp_tools: session.mcp_tools.clone(),
         }
+    }
+
+    /// The same for a call that begins in `directory`.
+    #[must_use]
+    pub fn begun_in(mut self, directory: PathBuf) -> Self {
+        self.places.starts_elsewhere = real(&directory) != real(&self.places.project_root);
+        self.places.working_dir = directory;
+        self
+    }
+
+    /// The same with the skills' denials alone, without their lists.
+    #[must_use]
+    pub fn only_denying(mut self) -> Self {
+        let skills = self.restrictions.iter();
+        self.restrictions = skills.map(Restriction::without_list).collect();
+        self
+    }
+
+    /// The same with those entries of the skills' lists that `keep` accepts.
+    #[must_use]
+    pub fn keeping(mut self, keep: impl Fn(&CitedRule) -> bool) -> Self {
+        let skills = self.restrictions.into_iter();
+        self.restrictions = skills
+            .map(|skill| skill.keeping(|rule| keep(&rule.cited)))
+            .collect();
+        self
+    }
+
+    /// The entries of the skills' lists, as their authors wrote them.
+    pub fn entries(&self) -> Vec<String> {
+        let rules = self.restrictions.iter().filter_map(Restriction::allowed);
+        let entries = rules.flatten().map(|rule| rule.cited.rule.clone());
+        distinct(entries)
     }
 
     /// The scope of a decision.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::permission::ProtectedPlaces;
 use crate::policy::Config;
-use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext};
+use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
 
 impl RunContext {
     /// The protected places of this run; `active` are the directories of the active skills.
@@ -33,7 +33,7 @@ impl RunContext {
             .map(|root| root.dir)
             .collect();
         for holder in holders.iter().chain(&home) {
-            roots.extend(HOLDS.iter().map(|dir| holder.join(dir)));
+            roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
         }
         roots.push(self.dirs.skills());
         ProtectedPlaces::new(places, roots).deciding(deciding)

@@ -8,8 +8,10 @@ use crate::run_context::{HOLDS, RunContext, real};
 use crate::sys::{Base, EntryName};
 
 impl RunContext {
-    /// Every existing directory of skills, without duplicates, in search order.
+    /// Every existing directory of skills, without duplicates, in search order: those of the agent
+    /// that calls, else chibi's.
     pub fn roots(&self, config: &Config) -> Vec<Root> {
+        let skills = self.agent.as_ref().map(|it| &it.agent.table().skills);
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
@@ -25,9 +27,13 @@ impl RunContext {
         for dir in self.enterprise().dirs() {
             add(Layer::Enterprise, dir.join("skills"));
         }
+        for dir in skills.into_iter().flat_map(|skills| skills.enterprise) {
+            add(Layer::Enterprise, PathBuf::from(dir));
+        }
         let personal = if config.claude_skills { 3 } else { 2 };
         let home = self.env.home();
-        let in_home = HOLDS[..personal]
+        let in_home = skills.map_or(&HOLDS[..personal], |skills| skills.personal);
+        let in_home = in_home
             .iter()
             .filter_map(|dir| Some(home.as_ref()?.join(dir)));
         for dir in in_home.filter(|dir| dir.exists()) {
@@ -42,11 +48,18 @@ impl RunContext {
             );
         }
         for holder in self.project_holders(&self.env.cwd) {
-            for dir in HOLDS {
+            for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
                 add(Layer::Project, holder.join(dir));
             }
         }
-        add(Layer::Plugin, self.dirs.skills());
+        match &self.agent {
+            Some(calling) => {
+                for dir in &calling.plugins {
+                    add(Layer::Plugin, dir.clone());
+                }
+            }
+            None => add(Layer::Plugin, self.dirs.skills()),
+        }
         roots
     }
 

@@ -33,7 +33,7 @@ pub use super::safety::{
     verify::Verify,
 };
 pub use super::set_up::{
-    complete::Complete, completions::Completions, config::Config, doctor::Doctor,
+    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hook::Hook,
 };
 pub use super::write::{
     new::New,
@@ -125,6 +125,8 @@ pub enum Verb {
     ImportLock(ImportLock),
     #[command(hide = true)]
     Confine(Confine),
+    #[command(hide = true)]
+    Hook(Hook),
     #[command(hide = true)]
     ReadProperties(ReadProperties),
     #[command(hide = true)]

@@ -4,10 +4,10 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
-    Disable, Doctor, Enable, History, ImportLock, Info, Install, Jobs, Link, List, ListInstalled,
-    New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan, Search,
-    SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust, Update,
-    Use, Validate, Verb, Verify,
+    Disable, Doctor, Enable, History, Hook, ImportLock, Info, Install, Jobs, Link, List,
+    ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
+    Search, SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust,
+    Update, Use, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
@@ -292,6 +292,7 @@ fn of_verb(verb: &Verb) -> Decision {
             project: _,
             command: _,
         })
+        | Verb::Hook(Hook { agent: _, mode: _ })
         | Verb::Man => Decision::anyone(),
     }
 }

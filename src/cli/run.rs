@@ -166,6 +166,7 @@ fn run_verb(
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Hosts => hosts::show(ctx, common, screen)?,
+        Verb::Hook(verb) => verb.run()?,
         Verb::Confine(verb) => verb.run(ctx, common, caller)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),

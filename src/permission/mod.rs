@@ -15,6 +15,7 @@ mod domain;
 mod evidence;
 mod list;
 mod meant;
+mod outline;
 mod path;
 mod path_context;
 mod path_pattern;
@@ -46,6 +47,7 @@ pub use decide::{
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use meant::Meant;
+pub use outline::Outline;
 pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};

@@ -14,6 +14,9 @@ pub struct Places {
     pub project_root: PathBuf,
     /// The host process's working directory, where some of its tools start.
     pub working_dir: PathBuf,
+    /// Whether a shell starts in `working_dir` and that is not the project root, so that a relative
+    /// path in a rule does not mean what its author meant.
+    pub starts_elsewhere: bool,
     /// What `~` means in a shell and in patterns, if it is known.
     pub home: Option<PathBuf>,
     /// Names of the variables in the initial environment of the host's shell; setting one exports

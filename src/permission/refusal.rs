@@ -22,6 +22,8 @@ struct Details {
     part: Option<(&'static str, String)>,
     reason: Reason,
     allowed: Vec<String>,
+    /// Whether the host is chibi, which has tools of ours.
+    of_chibi: bool,
 }
 
 /// The reason for a refusal.
@@ -68,7 +70,20 @@ impl Refusal {
             part: None,
             reason,
             allowed: Vec::new(),
+            of_chibi: true,
         }))
+    }
+
+    /// The same for another agent, which calls the tool `name`; `allowed` are the entries of the
+    /// skill as their author wrote them, in a vocabulary that every agent knows.
+    #[must_use]
+    pub fn in_agent(mut self, name: &str, allowed: Vec<String>) -> Self {
+        name.clone_into(&mut self.0.tool);
+        self.0.of_chibi = false;
+        if !self.0.allowed.is_empty() {
+            self.0.allowed = allowed;
+        }
+        self
     }
 
     /// Names the part of the call that was refused, such as ``path `/etc/passwd` ``.
@@ -134,10 +149,14 @@ impl Refusal {
 
     /// Why it is refused, and what to do instead.
     fn explained(&self) -> (String, String) {
-        const TO_PEOPLE: &str = " Use skill_marketplace, or tell the user the command.";
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
         const INSTEAD: &str =
             " Use an allowed tool, or tell the user that the skill does not permit this.";
+        let to_people = if self.0.of_chibi {
+            " Use skill_marketplace, or tell the user the command."
+        } else {
+            " Tell the user the command."
+        };
         let while_active = |skill: &str, why: &str| {
             let (skill, why) = (brief(skill, 64), brief(why, 200));
             format!(" while the skill `{skill}` is active: {why}.")
@@ -163,12 +182,12 @@ impl Refusal {
             Reason::OurProgram => (
                 ": while a skill or policy restricts, only people may run agent-skills, at a terminal."
                     .into(),
-                TO_PEOPLE.into(),
+                to_people.into(),
             ),
             Reason::TooMuchWork => (": checking it would take too long.".into(), SIMPLER.into()),
             Reason::ForPeople => (
                 ": this tool is for people at a terminal.".into(),
-                TO_PEOPLE.into(),
+                to_people.into(),
             ),
             Reason::UnreadableState => (
                 ": the record of active skills cannot be read, so only reading is permitted."

@@ -105,6 +105,24 @@ impl Restriction {
         self
     }
 
+    /// The same with those of its allow rules that `keep` accepts.
+    #[must_use]
+    pub fn keeping(mut self, keep: impl Fn(&Rule) -> bool) -> Self {
+        if let Some(allowed) = &mut self.allowed {
+            allowed.retain(keep);
+        }
+        self
+    }
+
+    /// The same with its denials alone.
+    #[must_use]
+    pub fn without_list(&self) -> Self {
+        Self {
+            allowed: None,
+            ..self.clone()
+        }
+    }
+
     /// Whether it restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()

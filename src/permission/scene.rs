@@ -110,6 +110,7 @@ impl Scene {
     pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
         let places = Places {
             project_root: "/p".into(),
+            starts_elsewhere: false,
             working_dir: self.working_dir.unwrap_or("/p").into(),
             home: Some("/h".into()),
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),

@@ -1,15 +1,17 @@
 //! `config.toml` in the plugin directory: its keys, and their values for the rooms that use them.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::host::agent::{Agent, Mode};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
 use crate::policy::{ByContext, BySkill, SkillGlob, SkillSettings};
-use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv};
+use crate::script::{self, CallSeconds, Confinement, Limit, Network, PassEnv};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
 /// and other plugins have theirs.
@@ -97,7 +99,7 @@ pub struct Config {
     /// that do not look like secrets.
     pub pass_env: PassEnv,
     /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
-    pub sandbox: Mode,
+    pub sandbox: script::Mode,
     /// The network access of a confined script.
     pub network: Network,
     /// Additional paths that a confined script may write to.
@@ -109,6 +111,16 @@ pub struct Config {
     /// What differs for single skills, by name.
     #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
+    /// What the hooks of other agents do, by agent.
+    pub hosts: BTreeMap<Agent, HostSettings>,
+}
+
+/// What the hooks of an agent do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostSettings {
+    /// `restrict` (default), `grant`, `both` or `ask`: what a skill's list means there.
+    pub mode: Option<Mode>,
 }
 
 /// A number; `DEFAULT` if the key is absent.

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use crate::host::agent;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
 use crate::policy::file::denials;
@@ -142,7 +143,11 @@ impl Config {
             call_seconds: _,
             // What it adds to a list, `Floors::permits_added_entries` decides.
             skills: _,
+            hosts,
         } = self;
+        for host in hosts.values_mut() {
+            host.mode = host.mode.map(agent::Mode::at_least_restricting);
+        }
         always_allowed.clear();
         *deactivate = Deactivate::default();
         tighten(stacking, Some(Stacking::default()));

@@ -30,7 +30,8 @@ impl RunContext {
         let key = self.session();
         let event = event
             .with("session", key.as_str())
-            .with("context", self.context());
+            .with("context", self.context())
+            .with("agent", self.agent.as_ref().map(|it| it.agent.as_str()));
         self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
     }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::policy::digest_cache::{Digested, Made};
 use crate::policy::{DigestCache, Ledger};
-use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
+use crate::run_context::{HOLDS, PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::tree;
@@ -105,6 +105,12 @@ impl Trusts {
         self.once(path, || match self.recorded(ctx, holder) {
             None => Trust::Missing,
             Some(recorded) if recorded.is_always() => Trust::Given,
+            // Such a record is older than the directories of other agents.
+            Some(Trusted::Whole(_))
+                if !HOLDS.iter().any(|dir| path.starts_with(holder.join(dir))) =>
+            {
+                Trust::Missing
+            }
             Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
             Some(Trusted::Parts(parts)) => part_key(holder, path)
                 .and_then(|key| parts.get(key))
@@ -224,7 +230,7 @@ impl RunContext {
     /// configuration.
     pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
         let mut parts = Vec::new();
-        for root in HOLDS.map(|root| holder.join(root)) {
+        for root in PROJECT_HOLDS.map(|root| holder.join(root)) {
             if root.symlink_metadata().is_ok() {
                 parts.extend(skill_directories(&root));
                 parts.push(root);
@@ -237,7 +243,7 @@ impl RunContext {
 
     /// Whether `part` is a skills directory, which stands for the shared files in it.
     pub fn is_place(part: &Path) -> bool {
-        HOLDS.iter().any(|root| part.ends_with(root))
+        PROJECT_HOLDS.iter().any(|root| part.ends_with(root))
     }
 
     /// Whether a skills directory has no shared files.

@@ -18,49 +18,58 @@ pub enum Kind<'a> {
     Hook(&'a [u8]),
     /// A tool. Hosts differ in whether they time out (docs/spec/hosts.md#time-limits).
     Tool(Protocol),
+    /// A hook of another agent.
+    Agent,
     /// A person's command.
     Person,
 }
 
-const BLOCKED: LastWord = LastWord {
-    answer: r#"{"block":true,"message":"The call is not allowed: agent-skills failed while checking it. Tell the user."}"#,
-    decides: true,
-};
+/// An agent other than chibi takes this exit status for a refusal (docs/hosts.md#when-it-fails).
+pub const REFUSED: u8 = 2;
 
-const DENIED: LastWord = LastWord {
-    answer: r#"{"denied":true,"reason":"agent-skills failed while checking the call"}"#,
-    decides: true,
-};
+/// Whatever the event: Claude Code, Codex and Qwen Code block on 2 alone, Gemini CLI on 2 and more,
+/// Copilot and our plugin in opencode on anything but 0.
+const NOT_JUDGED: LastWord = LastWord::refusing(
+    "agent-skills failed while checking this call, so it is not allowed. Tell the user.\n",
+    REFUSED as i32,
+);
+
+/// Another agent goes on without an answer where nothing restricts.
+const SILENCE: LastWord = LastWord::answering("", true);
+
+const BLOCKED: LastWord = LastWord::answering(
+    r#"{"block":true,"message":"The call is not allowed: agent-skills failed while checking it. Tell the user."}"#,
+    true,
+);
+
+const DENIED: LastWord = LastWord::answering(
+    r#"{"denied":true,"reason":"agent-skills failed while checking the call"}"#,
+    true,
+);
 
 /// For hooks that decide nothing, and for calls that nothing restricts.
-const NOTHING: LastWord = LastWord {
-    answer: NEUTRAL,
-    decides: false,
-};
+const NOTHING: LastWord = LastWord::answering(NEUTRAL, false);
 
 /// No restriction applies: a call that cannot be checked is permitted, but an answer already
 /// computed must still arrive.
-const PERMITTED: LastWord = LastWord {
-    answer: NEUTRAL,
-    decides: true,
-};
+const PERMITTED: LastWord = LastWord::answering(NEUTRAL, true);
 
-const FAILED: LastWord = LastWord {
-    answer: "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
-    decides: false,
-};
+const FAILED: LastWord = LastWord::answering(
+    "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
+    false,
+);
 
 /// One tool that carries the hooks: without any tool the host would drop the plugin, and its
 /// restrictions with it.
-const LEAST_SCHEMA: LastWord = LastWord {
-    answer: concat!(
+const LEAST_SCHEMA: LastWord = LastWord::answering(
+    concat!(
         r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
         r#"user.","parameters":{"type":"object","properties":{},"required":[]},"hooks":["on_start","#,
         r#""pre_message","post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
         r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
     ),
-    decides: false,
-};
+    false,
+);
 
 impl<'a> Kind<'a> {
     /// The kind of call without arguments that the environment describes: its hook, and whether it
@@ -92,6 +101,7 @@ impl<'a> Kind<'a> {
             ) => &DENIED,
             Self::Hook(_) => &NOTHING,
             Self::Tool(_) | Self::Person => &FAILED,
+            Self::Agent => &NOT_JUDGED,
             Self::Schema => &LEAST_SCHEMA,
         }
     }
@@ -106,7 +116,7 @@ impl<'a> Kind<'a> {
             )
             | Self::Tool(Protocol::Stdin)
             | Self::Schema => Some(limits::CALL_DEADLINE),
-            Self::Hook(_) => Some(limits::DECISION_DEADLINE),
+            Self::Hook(_) | Self::Agent => Some(limits::DECISION_DEADLINE),
             Self::Tool(Protocol::Environment) | Self::Person => None,
         }
     }
@@ -141,6 +151,16 @@ pub fn prepare_early() {
 /// instead of refusing it.
 pub fn nothing_is_in_force() {
     last_word::replace(&PERMITTED);
+}
+
+/// A failure from here on refuses an agent's call again.
+pub fn prepare_agent() {
+    last_word::replace(&NOT_JUDGED);
+}
+
+/// As [`nothing_is_in_force`], for another agent.
+pub fn nothing_restricts_an_agent() {
+    last_word::replace(&SILENCE);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! and per tool; the one path of every authorized call (`authorize`); the answer. It has no rules
 //! of its own. Open `request.rs` first.
 
+pub mod agents;
 mod answer;
 mod authorize;
 mod called;

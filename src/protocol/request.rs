@@ -11,10 +11,12 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Read;
 
+use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::host::Protocol;
+use crate::host::agent::Mode;
+use crate::host::{Agent, Protocol};
 use crate::protocol::Response;
 use crate::protocol::closed::Kind;
 use crate::sys::files::read_all_capped;
@@ -62,6 +64,7 @@ impl Input {
         let is_set = |name| self.env.os(name).is_some();
         match self.args.first() {
             Some(word) if word == "--schema" => Kind::Schema,
+            Some(_) if agent_words(&self.args).is_some() => Kind::Agent,
             Some(_) => Kind::Person,
             None => {
                 let hook = self.env.os("CHIBI_HOOK").map(OsStr::as_encoded_bytes);
@@ -100,6 +103,12 @@ impl Input {
         (!is_alone).then_some(set)
     }
 
+    /// The agent whose hook this is, with the mode that the command names, and its data.
+    pub fn agent(&mut self) -> Option<(Agent, Option<Mode>, Payload)> {
+        let (agent, mode) = agent_words(&self.args)?;
+        Some((agent, mode, read_json(&mut self.stdin)))
+    }
+
     /// The tool call.
     pub fn tool(&mut self) -> (Result<ToolCall>, Protocol) {
         let (arguments, protocol) = self.payload("CHIBI_TOOL_ARGS");
@@ -123,6 +132,25 @@ impl fmt::Debug for Input {
             .field("args", &self.args)
             .finish_non_exhaustive()
     }
+}
+
+/// The agent and the mode in `hook AGENT [--mode MODE]`. Any other words are a person's, who gets help.
+fn agent_words(words: &[OsString]) -> Option<(Agent, Option<Mode>)> {
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    let (agent, mode) = match words?[..] {
+        ["hook", agent] => (agent, None),
+        ["hook", agent, "--mode", mode] | ["hook", "--mode", mode, agent] => (agent, Some(mode)),
+        ["hook", agent, mode] => (agent, Some(mode.strip_prefix("--mode=")?)),
+        _ => return None,
+    };
+    let mode = mode.map(|mode| Mode::from_str(mode, false).ok());
+    Some((
+        agent.parse().ok()?,
+        match mode {
+            Some(mode) => Some(mode?),
+            None => None,
+        },
+    ))
 }
 
 fn leak(variable: &str) -> String {
@@ -164,6 +192,7 @@ mod tests {
         let text = |name| input.env.text(name).unwrap_or_default();
         let (name, data) = match input.kind() {
             Kind::Schema => return "schema".to_owned(),
+            Kind::Agent => return format!("agent {:?}", input.agent().map(|it| (it.0, it.1))),
             Kind::Person => return format!("person {:?}", input.args),
             Kind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
             Kind::Tool(_) => (
@@ -196,6 +225,23 @@ mod tests {
             (&[], &[name], r#"tool "t" {"s":1}"#),
             (&[], &[], "person []"),
             (&["list"], &[], r#"person ["list"]"#),
+            (&["hook", "codex"], &[hook], "agent Some((Codex, None))"),
+            (
+                &["hook", "gemini", "--mode", "both"],
+                &[],
+                "agent Some((Gemini, Some(Both)))",
+            ),
+            (
+                &["hook", "gemini", "--mode=ask"],
+                &[],
+                "agent Some((Gemini, Some(Ask)))",
+            ),
+            (&["hook", "vim"], &[], r#"person ["hook", "vim"]"#),
+            (
+                &["hook", "codex", "-h"],
+                &[],
+                r#"person ["hook", "codex", "-h"]"#,
+            ),
             (&["list"], &[name], r#"person ["list"]"#),
         ] {
             assert_eq!(

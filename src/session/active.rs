@@ -58,6 +58,14 @@ pub struct Session {
     /// session of a process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
+    /// The user's prompt at which its skills became active, as an agent that numbers prompts names
+    /// it. Another one ends them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The directories of the skills that an agent itself has made active. A call of its skill tool
+    /// alone may yet be refused by the agent, so it grants nothing.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub confirmed: BTreeSet<String>,
 }
 
 /// An activation that has ended.
@@ -83,6 +91,8 @@ pub enum End {
     HostGone,
     /// The same host process began another session.
     NextStart,
+    /// The user has submitted another prompt.
+    NextPrompt,
     /// Another skill was activated in its place.
     Replaced,
     /// The model unloaded it.

@@ -31,11 +31,16 @@ impl SessionKey {
             .text("AGENT_SKILLS_SESSION")
             .filter(|name| !name.is_empty())
         {
-            Some(name) => Self {
-                text: format!("{NAMED}{name}"),
-                process: None,
-            },
+            Some(name) => Self::named(&name),
             None => Self::of_process(ProcessId::parent()),
+        }
+    }
+
+    /// The session of this name.
+    pub fn named(name: &str) -> Self {
+        Self {
+            text: format!("{NAMED}{name}"),
+            process: None,
         }
     }
 

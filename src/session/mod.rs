@@ -14,6 +14,7 @@ mod key;
 mod loading;
 mod mending;
 mod of_run;
+mod prompts;
 mod record;
 mod seen;
 mod snapshot;

@@ -59,7 +59,10 @@ impl RunContext {
 
     /// The session this call belongs to.
     pub fn session(&self) -> SessionKey {
-        let session = self.once(|| SessionKey::of_call(&self.env));
+        let session = self.once(|| match &self.agent {
+            Some(calling) => SessionKey::named(&format!("{}/{}", calling.agent, calling.session)),
+            None => SessionKey::of_call(&self.env),
+        });
         SessionKey::clone(&session)
     }
 }

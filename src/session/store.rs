@@ -310,7 +310,7 @@ impl Store {
     }
 
     /// Changes the state under the lock, if it can be read.
-    fn change_known<T>(&self, edit: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    pub(super) fn change_known<T>(&self, edit: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         self.change(|state, unreadable| match unreadable {
             Some(unreadable) => Err(unreadable.into()),
             None => edit(state),

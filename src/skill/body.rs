@@ -24,6 +24,27 @@ pub fn injected_commands(body: &str) -> usize {
     marks.filter(is_command).count()
 }
 
+/// The commands in a body that Claude Code runs when the skill becomes active, by the two patterns in
+/// its release 2.1.330: `` (?<=^|\s)!`([^`]+)` `` and `` ```!\s*\n?([\s\S]*?)\n?``` ``.
+pub fn commands_run(body: &str) -> Vec<&str> {
+    const BLOCK: &str = "```!";
+    const INLINE: &str = "!`";
+    let blocks = body.match_indices(BLOCK).filter_map(|(at, _)| {
+        let text = &body[at + BLOCK.len()..];
+        Some(text[..text.find("```")?].trim())
+    });
+    let inline = body.match_indices(INLINE).filter_map(|(at, _)| {
+        let is_free = body[..at]
+            .chars()
+            .next_back()
+            .is_none_or(char::is_whitespace);
+        let text = &body[at + INLINE.len()..];
+        let end = text.find('`').filter(|end| *end > 0 && is_free)?;
+        Some(&text[..end])
+    });
+    blocks.chain(inline).collect()
+}
+
 fn opens_block(before: &str) -> bool {
     // From here backwards, because a line may be as long as the file and have as many marks.
     let fence = ["```", "~~~"]
@@ -46,6 +67,20 @@ fn is_inline(before: &str, after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_are_those_that_claude_code_runs() {
+        for (body, commands) in [
+            ("!`git status`", &["git status"][..]),
+            ("a !`x`\n!`y\nz`", &["x", "y\nz"]),
+            ("a!`x`, (!`y`), !``", &[]),
+            ("```!\nmake\nls\n```", &["make\nls"]),
+            ("in line ```! id ``` !`w`", &["id", "w"]),
+            ("```! open", &[]),
+        ] {
+            assert_eq!(commands_run(body), commands, "{body:?}");
+        }
+    }
 
     #[test]
     fn many_tokens_and_commands_are_remarked() {

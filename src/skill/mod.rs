@@ -30,6 +30,7 @@ mod tokens;
 mod wishes;
 
 pub use arguments::Arguments;
+pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use diff::unified_diff;
 pub use fields::{Fields, ToolList, folds_to, is_text, written};

@@ -42,6 +42,16 @@ impl Env {
         }
     }
 
+    /// The same in another working directory, whose project is `project` if that is known; chibi's
+    /// variable for it does not count.
+    #[must_use]
+    pub fn in_directory(mut self, cwd: PathBuf, project: Option<PathBuf>) -> Self {
+        self.vars.remove(OsStr::new("CHIBI_PROJECT_ROOT"));
+        self.cwd = cwd;
+        self.project = project.map(OnceLock::from).unwrap_or_default();
+        self
+    }
+
     /// A variable's value, which may be empty.
     pub fn os(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str)

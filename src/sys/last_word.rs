@@ -24,6 +24,32 @@ pub struct LastWord {
     pub answer: &'static str,
     /// Whether the host treats a missing answer as permission.
     pub decides: bool,
+    /// What an agent that takes no JSON for a refusal reads on standard error, if it is one.
+    pub reason: &'static str,
+    /// The exit status.
+    pub status: c_int,
+}
+
+impl LastWord {
+    /// An answer on standard output alone.
+    pub const fn answering(answer: &'static str, decides: bool) -> Self {
+        Self {
+            answer,
+            decides,
+            reason: "",
+            status: 0,
+        }
+    }
+
+    /// A refusal by the exit status, whatever was asked.
+    pub const fn refusing(reason: &'static str, status: c_int) -> Self {
+        Self {
+            answer: "",
+            decides: true,
+            reason,
+            status,
+        }
+    }
 }
 
 /// A hook's answer that changes nothing, which may be lost.
@@ -137,7 +163,7 @@ pub fn is_prepared() -> bool {
 /// Ends the call with the prepared answer, unless an answer is being written already.
 pub fn say() -> ! {
     end(None);
-    leave(0)
+    leave(word().status)
 }
 
 /// Writes the call's answer, after which nothing else is written. If it cannot be written and the
@@ -218,8 +244,10 @@ fn end(fault: Option<c_int>) {
     let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
     match (turn, fault) {
         (Ok(_), _) => {
-            send(word().answer);
-            leave(0)
+            let word = word();
+            send(word.answer);
+            let _ = rustix::io::write(stderr(), word.reason.as_bytes());
+            leave(word.status)
         }
         // On return, a real fault is raised again and ends the process; one that was sent is over.
         (Err(ANSWERING | HOLDING), Some(fault)) => signals::set_action(fault, Action::Default),
@@ -229,10 +257,7 @@ fn end(fault: Option<c_int>) {
 }
 
 fn word() -> LastWord {
-    const NONE: LastWord = LastWord {
-        answer: "",
-        decides: false,
-    };
+    const NONE: LastWord = LastWord::answering("", false);
     let slot = WORDS.get(WORD.load(Ordering::SeqCst));
     slot.and_then(OnceLock::get).map_or(NONE, |word| **word)
 }
@@ -240,7 +265,13 @@ fn word() -> LastWord {
 /// Writes an answer to standard output, or holds the call.
 fn send(text: &str) -> Sent {
     let sent = write_all(text.as_bytes());
-    if sent != Sent::Arrived && word().decides && text != NEUTRAL {
+    let word = word();
+    if sent != Sent::Arrived && word.decides && text != NEUTRAL {
+        // Whoever takes an exit status for a refusal need not be held.
+        if word.status != 0 {
+            let _ = rustix::io::write(stderr(), word.reason.as_bytes());
+            leave(word.status);
+        }
         hold();
     }
     sent

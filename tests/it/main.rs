@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod added_entries;
+mod agents;
 mod always_on;
 mod answered;
 mod archives;

@@ -100,6 +100,7 @@ pub static KEYS: &[Key] = &[
     key("uses_skills_chars", NUMBER, "how many characters of skills are always on in one context"),
     key("catalog.GLOB", "a list of names or globs", "which skills a context sees"),
     key("enforce_for.NAME", "`restrict`, `warn` or `off`", "`enforce` for one skill"),
+    key("hosts.NAME.mode", "`restrict`, `grant`, `both` or `ask`", "what a skill's list means in another agent, such as `claude-code`"),
     key("skills.NAME.allow", TOOLS, "what is granted besides what one skill's own list grants"),
     key("skills.NAME.allowed_paths", "a list of directories", "`allowed_paths` for the scripts of one skill"),
     key("skills.NAME.network", "`open` or `restricted`", "`network` for the scripts of one skill"),

@@ -86,6 +86,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Always,
     reads_activate: false,
+    typed_sign: None,
     types_unseen: false,
 };
 

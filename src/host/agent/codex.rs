@@ -46,6 +46,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: true,
+    typed_sign: Some('$'),
     // `write_stdin` has no hook (openai/codex#20204).
     types_unseen: true,
 };

@@ -71,6 +71,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
+    typed_sign: Some('/'),
     types_unseen: false,
 };
 

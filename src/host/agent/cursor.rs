@@ -67,6 +67,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: true,
+    typed_sign: Some('/'),
     types_unseen: false,
 };
 

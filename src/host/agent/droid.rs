@@ -52,6 +52,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
+    typed_sign: None,
     types_unseen: false,
 };
 

@@ -20,11 +20,14 @@ use std::str::FromStr;
 pub use mode::Mode;
 pub use settings::Scope;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use table::Table;
 
 /// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Agent {
     /// Claude Code.
     ClaudeCode,
@@ -37,6 +40,7 @@ pub enum Agent {
     /// Qwen Code.
     QwenCode,
     /// opencode, through a plugin that starts this program.
+    #[serde(rename = "opencode")]
     OpenCode,
     /// Cursor; its format is known from its documentation only.
     Cursor,

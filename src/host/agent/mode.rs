@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 
 /// What the hook answers beside silence.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// It denies what the active skills do not grant.
     #[default]
@@ -31,6 +34,25 @@ impl Mode {
             Self::Grant => "grant",
             Self::Both => "both",
             Self::Ask => "ask",
+        }
+    }
+
+    /// Whether what the active skills grant is allowed without a question.
+    pub fn grants(self) -> bool {
+        matches!(self, Self::Grant | Self::Both)
+    }
+
+    /// Whether what they do not grant is stopped.
+    pub fn restricts(self) -> bool {
+        self != Self::Grant
+    }
+
+    /// The same where a policy demands that skills be restricted.
+    #[must_use]
+    pub fn at_least_restricting(self) -> Self {
+        match self {
+            Self::Grant | Self::Both => Self::Both,
+            Self::Restrict | Self::Ask => Self::Restrict,
         }
     }
 }

@@ -80,6 +80,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Typed,
     reads_activate: false,
+    typed_sign: None,
     types_unseen: false,
 };
 

@@ -3,11 +3,15 @@
 
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
-use super::table::{Does, Form, Injects, Mcp, Prompts, Serves, Skills, Table, tool};
+use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
-    keys: claude_code::KEYS,
+    keys: Keys {
+        // The event comes again after each step, without this.
+        text: "submitted_prompt",
+        ..claude_code::KEYS
+    },
     events: claude_code::EVENTS,
     prompts: Prompts::ByIdentity,
     tools: &[
@@ -54,6 +58,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
+    typed_sign: None,
     types_unseen: false,
 };
 

@@ -30,6 +30,8 @@ pub struct Table {
     /// Whether it has no tool for skills: reading a `SKILL.md`, or running a script beside it,
     /// activates the skill.
     pub reads_activate: bool,
+    /// The sign before a skill's name in a prompt, if no event of its own tells that one was typed.
+    pub typed_sign: Option<char>,
     /// Whether a program that it started can be typed into without another call of a hook.
     pub types_unseen: bool,
 }

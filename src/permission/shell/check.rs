@@ -67,6 +67,8 @@ pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part>
     if checker.shell.persists {
         // A previous command may have changed the directory.
         checker.directories.lose();
+    } else if readings.places.starts_elsewhere {
+        checker.directories = WorkingDirectories::at(readings.places.working_dir.clone());
     }
     checker.text(command, false);
     checker.parts

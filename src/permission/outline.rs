@@ -1,0 +1,70 @@
+//! The commands of a command line as plain words, for hosts that see a skill's use in them. It grants
+//! nothing.
+
+use super::places::Places;
+use super::shell::{Readings, Simple, Step, Variables};
+use super::steps::Steps;
+
+/// The commands of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// The words of each command; `None` for one that is not known before it runs.
+    pub commands: Vec<Vec<Option<String>>>,
+    /// Whether there is one command, of known words, without assignments and redirections.
+    pub is_plain: bool,
+}
+
+impl Outline {
+    /// The outline of `text` as the shell of `places` reads it; `None` if it cannot be read.
+    pub fn read(text: &str, places: &Places) -> Option<Self> {
+        let budget = Steps::default();
+        let variables = Variables {
+            inherited: None,
+            home: None,
+            zsh: false,
+        };
+        let readings = Readings::new(&budget, places, variables);
+        let reading = readings.read(text, places.shell, false);
+        let reading = reading.as_ref().as_ref().ok()?;
+        let words = |simple: &Simple| {
+            let words = simple.words.iter();
+            words.map(|word| word.text().map(str::to_owned)).collect()
+        };
+        let commands: Vec<Vec<Option<String>>> = reading.commands().map(words).collect();
+        let mut all = reading.commands();
+        let mut steps = reading.steps.iter();
+        let is_plain = steps.all(|step| matches!(step, Step::Command(_) | Step::Join))
+            && commands.len() == 1
+            && all.all(|simple| simple.assignments.is_empty())
+            && commands.iter().flatten().all(Option::is_some);
+        Some(Self { commands, is_plain })
+    }
+
+    /// The words of the only command, if it is plain.
+    pub fn plain(&self) -> Option<Vec<&str>> {
+        let command = self.commands.first().filter(|_| self.is_plain)?;
+        command.iter().map(Option::as_deref).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_command_of_known_words_is_plain() {
+        let plain = |text: &str| {
+            let outline = Outline::read(text, &Places::default());
+            let plain = outline.as_ref().and_then(Outline::plain);
+            plain.map(|words| words.join("|"))
+        };
+        assert_eq!(plain("bash 'a b' c").as_deref(), Some("bash|a b|c"));
+        for other in [
+            "x; y", "x > f", "A=1 x", "x \"$y\"", "x | y", "(x)", "x $(y)", "",
+        ] {
+            assert_eq!(plain(other), None, "{other}");
+        }
+        let outline = Outline::read("cd a && cat SKILL.md | wc -l", &Places::default()).unwrap();
+        assert_eq!(outline.commands.len(), 3);
+    }
+}

@@ -1,0 +1,310 @@
+//! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read.
+
+use serde_json::json;
+
+use super::answers::Verdict;
+use super::find::{Found, find};
+use super::judge::{Judge, Judged};
+use super::translate::OurCall;
+use crate::activation::put_in_force;
+use crate::catalog::{Entry, Standing, Withheld, tool_name};
+use crate::error::{Error, Result};
+use crate::host::agent::table::{Injects, Table};
+use crate::permission::{Call, Outcome, decide};
+use crate::policy::{Event, OnDisk};
+use crate::run_context::{Calling, RunContext};
+use crate::session::{Session, snapshot};
+use crate::skill::{Skill, commands_run};
+use crate::sys::text::quoted;
+
+/// How a skill is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// By a call of the agent's tool for skills, which the agent may yet refuse.
+    Tool,
+    /// By a name that the user typed.
+    Typing,
+    /// By reading its `SKILL.md` or running its script.
+    Reading,
+}
+
+/// A call of a skill.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its name, as the agent has it.
+    pub name: &'a str,
+    /// Its arguments.
+    pub arguments: &'a str,
+    /// How it is called.
+    pub by: By,
+    /// The tool or the text in which it was called, for messages.
+    pub shown: &'a str,
+    /// The user's prompt.
+    pub prompt: Option<&'a str>,
+}
+
+/// Puts the skill in force, or says why it may not become active. A skill that is none of those on
+/// disk restricts nothing.
+pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
+    let Some(found) = find(ctx, calling, wanted.name) else {
+        return unknown(judge, wanted);
+    };
+    let entry = found.entry();
+    let (name, dir) = (entry.name(), entry.dir.clone());
+    let (verdict, event) = judge.activation(wanted.shown, &name, &dir);
+    if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
+        return (verdict, event);
+    }
+    let refused = |why: String| {
+        let text = format!(
+            "The skill `{}` is not allowed to become active: {why}",
+            quoted(&name)
+        );
+        let event = Event::new("tool")
+            .with("tool", wanted.shown)
+            .with("skill", name.as_str())
+            .with("decision", "blocked")
+            .with("by", "failed activation");
+        (Verdict::Denied(text), Some(event))
+    };
+    let skill = match usable(entry, wanted.by) {
+        Ok(skill) => skill,
+        // Without a restriction to lose, only what was decided about the skill counts.
+        Err((why, is_decided)) if is_decided || judge.mode().restricts() => return refused(why),
+        Err(_) => return (Verdict::Silent, None),
+    };
+    if judge.mode().restricts()
+        && let Err(error) = may_inject(&found, calling.agent.table(), skill, wanted)
+    {
+        return refused(error.with_next_step());
+    }
+    match put(found.ctx, ctx, skill, wanted) {
+        Ok(()) => (Verdict::Silent, None),
+        Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
+        Err(error) => refused(error.with_next_step()),
+    }
+}
+
+/// Records that the agent itself has made a skill active, which only then grants anything.
+pub fn confirm(ctx: &RunContext, calling: &Calling, name: &str) {
+    if let Some(found) = find(ctx, calling, name) {
+        // Without the record the skill grants nothing.
+        let _ = ctx.store().confirm(&ctx.session(), &found.entry().dir);
+    }
+}
+
+/// A skill that the agent ships inside itself, or a command of another kind.
+fn unknown(judge: &Judge, wanted: Wanted) -> Judged {
+    if wanted.by != By::Tool {
+        return (Verdict::Silent, None);
+    }
+    let nowhere = std::path::Path::new("");
+    let (verdict, _) = judge.activation(wanted.shown, wanted.name, nowhere);
+    let decision = match verdict {
+        Verdict::Denied(_) | Verdict::Asked(_) => "blocked",
+        _ => "allowed",
+    };
+    let event = Event::new("unknown-skill")
+        .with("skill", wanted.name)
+        .with("decision", decision);
+    (verdict, Some(event))
+}
+
+/// The skill, if it may be used; else why not, and whether somebody decided that.
+fn usable(entry: &Entry, by: By) -> std::result::Result<&Skill, (String, bool)> {
+    let is_typed = by == By::Typing;
+    let is_usable = match &entry.standing {
+        // The agent reads a skill without a description, too.
+        Standing::Offered { .. }
+        | Standing::Withheld(Withheld::Shadowed, _)
+        | Standing::Unusable => true,
+        Standing::Withheld(Withheld::ForPeople, _) => is_typed,
+        Standing::Withheld(..) => false,
+    };
+    let skill = entry.disclosed().filter(|_| is_usable);
+    skill.ok_or_else(|| {
+        let reason = entry.reason_not_offered().unwrap_or_default();
+        let is_undecided = matches!(
+            entry.standing,
+            Standing::Unusable | Standing::Withheld(Withheld::Untrusted | Withheld::ForPeople, _)
+        );
+        (reason, !is_undecided)
+    })
+}
+
+/// Whether the commands that the agent runs while it loads the skill are granted by the skill's own
+/// list: no hook sees them.
+fn may_inject(found: &Found, table: &Table, skill: &Skill, wanted: Wanted) -> Result<()> {
+    let injects = match table.injects {
+        Injects::No => false,
+        Injects::Always => true,
+        Injects::Typed => wanted.by == By::Typing,
+    };
+    if !injects {
+        return Ok(());
+    }
+    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
+    let commands = commands_run(&body);
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let ctx = found.ctx;
+    let own = snapshot(skill, &tool_name(&skill.name));
+    let session = Session {
+        activated: vec![own],
+        has_always: true,
+        ..Session::default()
+    };
+    let (config, policies) = (ctx.config()?, ctx.policies()?);
+    let enforcement =
+        crate::activation::Enforcement::for_session(ctx, &config, &policies, &session)
+            .begun_in(ctx.env.cwd.clone());
+    for written in commands {
+        let command = filled(written, skill, wanted.arguments)?;
+        let arguments = json!({"command": command});
+        let call = Call {
+            tool: "run_command",
+            arguments: &arguments,
+            ours: None,
+            meant: &[],
+        };
+        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        if let Outcome::Blocked(refusal) = decision.outcome {
+            let text = format!(
+                "its text has the command `{}` run as it is loaded, and {}",
+                quoted(written),
+                refusal
+                    .in_agent("that command", enforcement.entries())
+                    .for_people()
+            );
+            return Err(
+                Error::new(text).hint("its author has to list the command in `allowed-tools`")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A command as the agent runs it: with the skill's directory and the arguments put in as text.
+fn filled(command: &str, skill: &Skill, arguments: &str) -> Result<String> {
+    let dir = skill.dir.display().to_string();
+    let mut text = command.to_owned();
+    for name in ["CLAUDE_SKILL_DIR", "CLAUDE_PLUGIN_ROOT"] {
+        text = text.replace(&format!("${{{name}}}"), &dir);
+    }
+    if arguments.trim().is_empty() || !text.contains('$') {
+        return Ok(text);
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=, -".contains(c);
+    if !arguments.chars().all(is_plain) {
+        return Err(Error::new(
+            "arguments would be put into a command in its text, and these are not plain words",
+        )
+        .hint("call it with plain words as arguments"));
+    }
+    // Whichever of its words a placeholder means, it is among these.
+    let mut done = String::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('$') {
+        done.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let length = after.find(|c| !is_name(c)).unwrap_or(after.len());
+        let index = after[length..]
+            .strip_prefix('[')
+            .and_then(|it| it.find(']'));
+        if length == 0 {
+            done.push('$');
+            rest = after;
+        } else {
+            done.push_str(arguments.trim());
+            rest = &after[length + index.map_or(0, |end| end + 2)..];
+        }
+    }
+    Ok(done + rest)
+}
+
+fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> Result<()> {
+    let (store, key) = (ctx.store(), ctx.session());
+    if let Some(prompt) = wanted.prompt {
+        let ended = store.enter_prompt(&key, Some(prompt))?;
+        ctx.record_ends(ended);
+    }
+    put_in_force(found, skill, &tool_name(&skill.name))?;
+    if wanted.by != By::Tool {
+        store.confirm(&key, &skill.dir)?;
+    }
+    Ok(())
+}
+
+/// The names of skills that a prompt calls: each `$name`, or `/name` at its beginning.
+pub fn called_in(text: &str, sign: char) -> Vec<&str> {
+    let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
+    let name = |rest: &'_ str| -> usize { rest.find(|c| !is_name(c)).unwrap_or(rest.len()) };
+    let mut names = Vec::new();
+    match sign {
+        '/' => {
+            if let Some(rest) = text.trim_start().strip_prefix('/') {
+                names.push(&rest[..name(rest)]);
+            }
+        }
+        _ => {
+            for (at, _) in text.match_indices(sign) {
+                let rest = &text[at + sign.len_utf8()..];
+                names.push(rest[..name(rest)].trim_end_matches(['.', ':']));
+            }
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names.dedup();
+    names
+}
+
+/// Puts in force the skills that a call uses by reading, after it was judged without them.
+pub fn by_reading(
+    ctx: &RunContext,
+    calling: &Calling,
+    judge: &Judge,
+    calls: &[OurCall],
+    prompt: Option<&str>,
+) -> Option<Judged> {
+    let table = calling.agent.table();
+    let read = |call| super::own::skills_read(ctx, table, call);
+    let active = ctx.active().unwrap_or_default();
+    calls.iter().flat_map(read).find_map(|name| {
+        let is_active = active.active().any(|skill| {
+            std::path::Path::new(&skill.dir)
+                .file_name()
+                .is_some_and(|dir| dir == name.as_str())
+        });
+        if is_active {
+            return None;
+        }
+        let wanted = Wanted {
+            name: &name,
+            arguments: "",
+            by: By::Reading,
+            shown: "reading SKILL.md",
+            prompt,
+        };
+        let (verdict, event) = activate(ctx, calling, judge, wanted);
+        (verdict != Verdict::Silent).then_some((verdict, event))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_calls_skills_by_the_sign() {
+        for (text, sign, names) in [
+            ("use $pdf and $docx.", '$', &["pdf", "docx"][..]),
+            ("costs $ 5", '$', &[]),
+            ("  /deploy now", '/', &["deploy"]),
+            ("see /etc", '/', &[]),
+        ] {
+            assert_eq!(called_in(text, sign), names, "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One call of an agent's hook, typed by the agent's table.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::host::Agent;
+use crate::host::agent::table::{Moment, Table};
+use crate::protocol::ToolUse;
+
+/// One call of an agent's hook.
+#[derive(Debug)]
+pub struct Event {
+    /// What it is to us.
+    pub moment: Moment,
+    /// The agent's name for the event.
+    pub name: String,
+    /// The session, that of the main agent if a subagent calls.
+    pub session: String,
+    /// Whether a subagent calls.
+    pub is_subagents: bool,
+    /// The identity of the user's prompt.
+    pub prompt: Option<String>,
+    /// The working directory, if it says one.
+    pub cwd: Option<PathBuf>,
+    /// The call of a tool.
+    pub used: Option<ToolUse>,
+    /// The text of a prompt.
+    pub text: Option<String>,
+    /// A typed command's name and arguments.
+    pub typed: Option<(String, String)>,
+}
+
+impl Event {
+    /// The event in an agent's data; `None` if it does not matter here.
+    ///
+    /// # Errors
+    /// If the data cannot be what the agent sends.
+    pub fn read(table: &Table, data: Map<String, Value>) -> Result<Option<Self>, &'static str> {
+        let keys = &table.keys;
+        let mut data = Data(data);
+        let name = data.text(keys.event).ok_or("it names no event")?;
+        let Some(moment) = table.moment(&name) else {
+            return Ok(None);
+        };
+        // Before the session, which is the parent's for a subagent.
+        let is_subagents = data.has(keys.subagent) || data.has(keys.parent);
+        let session = data.text(keys.parent);
+        let session = session.or_else(|| data.text(keys.session));
+        let used = match moment {
+            Moment::BeforeTool | Moment::AfterTool => Some(ToolUse {
+                tool: data.text(keys.tool).ok_or("it names no tool")?,
+                arguments: data.take(keys.arguments).map_or(Value::Null, parsed),
+            }),
+            _ => None,
+        };
+        let typed = data.text(keys.command).filter(|_| moment == Moment::Typed);
+        Ok(Some(Self {
+            moment,
+            name,
+            session: session.ok_or("it names no session")?,
+            is_subagents,
+            prompt: data.text(keys.prompt),
+            cwd: data.text(keys.cwd).map(PathBuf::from),
+            used,
+            typed: typed.map(|name| {
+                let arguments = data.text(keys.command_arguments);
+                (name, arguments.unwrap_or_default())
+            }),
+            text: data.text(keys.text),
+        }))
+    }
+}
+
+/// The agent that really calls. Some run the hooks in Claude Code's settings as well, with data of
+/// their own (docs/hosts.md#who-calls).
+pub fn caller(agent: Agent, data: &Map<String, Value>) -> Agent {
+    let has = |key: &str| data.contains_key(key);
+    match agent {
+        Agent::ClaudeCode if has("cursor_version") => Agent::Cursor,
+        Agent::ClaudeCode if has("tool_call_id") || has("submitted_prompt") => Agent::QwenCode,
+        // Claude Code names its transcript in each call, Copilot in none.
+        Agent::ClaudeCode if has("timestamp") && !has("transcript_path") => Agent::Copilot,
+        other => other,
+    }
+}
+
+/// Some releases send arguments as the text that the model wrote.
+fn parsed(arguments: Value) -> Value {
+    match &arguments {
+        Value::String(text) => serde_json::from_str(text).unwrap_or(arguments),
+        _ => arguments,
+    }
+}
+
+struct Data(Map<String, Value>);
+
+impl Data {
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.0.remove(key).filter(|value| !value.is_null())
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    /// A text that is not empty.
+    fn text(&mut self, key: &str) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The decision on one call of an agent, in the agent's mode.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use super::answers::Verdict;
+use super::own;
+use super::translate::OurCall;
+use crate::activation::Enforcement;
+use crate::host::Agent;
+use crate::host::agent::Mode;
+use crate::permission::{
+    Call, CitedRule, Decision, Enforce, OurTool, Outcome, Reason, Refusal, decide,
+    decide_unreadable_state,
+};
+use crate::policy::{CONFIGURATION, Config, Event, OnDisk, Policies, call_event, decision_of};
+use crate::run_context::{Calling, RunContext};
+use crate::session::{Session, Unreadable};
+use crate::sys::EntryName;
+
+const REFUSALS: EntryName = EntryName::from_static("refusals");
+
+/// The decision on one call, and what to record about it.
+pub type Judged = (Verdict, Option<Event>);
+
+/// Decides on the calls of a session.
+pub struct Judge<'a> {
+    ctx: &'a RunContext,
+    agent: Agent,
+    mode: Mode,
+    session: &'a Result<Session, Unreadable>,
+    policies: crate::error::Result<Rc<Policies>>,
+    config: crate::error::Result<Rc<Config>>,
+}
+
+/// The mode in which an agent's calls are decided: the command's, else the configuration's. Where a
+/// policy demands that skills be restricted, it does that at least.
+pub fn mode(ctx: &RunContext, calling: &Calling) -> Mode {
+    let config = ctx.config();
+    let set = config
+        .as_ref()
+        .ok()
+        .and_then(|config| config.hosts.get(&calling.agent)?.mode);
+    let wanted = calling.mode.or(set).unwrap_or_default();
+    let can = calling.agent.table().serves;
+    let mode = match wanted {
+        Mode::Grant | Mode::Both if !can.grant => Mode::Restrict,
+        Mode::Ask if !can.ask => Mode::Restrict,
+        mode => mode,
+    };
+    let demanded = ctx
+        .policies()
+        .is_ok_and(|policies| policies.floors().mode == Some(Enforce::Restrict));
+    if demanded || config.is_err() {
+        mode.at_least_restricting()
+    } else {
+        mode
+    }
+}
+
+impl<'a> Judge<'a> {
+    /// What decides the calls of `session`.
+    pub fn new(
+        ctx: &'a RunContext,
+        calling: &Calling,
+        session: &'a Result<Session, Unreadable>,
+    ) -> Self {
+        Self {
+            ctx,
+            agent: calling.agent,
+            mode: mode(ctx, calling),
+            session,
+            policies: ctx.policies(),
+            config: ctx.config(),
+        }
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Decides on one of the calls that a call of the agent's tool `shown` amounts to.
+    pub fn call(&self, shown: &str, call: &OurCall) -> Judged {
+        self.decide(shown, call, None)
+    }
+
+    /// Decides on the activation of the skill in `dir`.
+    pub fn activation(&self, shown: &str, name: &str, dir: &Path) -> Judged {
+        let call = OurCall {
+            tool: format!("skill_{name}"),
+            arguments: serde_json::json!({}),
+            directory: self.ctx.env.cwd.clone(),
+            is_mcp: false,
+        };
+        self.decide(shown, &call, Some(OurTool::Skill { name, dir }))
+    }
+
+    /// Refuses a call that cannot be read, if anything is in force.
+    pub fn unreadable(&self, shown: &str, why: &str) -> Judged {
+        let is_free = self
+            .session
+            .as_ref()
+            .is_ok_and(|session| session.activated.is_empty())
+            && self
+                .policies
+                .as_ref()
+                .is_ok_and(|all| all.denied_tools().next().is_none());
+        if is_free || !self.mode.restricts() {
+            return (Verdict::Silent, None);
+        }
+        let text = format!(
+            "`{shown}` is not allowed while a skill or policy restricts: {why}. Tell the user."
+        );
+        let event = Event::new("tool")
+            .with("tool", shown)
+            .with("decision", "blocked")
+            .with("by", why);
+        (Verdict::Denied(text), Some(event))
+    }
+
+    fn decide(&self, shown: &str, our: &OurCall, ours: Option<OurTool>) -> Judged {
+        let call = Call {
+            tool: &our.tool,
+            arguments: &our.arguments,
+            ours,
+            meant: &[],
+        };
+        let policies = match &self.policies {
+            Ok(policies) => policies,
+            Err(error) => return closed(&call, shown, "the policy cannot be read", error),
+        };
+        let session = match self.session {
+            Ok(session) => session,
+            Err(why) => {
+                let decision = decide_unreadable_state(&call);
+                let by = format!("unreadable state: {why}");
+                return match decision.outcome {
+                    Outcome::Blocked(refusal) => {
+                        let refusal = refusal.in_agent(shown, Vec::new());
+                        let event = call_event(&call, "blocked", &by);
+                        (Verdict::Denied(refusal.message(false)), Some(event))
+                    }
+                    _ => (Verdict::Silent, None),
+                };
+            }
+        };
+        if session.activated.is_empty() && policies.denied_tools().next().is_none() {
+            return (Verdict::Silent, None);
+        }
+        let config = match &self.config {
+            Ok(config) => config.clone(),
+            Err(_) if session.activated.is_empty() => Rc::default(),
+            Err(error) => return closed(&call, shown, "the configuration cannot be read", error),
+        };
+        let mut session = session.clone();
+        if our.is_mcp {
+            session.mcp_tools.insert(our.tool.clone());
+        }
+        let enforcement = Enforcement::for_session(self.ctx, &config, policies, &session)
+            .begun_in(our.directory.clone());
+        let case = Case {
+            judge: self,
+            shown,
+            our,
+            call,
+            session: &session,
+        };
+        if self.mode == Mode::Grant {
+            case.granting(enforcement)
+        } else {
+            case.restricting(&enforcement)
+        }
+    }
+
+    /// Whether a command starts what the model could type into without a further hook, while a
+    /// skill has a list.
+    fn types_on(&self, our: &OurCall) -> bool {
+        let table = self.agent.table();
+        let has_list = self.session.as_ref().is_ok_and(|session| {
+            let mut active = session.activated.iter();
+            active.any(|skill| skill.allowed.is_some())
+        });
+        let command = our
+            .arguments
+            .get("command")
+            .and_then(serde_json::Value::as_str);
+        table.types_unseen
+            && has_list
+            && command.is_some_and(|command| own::takes_typing(table, command).is_some())
+    }
+}
+
+/// One call, with the session in which it is decided.
+struct Case<'a> {
+    judge: &'a Judge<'a>,
+    shown: &'a str,
+    our: &'a OurCall,
+    call: Call<'a>,
+    session: &'a Session,
+}
+
+impl Case<'_> {
+    fn decided(&self, enforcement: &Enforcement) -> (Decision, Event) {
+        let scope = enforcement.scope();
+        let decision = decide(&scope, &self.call, &OnDisk);
+        let event = decision_of(&scope, &self.call, &decision);
+        (decision, event)
+    }
+
+    /// Denials alone stop a call; what the list grants goes on without a question.
+    fn granting(&self, enforcement: Enforcement) -> Judged {
+        let proven = self.proven(&enforcement);
+        let entries = enforcement.entries();
+        let (decision, event) = self.decided(&enforcement.only_denying());
+        match (decision.outcome, proven) {
+            (Outcome::Blocked(refusal), _) => self.refused(entries, refusal, event),
+            (_, Some((why, event))) => (Verdict::Allowed(why), Some(event)),
+            (_, None) => (Verdict::Silent, None),
+        }
+    }
+
+    fn restricting(&self, enforcement: &Enforcement) -> Judged {
+        let (decision, event) = self.decided(enforcement);
+        let table = self.judge.agent.table();
+        let Outcome::Blocked(refusal) = decision.outcome else {
+            if self.judge.types_on(self.our) {
+                let shown = self.shown;
+                let text = format!(
+                    "`{shown}` is not allowed for a program that takes typed commands: what is \
+                     typed into it later is not checked here. Give it its commands in the call."
+                );
+                let event = event
+                    .with("decision", "blocked")
+                    .with("by", "typed commands");
+                return (Verdict::Denied(text), Some(event));
+            }
+            let grants = self.judge.mode.grants();
+            if let Some((why, event)) = grants.then(|| self.proven(enforcement)).flatten() {
+                return (Verdict::Allowed(why), Some(event));
+            }
+            let event = (!self.session.activated.is_empty()).then_some(event);
+            return (Verdict::Silent, event);
+        };
+        let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
+        if is_unlisted
+            && self.call.ours.is_none()
+            && own::uses_own_files(table, self.session, self.our)
+        {
+            let event = event.with("decision", "allowed");
+            return (
+                Verdict::Silent,
+                Some(event.with("by", "the skill's own files")),
+            );
+        }
+        if is_unlisted && self.judge.mode == Mode::Ask {
+            let refusal = refusal.in_agent(self.shown, enforcement.entries());
+            return (
+                Verdict::Asked(refusal.for_people()),
+                Some(event.with("decision", "asked")),
+            );
+        }
+        self.refused(enforcement.entries(), refusal, event)
+    }
+
+    /// Why the call may go on without a question: patterns of skills that the agent itself has made
+    /// active grant every part of it.
+    fn proven(&self, enforcement: &Enforcement) -> Option<(String, Event)> {
+        let session = self.session;
+        let confirmed = session.active();
+        let confirmed = confirmed.filter(|skill| session.confirmed.contains(&skill.dir));
+        let confirmed: Vec<&str> = confirmed.map(|skill| skill.name.as_str()).collect();
+        let proves = |rule: &CitedRule| {
+            let is_theirs = confirmed.contains(&rule.source.as_str());
+            let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
+            is_pattern(&rule.rule) && (is_theirs || is_added)
+        };
+        let (decision, event) = self.decided(&enforcement.clone().keeping(proves));
+        let granting = decision.granting();
+        let (first, _) = granting.split_first()?;
+        (decision.outcome == Outcome::Granted).then(|| {
+            let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
+            let why = format!("granted by {} of {}", rules.join(", "), first.source);
+            (why, event.with("granted", true))
+        })
+    }
+
+    fn refused(&self, entries: Vec<String>, refusal: Refusal, event: Event) -> Judged {
+        let refusal = refusal.in_agent(self.shown, entries);
+        let message = refusal.message(false);
+        let ctx = self.judge.ctx;
+        let call = format!("{}\0{}\0{message}", ctx.session().as_str(), self.shown);
+        let repeated = ctx.seen(REFUSALS).before(&call);
+        (Verdict::Denied(refusal.message(repeated)), Some(event))
+    }
+}
+
+/// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
+fn is_pattern(rule: &str) -> bool {
+    let body = rule
+        .split_once('(')
+        .map(|(_, body)| body.trim_end_matches(')'));
+    body.is_some_and(|body| body.contains(|c: char| !"*/.:~ ".contains(c)))
+}
+
+/// Allows reading alone.
+fn closed(call: &Call, shown: &str, what: &str, error: &crate::error::Error) -> Judged {
+    if call.ours.is_none() && decide_unreadable_state(call).allows() {
+        return (Verdict::Silent, None);
+    }
+    let message = format!("`{shown}` is not allowed while {what}: {error}. Tell the user.");
+    (
+        Verdict::Denied(message),
+        Some(call_event(call, "blocked", what)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_without_a_pattern_proves_nothing() {
+        for rule in [
+            "Bash",
+            "Bash(*)",
+            "Bash(*:*)",
+            "Write(**)",
+            "Edit(./**)",
+            "Write(~/**)",
+            "*",
+            "Read()",
+        ] {
+            assert!(!is_pattern(rule), "{rule}");
+        }
+        for rule in [
+            "Bash(git log:*)",
+            "Write(docs/**)",
+            "WebFetch(domain:x.org)",
+            "Bash(./run.sh)",
+        ] {
+            assert!(is_pattern(rule), "{rule}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The door for the hooks of agents other than chibi (`agent-skills hook AGENT`): the agent's JSON,
+//! by its table in `host/agent`, becomes an event (`event`); its tool a call of ours (`translate`);
+//! the decision (`judge`) the agent's answer (`answers`). It has no rules of its own. Open `run.rs`
+//! first.
+
+mod activation;
+mod answers;
+mod event;
+mod find;
+mod judge;
+mod own;
+mod run;
+mod translate;
+
+pub use run::run;

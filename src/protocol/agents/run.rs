@@ -1,0 +1,340 @@
+//! One call of an agent's hook, from its data to its answer.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
+use super::answers::{Verdict, answer};
+use super::event::{self, Event};
+use super::judge::{Judge, Judged, mode};
+use super::translate::translate;
+use crate::host::Agent;
+use crate::host::agent::Mode;
+use crate::host::agent::table::{Does, Moment, Prompts};
+use crate::policy::Lifetime;
+use crate::protocol::closed::{self, REFUSED};
+use crate::protocol::{Input, Response, ToolUse};
+use crate::run_context::{Calling, RunContext};
+use crate::session::{Session, Unreadable};
+use crate::sys::{Dir, EntryName, Env, warn};
+
+/// The mark of a session whose user typed a skill's name before its prompt began.
+const TYPED: &str = "typed";
+
+/// Answers one call of an agent's hook. What cannot be judged is refused by the exit status.
+pub fn run(input: &mut Input) -> Response {
+    let Some((agent, mode, payload)) = input.agent() else {
+        return refused("it names no agent");
+    };
+    let data = match payload {
+        Ok(Value::Object(data)) => data,
+        Ok(_) => return refused("its data is no JSON object"),
+        Err(why) => return refused(&format!("its data is {why}")),
+    };
+    match read(agent, data) {
+        Err(why) => refused(why),
+        // An event that does not matter.
+        Ok((agent, None)) => {
+            let env = std::mem::take(&mut input.env);
+            let calling = Calling {
+                agent,
+                session: String::new(),
+                mode,
+                plugins: Vec::new(),
+            };
+            let ctx = leaked(env, calling);
+            Response::text("").afterwards(move || note_seen(ctx, agent))
+        }
+        Ok((agent, Some(event))) => {
+            let ctx = context(std::mem::take(&mut input.env), agent, mode, &event);
+            let verdict = decide(ctx, agent, &event);
+            answer(agent.table().form, &event, verdict).afterwards(move || {
+                ctx.write_events();
+                note_seen(ctx, agent);
+            })
+        }
+    }
+}
+
+fn read(agent: Agent, data: Map<String, Value>) -> Result<(Agent, Option<Event>), &'static str> {
+    let agent = event::caller(agent, &data);
+    Ok((agent, Event::read(agent.table(), data)?))
+}
+
+fn refused(why: &str) -> Response {
+    warn(format_args!(
+        "this call is not allowed, because it cannot be checked: {why}. Tell the user."
+    ));
+    Response::text("").status(REFUSED)
+}
+
+fn leaked(env: Env, calling: Calling) -> &'static RunContext {
+    Box::leak(Box::new(RunContext::of_agent(env, calling)))
+}
+
+/// The context of the call: where it begins, and in which session.
+fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static RunContext {
+    let table = agent.table();
+    let mut set = table.project.iter().filter_map(|name| env.path(name));
+    let project = set.find(|path| path.is_absolute());
+    let told = event.cwd.clone().filter(|path| path.is_absolute());
+    let cwd: PathBuf = told.unwrap_or_else(|| env.cwd.clone());
+    let calling = Calling {
+        agent,
+        session: event.session.clone(),
+        mode,
+        plugins: Vec::new(),
+    };
+    leaked(env.in_directory(cwd, project), calling)
+}
+
+fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
+    let Some(calling) = &ctx.agent else {
+        return Verdict::Silent;
+    };
+    let call = Hook {
+        ctx,
+        agent,
+        calling,
+        event,
+    };
+    match event.moment {
+        Moment::BeforeTool => call.before_tool(),
+        Moment::AfterTool => call.after_tool(),
+        Moment::Typed => call.typed(),
+        Moment::Prompt => call.prompt(),
+        Moment::End => {
+            call.end_all();
+            Verdict::Silent
+        }
+        Moment::Hiding => Verdict::Silent,
+    }
+}
+
+struct Hook<'a> {
+    ctx: &'a RunContext,
+    agent: Agent,
+    calling: &'a Calling,
+    event: &'a Event,
+}
+
+impl Hook<'_> {
+    fn before_tool(&self) -> Verdict {
+        let (ctx, table) = (self.ctx, self.agent.table());
+        let session = self.session();
+        let Some(used) = &self.event.used else {
+            return Verdict::Silent;
+        };
+        // If it cannot be recorded, what was known of it counts.
+        let _ = ctx.store().note_host(&ctx.session());
+        let judge = Judge::new(ctx, self.calling, &session);
+        if let Some(Does::Skill(key)) = table.does(&used.tool) {
+            return self.record(self.skill(&judge, used, key));
+        }
+        let calls = match translate(table, used, &ctx.env.cwd) {
+            Ok(calls) => calls,
+            Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
+        };
+        let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty());
+        if is_idle
+            && ctx
+                .policies()
+                .is_ok_and(|all| all.denied_tools().next().is_none())
+        {
+            closed::nothing_restricts_an_agent();
+        }
+        let mut allowed: Option<String> = None;
+        let mut all_allowed = true;
+        for call in &calls {
+            match self.record(judge.call(&used.tool, call)) {
+                Verdict::Silent => all_allowed = false,
+                Verdict::Allowed(why) => allowed = Some(why),
+                stopped => return stopped,
+            }
+        }
+        if table.reads_activate {
+            closed::prepare_agent();
+            let stopped = by_reading(
+                ctx,
+                self.calling,
+                &judge,
+                &calls,
+                self.prompt_of_activation(),
+            );
+            if let Some(stopped) = stopped {
+                return self.record(stopped);
+            }
+        }
+        allowed
+            .filter(|_| all_allowed)
+            .map_or(Verdict::Silent, Verdict::Allowed)
+    }
+
+    fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {
+        let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
+        let name = [key, "skill", "name", "command"]
+            .iter()
+            .find_map(|key| text(key));
+        let Some(name) = name.map(|name| name.trim().trim_start_matches('/')) else {
+            return judge.unreadable(&used.tool, "it names no skill");
+        };
+        let wanted = Wanted {
+            name,
+            arguments: text("args")
+                .or_else(|| text("arguments"))
+                .unwrap_or_default(),
+            by: By::Tool,
+            shown: &used.tool,
+            prompt: self.prompt_of_activation(),
+        };
+        activate(self.ctx, self.calling, judge, wanted)
+    }
+
+    fn after_tool(&self) -> Verdict {
+        let Some(used) = &self.event.used else {
+            return Verdict::Silent;
+        };
+        if mode(self.ctx, self.calling).grants()
+            && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
+            && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
+        {
+            confirm(self.ctx, self.calling, name.trim().trim_start_matches('/'));
+        }
+        Verdict::Silent
+    }
+
+    fn typed(&self) -> Verdict {
+        let Some((name, arguments)) = &self.event.typed else {
+            return Verdict::Silent;
+        };
+        self.by_typing(&[name.trim_start_matches('/')], arguments)
+    }
+
+    fn by_typing(&self, names: &[&str], arguments: &str) -> Verdict {
+        let session = self.session();
+        let judge = Judge::new(self.ctx, self.calling, &session);
+        for name in names {
+            let wanted = Wanted {
+                name,
+                arguments,
+                by: By::Typing,
+                shown: name,
+                prompt: self.prompt_of_activation(),
+            };
+            let verdict = self.record(activate(self.ctx, self.calling, &judge, wanted));
+            if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
+                return verdict;
+            }
+        }
+        Verdict::Silent
+    }
+
+    fn prompt(&self) -> Verdict {
+        let (ctx, table) = (self.ctx, self.agent.table());
+        if self.event.is_subagents
+            || self.event.text.is_none() && table.prompts == Prompts::ByIdentity
+        {
+            return Verdict::Silent;
+        }
+        let (store, key) = (ctx.store(), ctx.session());
+        match store.session(&key) {
+            // As at chibi's start: the user goes on, and what was in the record is unknown.
+            Err(_) => match store.begin(&key) {
+                Ok(ended) => ctx.record_ends(ended),
+                Err(error) => warn(format_args!("could not reset the active skills: {error}")),
+            },
+            Ok(session) => self.next_prompt(&session),
+        }
+        let text = self.event.text.as_deref().unwrap_or_default();
+        let names = table.typed_sign.map(|sign| called_in(text, sign));
+        self.by_typing(&names.unwrap_or_default(), "")
+    }
+
+    /// Ends what the last prompt had active, if this event is a new one.
+    fn next_prompt(&self, session: &Session) {
+        let (store, key) = (self.ctx.store(), self.ctx.session());
+        match self.agent.table().prompts {
+            Prompts::ByIdentity => {
+                let _ = self.session();
+            }
+            Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
+                // It belongs to this prompt. Should that not be recorded, it lasts one longer.
+                let _ = store.name_prompt(&key, "begun");
+            }
+            Prompts::ByEvent | Prompts::ByEventAfterTyping => {
+                if !session.activated.is_empty() && self.ends_with_the_prompt() {
+                    self.end_all();
+                }
+            }
+        }
+    }
+
+    /// The session, after what an earlier prompt had active has ended.
+    fn session(&self) -> Result<Session, Unreadable> {
+        let (store, key) = (self.ctx.store(), self.ctx.session());
+        let session = store.session(&key)?;
+        let is_other = |prompt: &str| session.prompt.as_deref() != Some(prompt);
+        let identity = self.event.prompt.as_deref().filter(|prompt| {
+            !self.event.is_subagents
+                && self.agent.table().prompts == Prompts::ByIdentity
+                && !session.activated.is_empty()
+                && is_other(prompt)
+        });
+        let Some(prompt) = identity.filter(|_| self.ends_with_the_prompt()) else {
+            return Ok(session);
+        };
+        match store.enter_prompt(&key, Some(prompt)) {
+            Ok(ended) => self.ctx.record_ends(ended),
+            // Everything stays active, which is safe.
+            Err(error) => warn(format_args!("{error}")),
+        }
+        store.session(&key)
+    }
+
+    /// Whether activations end with the prompt; not if the configuration cannot be read.
+    fn ends_with_the_prompt(&self) -> bool {
+        let config = self.ctx.config();
+        config.is_ok_and(|config| config.scope == Lifetime::Prompt)
+    }
+
+    fn end_all(&self) {
+        match self.ctx.store().enter_prompt(&self.ctx.session(), None) {
+            Ok(ended) => self.ctx.record_ends(ended),
+            Err(error) => warn(format_args!("{error}")),
+        }
+    }
+
+    /// The prompt with which an activation ends: an earlier one's end before it begins.
+    fn prompt_of_activation(&self) -> Option<&str> {
+        if self.event.is_subagents || !self.ends_with_the_prompt() {
+            return None;
+        }
+        match self.agent.table().prompts {
+            Prompts::ByIdentity => self.event.prompt.as_deref(),
+            Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
+            Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
+        }
+    }
+
+    fn record(&self, (verdict, event): Judged) -> Verdict {
+        if let Some(event) = event {
+            self.ctx.record(event);
+        }
+        verdict
+    }
+}
+
+/// Records when this agent last called: by the time of a file, which `hosts` and `doctor` show.
+fn note_seen(ctx: &RunContext, agent: Agent) {
+    const HOSTS: EntryName = EntryName::from_static("hosts");
+    let name = format!("{agent}.seen");
+    let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {
+        return;
+    };
+    // If this fails, it is only not known.
+    let dir = Dir::make_anchor(ctx.store().dir()).and_then(|dir| dir.make_dir(&HOSTS));
+    if let Ok(file) = dir.and_then(|dir| dir.append(&name, 0o600)) {
+        let _ = file.set_modified(std::time::SystemTime::now());
+    }
+}

@@ -1,0 +1,386 @@
+//! A call of an agent's tool as calls of the tools that rules are written for. Paths become absolute,
+//! as the agent means them; a call that names several files or addresses becomes several.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::host::agent::table::{Does, Mcp, Table};
+use crate::host::tools;
+use crate::protocol::ToolUse;
+
+/// The beginning of a patch.
+const PATCH: &str = "*** Begin Patch";
+
+/// A call in the terms of rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OurCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Where its command begins.
+    pub directory: PathBuf,
+    /// Whether the tool is an MCP server's.
+    pub is_mcp: bool,
+}
+
+/// The calls that `used` amounts to, begun in `cwd`.
+///
+/// # Errors
+/// If an argument that decides is missing or of another kind, as in a release with other names.
+pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCall>, String> {
+    let arguments = &used.arguments;
+    let call = |tool: &str, arguments: Value| OurCall {
+        tool: tool.to_owned(),
+        arguments,
+        directory: cwd.to_owned(),
+        is_mcp: false,
+    };
+    let file = |tool, keys: &[&str]| {
+        let path = text(arguments, keys).ok_or_else(|| lacks(keys))?;
+        Ok(vec![call(tool, json!({"path": absolute(cwd, path)}))])
+    };
+    let below = |keys| places(arguments, keys, cwd);
+    let one = |tool, arguments| Ok(vec![call(tool, arguments)]);
+    let change = |directory: &Path, file: &str| {
+        call("file_edit", json!({"path": absolute(directory, file)}))
+    };
+    // Copilot's `apply_patch`.
+    if let (Some(Does::Edit(_) | Does::Write(_)), Value::String(patch)) =
+        (table.does(&used.tool), arguments)
+    {
+        let files = files_of(patch)?.into_iter();
+        return Ok(files.map(|file| change(cwd, file)).collect());
+    }
+    match table.does(&used.tool) {
+        Some(Does::Shell(key, directories)) => {
+            let command = text(arguments, &[key]).ok_or_else(|| lacks(&[key]))?;
+            let begin = text(arguments, directories);
+            let directory = begin.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir));
+            // Codex itself applies a patch that a command hands to `apply_patch`.
+            let patched = if command.contains(PATCH) {
+                files_of(command)?
+            } else {
+                Vec::new()
+            };
+            let patched = patched.into_iter();
+            let mut calls: Vec<OurCall> = patched.map(|file| change(&directory, file)).collect();
+            let command = call("run_command", json!({"command": command}));
+            calls.push(OurCall {
+                directory,
+                ..command
+            });
+            Ok(calls)
+        }
+        Some(Does::Read(keys)) => file("read_file", keys),
+        Some(Does::Write(keys)) => file("write_file", keys),
+        Some(Does::Edit(keys)) => file("file_edit", keys),
+        Some(Does::Patch(key)) => {
+            let patch = text(arguments, &[key, "input", "patch", "patchText"]);
+            let files = files_of(patch.ok_or_else(|| lacks(&[key]))?)?;
+            Ok(files.into_iter().map(|file| change(cwd, file)).collect())
+        }
+        Some(Does::Search(keys)) => {
+            let search = |path| call("grep_files", json!({"path": path}));
+            Ok(below(keys)?.into_iter().map(search).collect())
+        }
+        Some(Does::Find(keys)) => {
+            let pattern = text(arguments, &["pattern", "glob_pattern"]).unwrap_or_default();
+            let find = |place: PathBuf| {
+                let (path, pattern) = beginning(&place, pattern);
+                call("glob_files", json!({"path": path, "pattern": pattern}))
+            };
+            Ok(below(keys)?.into_iter().map(find).collect())
+        }
+        Some(Does::List(keys)) => {
+            let list = |path| call("dir_list", json!({"path": path}));
+            Ok(below(keys)?.into_iter().map(list).collect())
+        }
+        Some(Does::Fetch(key)) => {
+            let fetch = |url: &str| call("fetch_url", json!({"url": url}));
+            let written = text(arguments, &[key, "url"]).ok_or_else(|| lacks(&[key]))?;
+            let urls = urls_in(written);
+            if urls.is_empty() {
+                return Ok(vec![fetch(written)]);
+            }
+            Ok(urls.into_iter().map(fetch).collect())
+        }
+        Some(Does::WebSearch) => one("WebSearch", arguments.clone()),
+        Some(Does::SubAgent(key)) => {
+            let preset = text(arguments, &[key]);
+            one(
+                "spawn_agent",
+                preset.map_or_else(|| json!({}), |it| json!({"preset": it})),
+            )
+        }
+        Some(Does::Todo) => one("update_todos", json!({})),
+        Some(Does::AskUser) => one("call_user", json!({})),
+        Some(Does::Harmless) => one("model_info", json!({})),
+        Some(Does::Skill(_)) => Ok(Vec::new()),
+        None => {
+            let (tool, is_mcp) = named(table.mcp, &used.tool);
+            Ok(vec![OurCall {
+                is_mcp,
+                ..call(&tool, arguments.clone())
+            }])
+        }
+    }
+}
+
+/// What rules call a tool that is not in the table, and whether an MCP server has it. It never has
+/// the name of a tool of chibi's or of ours, all of which have underscores: rules do not tell these
+/// from hyphens, and the table of tools does.
+fn named(mcp: Mcp, tool: &str) -> (String, bool) {
+    let marked = match mcp {
+        Mcp::DoubleUnderscores => {
+            tool.strip_prefix("mcp__")
+                .map(|rest| match rest.split_once("__") {
+                    Some((server, tool)) => format!("{server}-{tool}"),
+                    None => rest.to_owned(),
+                })
+        }
+        Mcp::Underscores => tool.strip_prefix("mcp_").map(str::to_owned),
+        Mcp::Hyphen => tool.contains('-').then(|| tool.to_owned()),
+        Mcp::Underscore => tool.contains('_').then(|| tool.to_owned()),
+    };
+    let is_mcp = marked.is_some();
+    let name = marked.unwrap_or_else(|| tool.to_owned());
+    match tools::find(&name) {
+        Some(_) => (name.replace('_', "-"), is_mcp),
+        None => (name, is_mcp),
+    }
+}
+
+fn lacks(keys: &[&str]) -> String {
+    format!("it has no `{}` that is a text", keys.first().unwrap_or(&""))
+}
+
+fn text<'a>(arguments: &'a Value, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| arguments.get(key)?.as_str())
+}
+
+/// The directories or files in one of these arguments; the working directory if there is none.
+fn places(arguments: &Value, keys: &[&str], cwd: &Path) -> Result<Vec<PathBuf>, String> {
+    let given = keys.iter().find_map(|key| arguments.get(key));
+    let texts: Option<Vec<&str>> = match given {
+        None | Some(Value::Null) => Some(Vec::new()),
+        Some(Value::String(one)) => Some(vec![one]),
+        Some(Value::Array(all)) => all.iter().map(Value::as_str).collect(),
+        Some(_) => None,
+    };
+    let texts = texts.ok_or_else(|| lacks(keys))?;
+    if texts.is_empty() {
+        return Ok(vec![cwd.to_owned()]);
+    }
+    let texts = texts.into_iter();
+    Ok(texts.map(|path| absolute(cwd, path)).collect())
+}
+
+/// The path that an agent's tool means. None of them expands `~` in one; where one did, the file
+/// below the home is what it would be, and that is no worse to judge.
+fn absolute(cwd: &Path, written: &str) -> PathBuf {
+    cwd.join(written)
+}
+
+/// Where a pattern begins to be one: a pattern may lead out of its directory by an absolute path or
+/// by `..`.
+fn beginning(place: &Path, pattern: &str) -> (PathBuf, String) {
+    let is_plain = |part: &Component| {
+        !part
+            .as_os_str()
+            .as_encoded_bytes()
+            .iter()
+            .any(|byte| b"*?[]{}()!".contains(byte))
+    };
+    let parts: Vec<Component> = Path::new(pattern).components().collect();
+    let plain = parts.iter().take_while(|part| is_plain(part)).count();
+    let begin: PathBuf = parts[..plain].iter().collect();
+    let rest: PathBuf = parts[plain..].iter().collect();
+    (place.join(begin), rest.display().to_string())
+}
+
+/// The addresses in a text.
+fn urls_in(text: &str) -> Vec<&str> {
+    let begins = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+    let breaks = |c: char| c.is_whitespace() || "\"'`<>()[]{},;".contains(c);
+    text.split(breaks).filter(begins).collect()
+}
+
+/// The file that a line of a patch in Codex's form names.
+fn named_in(line: &str) -> Option<&str> {
+    let marks = ["Add File:", "Update File:", "Delete File:", "Move to:"];
+    let rest = line.trim_start().strip_prefix("*** ")?;
+    marks.iter().find_map(|mark| rest.strip_prefix(mark))
+}
+
+/// The files that a patch in Codex's form adds, changes, deletes and moves to.
+fn files_of(patch: &str) -> Result<Vec<&str>, String> {
+    let files: Vec<&str> = patch.lines().filter_map(named_in).map(str::trim).collect();
+    let is_empty = |file: &&str| file.is_empty();
+    if files.is_empty() || files.iter().any(is_empty) {
+        return Err("its patch names no file".to_owned());
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Agent;
+
+    fn ours(agent: Agent, tool: &str, arguments: Value) -> Vec<(String, Value)> {
+        let used = ToolUse {
+            tool: tool.to_owned(),
+            arguments,
+        };
+        let calls = translate(agent.table(), &used, Path::new("/p/sub")).unwrap();
+        let calls = calls.into_iter();
+        calls.map(|call| (call.tool, call.arguments)).collect()
+    }
+
+    fn one(agent: Agent, tool: &str, arguments: Value) -> (String, Value) {
+        let mut all = ours(agent, tool, arguments);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    #[test]
+    fn paths_are_what_the_agent_means() {
+        for (agent, tool, arguments, ours, path) in [
+            (
+                Agent::ClaudeCode,
+                "Read",
+                json!({"file_path": "/a"}),
+                "read_file",
+                "/a",
+            ),
+            (
+                Agent::ClaudeCode,
+                "Grep",
+                json!({"pattern": "x"}),
+                "grep_files",
+                "/p/sub",
+            ),
+            (
+                Agent::Gemini,
+                "replace",
+                json!({"file_path": "../x"}),
+                "file_edit",
+                "/p/sub/../x",
+            ),
+            (
+                Agent::QwenCode,
+                "list_directory",
+                json!({"path": "d"}),
+                "dir_list",
+                "/p/sub/d",
+            ),
+            (
+                Agent::OpenCode,
+                "write",
+                json!({"filePath": "x"}),
+                "write_file",
+                "/p/sub/x",
+            ),
+            (
+                Agent::Copilot,
+                "Read",
+                json!({"path": "/x"}),
+                "read_file",
+                "/x",
+            ),
+        ] {
+            let (name, arguments) = one(agent, tool, arguments);
+            assert_eq!(
+                (name.as_str(), arguments["path"].as_str()),
+                (ours, Some(path))
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_of_several_files_is_several() {
+        let changes = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: /b\n*** Move to: ../c\n\
+                     *** Delete File: d\n*** End Patch";
+        let paths = |calls: Vec<(String, Value)>| -> Vec<String> {
+            let path =
+                |(_, arguments): (String, Value)| arguments["path"].as_str().unwrap().to_owned();
+            calls.into_iter().map(path).collect()
+        };
+        let patched = ours(Agent::Codex, "apply_patch", json!({"command": changes}));
+        assert_eq!(
+            paths(patched),
+            ["/p/sub/a", "/b", "/p/sub/../c", "/p/sub/d"]
+        );
+        let searched = ours(
+            Agent::Copilot,
+            "grep",
+            json!({"pattern": "x", "paths": ["/a", "b"]}),
+        );
+        assert_eq!(paths(searched), ["/a", "/p/sub/b"]);
+        let text = json!({"prompt": "compare https://a.org/x, and <http://b.org>"});
+        let fetched = ours(Agent::Gemini, "web_fetch", text);
+        assert_eq!(fetched[0].1["url"], "https://a.org/x");
+        assert_eq!(fetched[1].1["url"], "http://b.org");
+    }
+
+    #[test]
+    fn a_pattern_begins_where_its_plain_part_leads() {
+        for (pattern, path, rest) in [
+            ("**/*.rs", "/p/sub", "**/*.rs"),
+            ("/etc/*.conf", "/etc", "*.conf"),
+            ("../../*", "/p/sub/../..", "*"),
+            ("a/b", "/p/sub/a/b", ""),
+        ] {
+            let found = one(Agent::ClaudeCode, "Glob", json!({ "pattern": pattern }));
+            assert_eq!(found.1, json!({"path": path, "pattern": rest}), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn other_tools_keep_a_name_that_is_no_tool_of_ours() {
+        for (agent, tool, name, is_mcp) in [
+            (
+                Agent::ClaudeCode,
+                "mcp__github__get_issue",
+                "github-get_issue",
+                true,
+            ),
+            (Agent::Gemini, "mcp_file_head", "file-head", true),
+            (Agent::Copilot, "github-get_issue", "github-get_issue", true),
+            (Agent::OpenCode, "shell_exec", "shell-exec", true),
+            (Agent::ClaudeCode, "Monitor", "Monitor", false),
+            (Agent::ClaudeCode, "call_user", "call-user", false),
+        ] {
+            assert_eq!(
+                named(agent.table().mcp, tool),
+                (name.to_owned(), is_mcp),
+                "{tool}"
+            );
+        }
+        for tool in tools::HOST_TOOLS {
+            assert!(tool.name.contains('_'), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn a_call_without_what_decides_is_an_error() {
+        for (agent, tool, arguments) in [
+            (Agent::ClaudeCode, "Read", json!({"file": "/x"})),
+            (Agent::ClaudeCode, "Bash", json!({"command": 3})),
+            (Agent::ClaudeCode, "Bash", json!(null)),
+            (Agent::Codex, "apply_patch", json!({"command": "nothing"})),
+            (Agent::Copilot, "grep", json!({"paths": [3]})),
+        ] {
+            let used = ToolUse {
+                tool: tool.to_owned(),
+                arguments,
+            };
+            assert!(
+                translate(agent.table(), &used, Path::new("/p")).is_err(),
+                "{used:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Prompts of agents whose one session has many: another prompt ends what the last one had active.
+
+use std::path::Path;
+
+use super::Store;
+use super::active::{End, Ended};
+use super::key::{self, SessionKey, now};
+use super::store::is_over;
+use crate::error::Result;
+
+impl Store {
+    /// Ends what the session has active if it began at another prompt than `prompt`, or at any if
+    /// that is `None`, and sessions that have ended. Asks under the lock, so that several hooks of
+    /// one prompt may call it, in any order with its activations.
+    ///
+    /// # Errors
+    /// When the state cannot be read, locked in time or written; everything stays active then.
+    pub fn enter_prompt(&self, key: &SessionKey, prompt: Option<&str>) -> Result<Vec<Ended>> {
+        let realm = key::realm();
+        self.change_known(|state| {
+            let mut ended = Vec::new();
+            state.sessions.retain(|other, session| {
+                if other == key.as_str() {
+                    if prompt.is_some() && session.prompt.as_deref() == prompt {
+                        return true;
+                    }
+                    ended.extend(session.ended(other, End::NextPrompt));
+                    session.keeps_hosts(other);
+                    session.prompt = prompt.map(str::to_owned);
+                    session.changed = now();
+                    return true;
+                }
+                if !is_over(other, session, &realm) {
+                    return true;
+                }
+                ended.extend(session.ended(other, End::HostGone));
+                session.keeps_hosts(other)
+            });
+            if !state.sessions.contains_key(key.as_str()) && !state.may_have_lost(key) {
+                let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+                (session.realm, session.changed) = (realm, now());
+                session.prompt = prompt.map(str::to_owned);
+            }
+            Ok(ended)
+        })
+    }
+
+    /// Records another identity of the prompt at which the session's skills became active.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn name_prompt(&self, key: &SessionKey, prompt: &str) -> Result<()> {
+        self.change_session(key, |session, _| {
+            session.prompt = Some(prompt.to_owned());
+            Ok(())
+        })
+    }
+
+    /// Records that an agent itself has made the skill in `dir` active.
+    ///
+    /// # Errors
+    /// As [`Store::load`]; the skill then grants nothing.
+    pub fn confirm(&self, key: &SessionKey, dir: &Path) -> Result<()> {
+        self.change_session(key, |session, _| {
+            if session.active_in(dir).is_some() {
+                session.confirmed.insert(dir.display().to_string());
+            }
+            Ok(())
+        })
+    }
+}

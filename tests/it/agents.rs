@@ -1,0 +1,256 @@
+//! Other agents, played by what the real ones sent (`payloads/`, by agent and release): one file per
+//! agent, and what holds for all of them here.
+
+mod all;
+mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod gemini;
+mod opencode;
+mod qwen_code;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use agent_skills::host::Agent;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What one release of an agent sends.
+pub struct Form {
+    pub agent: Agent,
+    /// The directory of its recorded payloads.
+    pub release: &'static str,
+    /// A recorded call of its shell, with the tool's name.
+    pub shell: (&'static str, &'static str),
+    /// Where its user's skills are.
+    pub skills: &'static str,
+    /// A recorded call of its tool for skills, if it has one.
+    pub skill: &'static str,
+    /// What it calls a tool that writes a file, and the key of the file.
+    pub write: (&'static str, &'static str),
+    /// The key of the session, of the user's prompt and of the directory.
+    pub keys: [&'static str; 3],
+}
+
+/// A machine with an agent on it.
+pub struct World {
+    pub form: &'static Form,
+    root: TempDir,
+    pub session: String,
+    pub prompt: String,
+    pub mode: Option<&'static str>,
+}
+
+/// An answer of the hook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or(Value::Null)
+    }
+
+    /// The decision and its reason, whatever the agent's form; `allow` for silence.
+    pub fn decision(&self) -> (String, String) {
+        let answer = self.json();
+        let of_tool = &answer["hookSpecificOutput"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let decision = text(&of_tool["permissionDecision"])
+            .or_else(|| text(&answer["decision"]))
+            .or_else(|| text(&answer["permission"]));
+        let reason = text(&of_tool["permissionDecisionReason"])
+            .or_else(|| text(&answer["reason"]))
+            .or_else(|| text(&answer["agent_message"]));
+        let silent = if self.status == 0 {
+            "silence"
+        } else {
+            "failed"
+        };
+        (
+            decision.unwrap_or_else(|| silent.to_owned()),
+            reason.unwrap_or_default(),
+        )
+    }
+
+    pub fn is_denied(&self) -> bool {
+        let (decision, reason) = self.decision();
+        assert!(self.status == 0 || self.stdout.is_empty(), "{self:?}");
+        ["deny", "block"].contains(&decision.as_str()) && !reason.is_empty()
+    }
+
+    pub fn is_silent(&self) -> bool {
+        self.status == 0 && self.stdout.is_empty()
+    }
+}
+
+impl World {
+    pub fn of(form: &'static Form) -> Self {
+        let root = tempfile::tempdir_in("/tmp").unwrap();
+        let real = root.path().canonicalize().unwrap();
+        fs::create_dir_all(real.join("home/.chibi/plugins/agent-skills/skills")).unwrap();
+        fs::create_dir_all(real.join("project/.git")).unwrap();
+        fs::create_dir_all(real.join("project/sub")).unwrap();
+        fs::create_dir_all(real.join("policy")).unwrap();
+        Self {
+            form,
+            root,
+            session: "s1".to_owned(),
+            prompt: "p1".to_owned(),
+            mode: None,
+        }
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.home().join(".chibi/plugins/agent-skills")
+    }
+
+    /// Writes a file below the root, as `home/…` or `project/…`.
+    pub fn file(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A skill of the user's, where the agent looks for them.
+    pub fn skill(self, name: &str, more: &str) -> Self {
+        let path = format!("home/{}/{name}/SKILL.md", self.form.skills);
+        let text = format!("---\nname: {name}\ndescription: Does {name}.\n{more}\n---\n# Do\n");
+        self.file(&path, &text);
+        self
+    }
+
+    pub fn config(self, text: &str) -> Self {
+        self.file("home/.chibi/plugins/agent-skills/config.toml", text);
+        self
+    }
+
+    pub fn in_mode(mut self, mode: &'static str) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// A recorded payload, in this world's directories, session and prompt.
+    pub fn payload(&self, name: &str) -> Value {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/agents/payloads");
+        let path = dir.join(self.form.release).join(format!("{name}.json"));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let root = self.root.path().display().to_string();
+        let text = text.replace("/work/project", &format!("{root}/project"));
+        let text = text.replace("/home/u", &format!("{root}/home"));
+        self.here(serde_json::from_str(&text).unwrap())
+    }
+
+    fn here(&self, mut payload: Value) -> Value {
+        let [session, prompt, cwd] = self.form.keys;
+        payload[session] = json!(self.session);
+        if !prompt.is_empty() {
+            payload[prompt] = json!(self.prompt);
+        }
+        payload[cwd] = json!(self.project());
+        payload
+    }
+
+    pub fn hook(&self, payload: &Value) -> Answer {
+        self.hook_with(payload.to_string().as_bytes(), &|_| {})
+    }
+
+    pub fn hook_with(&self, stdin: &[u8], change: &dyn Fn(&mut Command)) -> Answer {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        command.args(["hook", self.form.agent.as_str()]);
+        command.args(self.mode.iter().flat_map(|mode| ["--mode", mode]));
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("AGENT_SKILLS_HOME", self.data())
+            .env(
+                "AGENT_SKILLS_ENTERPRISE_DIR",
+                self.root.path().join("policy"),
+            )
+            .current_dir(self.project())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        change(&mut command);
+        let mut child = command.spawn().unwrap();
+        // It may answer without reading.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        let output = child.wait_with_output().unwrap();
+        Answer {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// A call of the agent's tool with these arguments, in the form of its recorded shell call.
+    pub fn calling(&self, tool: &str, arguments: Value) -> Value {
+        let table = self.form.agent.table();
+        let mut payload = self.payload(self.form.shell.0);
+        payload[table.keys.tool] = json!(tool);
+        payload[table.keys.arguments] = arguments;
+        payload
+    }
+
+    pub fn call(&self, tool: &str, arguments: Value) -> Answer {
+        self.hook(&self.calling(tool, arguments))
+    }
+
+    pub fn run(&self, command: &str) -> Answer {
+        self.call(self.form.shell.1, json!({ "command": command }))
+    }
+
+    pub fn write(&self, path: &Path) -> Answer {
+        let (tool, key) = self.form.write;
+        if key == "patch" {
+            let changes = format!(
+                "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch",
+                path.display()
+            );
+            return self.call(tool, json!({ "command": changes }));
+        }
+        self.call(tool, json!({ key: path, "content": "x" }))
+    }
+
+    /// The agent's tool for skills is called, or, where there is none, the `SKILL.md` is read.
+    pub fn activate(&self, name: &str) -> Answer {
+        if self.form.skill.is_empty() {
+            let file = self
+                .home()
+                .join(self.form.skills)
+                .join(name)
+                .join("SKILL.md");
+            return self.run(&format!("cat {}", file.display()));
+        }
+        let mut payload = self.payload(self.form.skill);
+        let arguments = self.form.agent.table().keys.arguments;
+        for key in ["skill", "name"] {
+            if payload[arguments].get(key).is_some() {
+                payload[arguments][key] = json!(name);
+            }
+        }
+        self.hook(&payload)
+    }
+
+    pub fn audit(&self) -> String {
+        fs::read_to_string(self.data().join("audit.jsonl")).unwrap_or_default()
+    }
+}

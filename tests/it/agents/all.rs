@@ -1,0 +1,280 @@
+//! What holds in every agent.
+
+use std::fs;
+use std::path::Path;
+
+use agent_skills::host::Agent;
+use serde_json::json;
+
+use super::{Form, World};
+use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
+
+static FORMS: [&Form; 8] = [
+    &claude_code::FORM,
+    &codex::FORM,
+    &copilot::FORM,
+    &cursor::FORM,
+    &droid::FORM,
+    &gemini::FORM,
+    &opencode::FORM,
+    &qwen_code::FORM,
+];
+
+fn worlds() -> impl Iterator<Item = World> {
+    FORMS.iter().map(|form| World::of(form))
+}
+
+#[test]
+fn every_agent_has_its_tests() {
+    for agent in Agent::ALL {
+        assert!(FORMS.iter().any(|form| form.agent == agent), "{agent}");
+    }
+}
+
+#[test]
+fn what_the_list_does_not_grant_is_denied_with_the_reason() {
+    for world in worlds() {
+        let agent = world.form.agent;
+        let world = world.skill(
+            "pdf",
+            "allowed-tools: Read, Bash(git log:*), Write(docs/**)",
+        );
+        assert!(world.run("touch evil").is_silent(), "{agent}");
+        assert!(world.activate("pdf").is_silent(), "{agent}");
+        let denied = world.run("touch evil");
+        assert!(denied.is_denied(), "{agent}: {denied:?}");
+        let (_, reason) = denied.decision();
+        let expected = format!(
+            "`{}` is not allowed for subcommand `touch evil`: the active skill `pdf` does not permit it",
+            world.form.shell.1
+        );
+        assert!(reason.starts_with(&expected), "{agent}: {reason}");
+        assert!(
+            reason.contains("Allowed: Read, Bash(git log:*), Write(docs/**)"),
+            "{reason}"
+        );
+        let repeated = world.run("touch evil").decision().1;
+        assert!(repeated.contains("do not retry"), "{agent}: {repeated}");
+        for command in [
+            "git log -3; touch x",
+            "git log \"$(touch x)\"",
+            "git log > x",
+            "git push",
+        ] {
+            assert!(world.run(command).is_denied(), "{agent}: {command}");
+        }
+        assert!(world.run("git log -3").is_silent(), "{agent}");
+        assert!(
+            world.write(&world.project().join("docs/x")).is_silent(),
+            "{agent}"
+        );
+        assert!(
+            world.write(&world.project().join("x")).is_denied(),
+            "{agent}"
+        );
+        assert!(
+            world.audit().contains(&format!("\"agent\":\"{agent}\"")),
+            "{agent}"
+        );
+    }
+}
+
+#[test]
+fn another_session_is_free() {
+    for mut world in worlds() {
+        world = world.skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        assert!(world.run("touch x").is_denied());
+        world.session = "s2".to_owned();
+        assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
+    }
+}
+
+#[test]
+fn the_next_prompt_ends_it_where_the_agent_numbers_prompts() {
+    for mut world in worlds() {
+        if world.form.keys[1].is_empty() {
+            continue;
+        }
+        world = world.skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        world.prompt = "p2".to_owned();
+        assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
+        let world = world.config("scope = \"context\"\n");
+        world.activate("pdf");
+        let world = World {
+            prompt: "p3".to_owned(),
+            ..world
+        };
+        assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
+    }
+}
+
+#[test]
+fn the_next_prompt_ends_it_where_an_event_tells() {
+    for (form, event) in [
+        (&copilot::FORM, "user-prompt-submit"),
+        (&gemini::FORM, "before-agent"),
+        (&opencode::FORM, "chat-message"),
+    ] {
+        let world = World::of(form).skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        assert!(world.run("touch x").is_denied(), "{}", form.agent);
+        assert!(world.hook(&world.payload(event)).is_silent());
+        assert!(world.run("touch x").is_silent(), "{}", form.agent);
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_by_the_exit_status() {
+    for world in worlds() {
+        for data in ["", "{", "[1]", "null", "{}", "{\"hook_event_name\":3}"] {
+            let answer = world.hook_with(data.as_bytes(), &|_| {});
+            assert_eq!(
+                (answer.status, answer.stdout.as_str()),
+                (2, ""),
+                "{} {data}",
+                world.form.agent
+            );
+            assert!(answer.stderr.contains("cannot be checked"), "{answer:?}");
+        }
+        // An event of another kind is none of ours.
+        let event = world.form.agent.table().keys.event;
+        let other = json!({ event: "SomethingNew" });
+        assert!(world.hook(&other).is_silent());
+    }
+}
+
+#[test]
+fn a_damaged_record_leaves_reading() {
+    for world in worlds() {
+        let world = world.skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
+        let _ = fs::remove_dir_all(world.home().join(".local"));
+        assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
+        assert!(world.activate("pdf").is_denied() || world.form.skill.is_empty());
+    }
+}
+
+#[test]
+fn a_damaged_policy_or_configuration_closes() {
+    for world in worlds() {
+        let agent = world.form.agent;
+        world.file("policy/policy.toml", "garbage");
+        assert!(world.run("touch x").is_denied(), "{agent}");
+        fs::remove_file(world.home().parent().unwrap().join("policy/policy.toml")).unwrap();
+        let world = world.skill("pdf", "allowed-tools: Bash").config("garbage");
+        assert!(
+            world.run("touch x").is_silent(),
+            "{agent}: nothing is active"
+        );
+    }
+}
+
+#[test]
+fn what_decides_cannot_be_changed_under_any_list() {
+    for world in worlds() {
+        let agent = world.form.agent;
+        let world = world.skill("pdf", "allowed-tools: Bash, Write, Edit, Read");
+        world.activate("pdf");
+        let home = world.home();
+        for file in [
+            home.join(".claude/settings.json"),
+            home.join(".codex/hooks.json"),
+            home.join(".codex/config.toml"),
+            home.join(".copilot/hooks/x.json"),
+            home.join(".gemini/settings.json"),
+            home.join(".qwen/settings.json"),
+            home.join(".config/opencode/plugins/agent-skills.js"),
+            world.project().join(".claude/settings.local.json"),
+            world.project().join(".github/hooks/x.json"),
+            world.project().join(".codex/config.toml"),
+            world.data().join("config.toml"),
+            home.join(world.form.skills).join("pdf/SKILL.md"),
+        ] {
+            assert!(
+                world.write(&file).is_denied(),
+                "{agent}: {}",
+                file.display()
+            );
+            let command = format!("rm -f {}", file.display());
+            assert!(world.run(&command).is_denied(), "{agent}: {command}");
+        }
+        let ours = Path::new(env!("CARGO_BIN_EXE_agent-skills")).display();
+        assert!(
+            world.run(&format!("{ours} deactivate")).is_denied(),
+            "{agent}"
+        );
+        assert!(world.run("touch x").is_silent(), "{agent}");
+    }
+}
+
+#[test]
+fn a_policy_denies_in_every_agent_and_mode() {
+    for world in worlds() {
+        for mode in ["restrict", "grant", "both", "ask"] {
+            world.file("policy/policy.toml", "[tools]\ndeny = [\"Bash(curl:*)\"]\n");
+            let world = World {
+                mode: Some(mode),
+                ..World::of(world.form)
+            };
+            world.file("policy/policy.toml", "[tools]\ndeny = [\"Bash(curl:*)\"]\n");
+            assert!(
+                world.run("curl x").is_denied(),
+                "{} {mode}",
+                world.form.agent
+            );
+            assert!(
+                world.run("touch x").is_silent(),
+                "{} {mode}",
+                world.form.agent
+            );
+        }
+    }
+}
+
+#[test]
+fn reading_the_skills_own_files_needs_no_entry() {
+    for (form, tool, key) in [
+        (&claude_code::FORM, "Read", "file_path"),
+        (&copilot::FORM, "Read", "path"),
+        (&gemini::FORM, "read_file", "file_path"),
+        (&opencode::FORM, "read", "filePath"),
+    ] {
+        let world = World::of(form).skill("pdf", "allowed-tools: Bash(git log:*)");
+        let file = format!("home/{}/pdf/references/a.md", form.skills);
+        world.file(&file, "x");
+        world.activate("pdf");
+        let own = world.home().join(form.skills).join("pdf/references/a.md");
+        assert!(
+            world.call(tool, json!({ key: own })).is_silent(),
+            "{}",
+            form.agent
+        );
+        let other = world.project().join("secret");
+        assert!(
+            world.call(tool, json!({ key: other })).is_denied(),
+            "{}",
+            form.agent
+        );
+        let link = world.home().join(form.skills).join("pdf/references/link");
+        std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+        assert!(
+            world.call(tool, json!({ key: link })).is_denied(),
+            "{}",
+            form.agent
+        );
+    }
+}
+
+#[test]
+fn the_last_call_is_known_by_a_files_time() {
+    for world in worlds() {
+        world.run("ls");
+        let seen = world
+            .data()
+            .join(format!("hosts/{}.seen", world.form.agent));
+        assert!(seen.exists(), "{}", world.form.agent);
+    }
+}

@@ -1,0 +1,208 @@
+//! Claude Code.
+
+use agent_skills::host::Agent;
+use serde_json::{Value, json};
+
+use super::{Form, World};
+
+pub static FORM: Form = Form {
+    agent: Agent::ClaudeCode,
+    release: "claude-code-2.1.330",
+    shell: ("pre-tool-use-bash", "Bash"),
+    skills: ".claude/skills",
+    skill: "pre-tool-use-skill",
+    write: ("Write", "file_path"),
+    keys: ["session_id", "prompt_id", "cwd"],
+};
+
+fn typed(world: &World, name: &str, arguments: &str) -> Value {
+    let mut payload = world.payload("user-prompt-expansion-typed");
+    payload["command_name"] = json!(name);
+    payload["command_args"] = json!(arguments);
+    payload
+}
+
+#[test]
+fn a_typed_name_activates_before_the_first_call() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    assert!(
+        world
+            .hook(&world.payload("user-prompt-submit-typed"))
+            .is_silent()
+    );
+    assert!(world.hook(&typed(&world, "pdf", "")).is_silent());
+    assert!(world.run("touch evil").is_denied());
+    // A built-in command or one of another kind is none of ours.
+    assert!(world.hook(&typed(&world, "help", "")).is_silent());
+}
+
+#[test]
+fn commands_run_at_activation_need_the_skills_own_list() {
+    let with_body = |list: &str, body: &str| {
+        let world = World::of(&FORM);
+        let text = format!("---\nname: pdf\ndescription: d\n{list}\n---\n{body}\n");
+        world.file("home/.claude/skills/pdf/SKILL.md", &text);
+        world
+    };
+    for (list, body, args, allowed) in [
+        ("allowed-tools: Bash(git log:*)", "!`git log -3`", "", true),
+        (
+            "allowed-tools: Bash(git log:*)",
+            "!`git log -3; touch x`",
+            "",
+            false,
+        ),
+        ("allowed-tools: Read", "```!\ntouch x\n```", "", false),
+        ("", "!`touch x`", "", true),
+        ("disallowed-tools: Bash(touch:*)", "!`touch x`", "", false),
+        (
+            "allowed-tools: Bash(git log:*)",
+            "see (!`touch x`)",
+            "",
+            true,
+        ),
+        (
+            "allowed-tools: Bash(git log:*)",
+            "!`git log $1`",
+            "main",
+            true,
+        ),
+        (
+            "allowed-tools: Bash(git log:*)",
+            "!`git log $1`",
+            "x; touch y",
+            false,
+        ),
+        (
+            "allowed-tools: Bash(git log:*)",
+            "!`git $ARGUMENTS`",
+            "push",
+            false,
+        ),
+    ] {
+        let world = with_body(list, body);
+        let mut by_tool = world.payload("pre-tool-use-skill");
+        by_tool["tool_input"] = json!({"skill": "pdf", "args": args});
+        let answer = world.hook(&by_tool);
+        assert_eq!(
+            !answer.is_denied(),
+            allowed,
+            "{list} {body} {args}: {answer:?}"
+        );
+        let world = with_body(list, body);
+        let answer = world.hook(&typed(&world, "pdf", args));
+        assert_eq!(
+            !answer.is_denied(),
+            allowed,
+            "typed {list} {body} {args}: {answer:?}"
+        );
+    }
+}
+
+#[test]
+fn nested_and_plugin_skills_are_found() {
+    let text = "---\nname: deploy\ndescription: d\nallowed-tools: Read\n---\n";
+    for (file, name) in [
+        (
+            "project/apps/web/.claude/skills/deploy/SKILL.md",
+            "apps/web:deploy",
+        ),
+        ("project/apps/web/.claude/skills/deploy/SKILL.md", "deploy"),
+        (
+            "home/.claude/plugins/cache/m/ops/1.0/skills/deploy/SKILL.md",
+            "ops:deploy",
+        ),
+    ] {
+        let world = World::of(&FORM);
+        world.file(file, text);
+        let activated = world.activate(name);
+        if file.starts_with("project") {
+            assert!(activated.is_denied(), "untrusted: {activated:?}");
+            let (_, reason) = activated.decision();
+            assert!(reason.contains("until you trust it"), "{reason}");
+            continue;
+        }
+        assert!(activated.is_silent(), "{activated:?}");
+        assert!(world.run("touch evil").is_denied(), "{name}");
+    }
+}
+
+#[test]
+fn a_skill_that_ships_inside_the_agent_restricts_nothing() {
+    let world = World::of(&FORM);
+    assert!(world.activate("built-in").is_silent());
+    assert!(world.run("touch x").is_silent());
+    assert!(
+        world.audit().contains("\"unknown-skill\""),
+        "{}",
+        world.audit()
+    );
+}
+
+#[test]
+fn a_grant_begins_when_the_agent_has_activated_the_skill() {
+    let list = "allowed-tools: Bash(git log:*), Bash, Write(docs/**), Read";
+    let world = World::of(&FORM).skill("pdf", list).in_mode("grant");
+    let allowed = |command: &str| world.run(command).decision().0;
+    assert!(world.activate("pdf").is_silent());
+    assert_eq!(
+        allowed("git log -3"),
+        "silence",
+        "Claude may yet refuse the skill"
+    );
+    let mut done = world.payload("post-tool-use-skill");
+    done["tool_input"] = json!({"skill": "pdf"});
+    assert!(world.hook(&done).is_silent());
+    assert_eq!(allowed("git log -3"), "allow");
+    assert_eq!(
+        allowed("git log -3 && touch x"),
+        "silence",
+        "a bare entry proves nothing"
+    );
+    assert_eq!(allowed("git log \"$(touch x)\""), "silence");
+    let docs = world.project().join("docs/x");
+    assert_eq!(world.write(&docs).decision().0, "allow");
+    assert_eq!(
+        world.write(&world.project().join("x")).decision().0,
+        "silence"
+    );
+}
+
+#[test]
+fn both_denies_and_grants() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    let world = world.in_mode("both");
+    assert!(world.hook(&typed(&world, "pdf", "")).is_silent());
+    assert_eq!(world.run("git log").decision().0, "allow");
+    assert!(world.run("touch x").is_denied());
+}
+
+#[test]
+fn the_person_is_asked_about_what_is_not_listed() {
+    let list = "allowed-tools: Read\ndisallowed-tools: Bash(rm:*)";
+    let world = World::of(&FORM)
+        .skill("pdf", list)
+        .config("hosts.claude-code.mode = \"ask\"\n");
+    world.activate("pdf");
+    let (decision, reason) = world.run("touch x").decision();
+    assert_eq!(decision, "ask");
+    assert!(
+        reason.contains("the active skill `pdf` does not permit it"),
+        "{reason}"
+    );
+    assert!(world.run("rm x").is_denied(), "a denial is no question");
+    assert!(world.audit().contains("\"asked\""));
+}
+
+#[test]
+fn settings_read_by_other_agents_are_judged_by_their_tables() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    let copilot = World::of(&super::copilot::FORM);
+    let mut skill = copilot.payload("pre-tool-use-skill");
+    skill["tool_input"] = json!({"skill": "pdf"});
+    assert!(world.hook(&skill).is_silent());
+    let mut bash = copilot.payload("pre-tool-use-bash");
+    bash["tool_input"]["command"] = json!("touch x");
+    assert!(world.hook(&bash).is_denied());
+    assert!(world.audit().contains("\"copilot\""));
+}

@@ -1,0 +1,62 @@
+//! GitHub Copilot CLI.
+
+use agent_skills::host::Agent;
+use serde_json::json;
+
+use super::{Form, World};
+
+pub static FORM: Form = Form {
+    agent: Agent::Copilot,
+    release: "copilot-1.0.102",
+    shell: ("pre-tool-use-bash", "Bash"),
+    skills: ".copilot/skills",
+    skill: "pre-tool-use-skill",
+    write: ("Write", "path"),
+    keys: ["session_id", "", "cwd"],
+};
+
+#[test]
+fn a_subagent_belongs_to_the_session_that_started_it() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    world.activate("pdf");
+    let mut prompt = world.payload("user-prompt-submit-agent");
+    let mut call = world.payload("pre-tool-use-bash-agent");
+    for payload in [&mut prompt, &mut call] {
+        payload["session_id"] = json!("sub");
+        payload["parent_agent_id"] = json!(world.session);
+    }
+    assert!(world.hook(&prompt).is_silent());
+    assert!(world.hook(&call).is_denied());
+}
+
+#[test]
+fn a_patch_as_text_names_its_files() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Edit(docs/**)");
+    world.activate("pdf");
+    assert!(
+        world
+            .hook(&world.payload("pre-tool-use-edit-2"))
+            .is_denied()
+    );
+    let patch = world.payload("pre-tool-use-edit-2").to_string();
+    let inside = patch.replace("patched.txt", "docs/patched.txt");
+    assert!(world.hook_with(inside.as_bytes(), &|_| {}).is_silent());
+}
+
+#[test]
+fn every_searched_path_counts() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Grep(./docs/**), Bash(git log:*)");
+    world.activate("pdf");
+    let docs = world.project().join("docs/a");
+    assert!(
+        world
+            .call("Grep", json!({"pattern": "x", "paths": docs}))
+            .is_silent()
+    );
+    assert!(
+        world
+            .call("Grep", json!({"pattern": "x", "paths": [docs, "/etc"]}))
+            .is_denied()
+    );
+    assert!(world.hook(&world.payload("pre-tool-use-grep")).is_denied());
+}

@@ -1,0 +1,47 @@
+//! Gemini CLI.
+
+use agent_skills::host::Agent;
+use serde_json::json;
+
+use super::{Form, World};
+
+pub static FORM: Form = Form {
+    agent: Agent::Gemini,
+    release: "gemini-0.61.0",
+    shell: ("before-tool-run-shell-command", "run_shell_command"),
+    skills: ".gemini/skills",
+    skill: "before-tool-activate-skill",
+    write: ("write_file", "file_path"),
+    keys: ["session_id", "", "cwd"],
+};
+
+#[test]
+fn its_answer_is_its_own() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    world.activate("pdf");
+    let answer = world.run("touch x").json();
+    assert_eq!(answer["decision"], "deny");
+    assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
+}
+
+#[test]
+fn a_command_begins_in_its_directory() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
+    world.activate("pdf");
+    let run = |directory: &str| {
+        let arguments = json!({"command": "./run.sh", "dir_path": directory});
+        world.call("run_shell_command", arguments)
+    };
+    assert!(run(".").is_silent());
+    assert!(run("sub").is_denied(), "another program of that name");
+}
+
+#[test]
+fn every_address_in_a_text_counts() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: WebFetch(domain:a.org)");
+    world.activate("pdf");
+    let fetch = |prompt: &str| world.call("web_fetch", json!({ "prompt": prompt }));
+    assert!(fetch("summarize https://a.org/x").is_silent());
+    assert!(fetch("compare https://a.org/x with https://b.org").is_denied());
+    assert!(fetch("whatever you like").is_denied());
+}
