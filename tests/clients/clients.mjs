@@ -25,7 +25,9 @@ const codexVendor = (cache) => {
   return existsSync(vendor) ? join(vendor, readdirSync(vendor)[0]) : vendor;
 };
 
-const shell = (tool, key = "command", more = {}) => (command) => ({ tool, args: { [key]: command, ...more } });
+const shell =
+  (tool, key = "command", more = {}) =>
+  (command) => ({ tool, args: { [key]: command, ...more } });
 
 export const clients = {
   "claude-code": {
@@ -61,10 +63,10 @@ export const clients = {
     npm: "@openai/codex",
     program: (cache) => [join(codexVendor(cache), "bin/codex")],
     env: () => ({ MOCK_KEY: "none" }),
-    setUp: ({ home, port, model = "gpt-5.5" }) =>
+    setUp: ({ home, port }) =>
       write(
         join(home, ".codex/config.toml"),
-        `model = "${model}"
+        `model = "gpt-5.5"
 model_provider = "mock"
 
 [model_providers.mock]
@@ -72,11 +74,15 @@ name = "mock"
 base_url = "http://127.0.0.1:${port}/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
+
+[features]
+multi_agent_v2 = true
 `,
       ),
-    args: (prompt, { resumed }) => [
+    args: (prompt, { resumed, model }) => [
       "exec",
       ...(resumed ? ["resume", "--last"] : []),
+      ...(model ? ["-m", model] : []),
       "--dangerously-bypass-hook-trust",
       "--dangerously-bypass-approvals-and-sandbox",
       "--skip-git-repo-check",
@@ -91,7 +97,8 @@ env_key = "MOCK_KEY"
         args: `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch\n`,
       }),
       read: (path) => ({ tool: "exec_command", args: { cmd: `cat ${path}` } }),
-      agent: (message) => ({ tool: "spawn_agent", args: { message } }),
+      wait: () => ({ tool: "wait_agent", namespace: "collaboration", args: { timeout_ms: 10000 } }),
+      agent: (message) => ({ tool: "spawn_agent", namespace: "collaboration", args: { task_name: "helper", message } }),
     },
   },
 
@@ -100,15 +107,16 @@ env_key = "MOCK_KEY"
     program: (cache) => [under(cache, "copilot", "@github/copilot-linux-x64/copilot")],
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
-      COPILOT_MODEL: "gpt-5.5",
+      COPILOT_MODEL: "mock",
       COPILOT_PROVIDER_API_KEY: "none",
       COPILOT_OFFLINE: "true",
       COPILOT_AUTO_UPDATE: "false",
     }),
-    args: (prompt, { asks, resumed }) => [
+    args: (prompt, { asks, resumed, model }) => [
       "-p",
       prompt,
       ...(asks ? [] : ["--allow-all-tools"]),
+      ...(model ? ["--model", model] : []),
       ...(resumed ? ["--continue"] : ["--trust-folder"]),
     ],
     skills: ".github/skills",
@@ -195,7 +203,7 @@ env_key = "MOCK_KEY"
       npm_config_registry: `http://127.0.0.1:${port}/`,
       PATH: `${join(codexVendor(cache), "codex-path")}:${process.env.PATH}`,
     }),
-    setUp: ({ home, port }) =>
+    setUp: ({ home, project, port }) => {
       write(
         join(home, ".config/opencode/opencode.json"),
         JSON.stringify({
@@ -209,7 +217,14 @@ env_key = "MOCK_KEY"
             },
           },
         }),
-      ),
+      );
+      // It installs its plugin library wherever it finds a configuration, unless a lockfile says that it is there.
+      for (const folder of [join(home, ".config/opencode"), join(project, ".opencode")]) {
+        mkdirSync(join(folder, "node_modules"), { recursive: true });
+        const installed = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
+        write(join(folder, "package-lock.json"), JSON.stringify(installed));
+      }
+    },
     args: (prompt, { resumed, command }) => [
       "run",
       ...(resumed ? ["--continue"] : []),

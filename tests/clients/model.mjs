@@ -15,8 +15,8 @@ const textOf = (content) =>
   typeof content === "string"
     ? content
     : (content ?? [])
-        .filter((part) => typeof part.text === "string" && part.type !== "tool_result")
-        .map((part) => part.text)
+        .filter((part) => part.type !== "tool_result")
+        .map((part) => part.text ?? part.encrypted_content ?? "")
         .join("\n");
 
 /** What each dialect's request says, as `{user: text}` and `{turn: true}` (the model called tools), in order. */
@@ -68,6 +68,7 @@ function next(dialect, body, scripts) {
     } else if (entry.turn) step += 1;
   }
   const turn = scripts[script]?.[step];
+  turn?.before?.();
   if (!turn || turn.text) return { text: turn?.text ?? "ok" };
   calls += 1;
   const list = Array.isArray(turn) ? turn : [turn];
@@ -127,8 +128,9 @@ const answer = {
     const tool_calls = turn.calls?.map(({ id, tool, args }, index) => ({
       index,
       id,
-      type: "function",
-      function: { name: tool, arguments: JSON.stringify(args) },
+      ...(typeof args === "string"
+        ? { type: "custom", custom: { name: tool, input: args } }
+        : { type: "function", function: { name: tool, arguments: JSON.stringify(args) } }),
     }));
     const said = { role: "assistant", content: turn.text ?? null, ...(tool_calls && { tool_calls }) };
     const finish_reason = tool_calls ? "tool_calls" : "stop";
@@ -192,7 +194,7 @@ const dialects = [
 
 /**
  * Listens on a free loopback port. `scripts` maps a script's name to its turns; a turn is `{text}`, `{tool, args}` or
- * a list of the latter (calls made at once). `log` gets every request's path and body.
+ * a list of the latter (calls made at once); what it has as `before` is run when it is asked for. `log` gets every request's path and body.
  */
 export function model(scripts, log = () => {}) {
   const server = createServer((request, response) => {

@@ -4,101 +4,17 @@
 //
 // The default is the place where the suite reads them. The hook is a script that keeps its standard input and answers nothing.
 
-import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { clients, version as versionIn } from "./clients.mjs";
 import { model } from "./model.mjs";
+import { connect, kept, mark } from "./recorder.mjs";
 import { cache, say, world } from "./run-client.mjs";
 
 const version = (name) => versionIn(name, cache);
 const here = dirname(fileURLToPath(import.meta.url));
-
-const merge = (path, more) => {
-  mkdirSync(dirname(path), { recursive: true });
-  let old = {};
-  try {
-    old = JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    // There is none yet.
-  }
-  writeFileSync(path, JSON.stringify({ ...old, ...more }, null, 2));
-};
-
-const CLAUDE_EVENTS = [
-  "PreToolUse",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "UserPromptSubmit",
-  "UserPromptExpansion",
-  "PermissionRequest",
-  "SessionStart",
-  "SessionEnd",
-  "SubagentStart",
-  "SubagentStop",
-  "PreCompact",
-  "Stop",
-];
-
-const claudeShaped = (command, events) => ({
-  hooks: Object.fromEntries(
-    events.map((event) => [event, [{ matcher: "*", hooks: [{ type: "command", command, timeout: 10 }] }]]),
-  ),
-});
-
-const stdio = { command: process.execPath, args: [join(here, "mcp.mjs")] };
-const servers = { mcpServers: { "agent-skills": stdio } };
-
-/** How the recorder and the MCP server are made known to each client. */
-const connect = {
-  "claude-code": ({ home, project }, hook) => {
-    merge(join(home, ".claude/settings.json"), claudeShaped(hook, CLAUDE_EVENTS));
-    merge(join(home, ".claude.json"), { ...servers, projects: { [project]: { hasTrustDialogAccepted: true } } });
-  },
-  codex: ({ home }, hook) => {
-    merge(join(home, ".codex/hooks.json"), claudeShaped(hook, CLAUDE_EVENTS.filter((event) => !/Failure|Expansion/.test(event))));
-    const config = join(home, ".codex/config.toml");
-    const server = `\n[mcp_servers.agent-skills]\ncommand = ${JSON.stringify(stdio.command)}\nargs = ${JSON.stringify(stdio.args)}\n`;
-    writeFileSync(config, readFileSync(config, "utf8") + server);
-  },
-  copilot: ({ home }, hook) => {
-    merge(join(home, ".copilot/hooks/record.json"), { version: 1, ...claudeShaped(hook, CLAUDE_EVENTS) });
-    merge(join(home, ".copilot/mcp-config.json"), { mcpServers: { "agent-skills": { type: "local", tools: ["*"], ...stdio } } });
-  },
-  gemini: ({ home }, hook) => {
-    const events = ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeToolSelection", "SessionStart", "SessionEnd"];
-    merge(join(home, ".gemini/settings.json"), {
-      ...servers,
-      hooks: Object.fromEntries(
-        events.map((event) => [event, [{ matcher: ".*", hooks: [{ type: "command", command: hook, timeout: 10000 }] }]]),
-      ),
-    });
-  },
-  "qwen-code": ({ home }, hook) => merge(join(home, ".qwen/settings.json"), { ...servers, ...claudeShaped(hook, CLAUDE_EVENTS) }),
-  opencode: ({ home, records }) => {
-    merge(join(home, ".config/opencode/opencode.json"), {
-      mcp: { "agent-skills": { type: "local", command: [stdio.command, ...stdio.args] } },
-    });
-    mkdirSync(join(home, ".config/opencode/plugins"), { recursive: true });
-    const names = ["tool.execute.before", "tool.execute.after", "chat.message", "command.execute.before", "permission.ask"];
-    writeFileSync(
-      join(home, ".config/opencode/plugins/record.js"),
-      `import { writeFileSync } from "node:fs";
-let count = 0;
-const keep = (hook_event_name, input, output) =>
-  writeFileSync(\`${records}/\${String(++count).padStart(4, "0")}.json\`, JSON.stringify({ hook_event_name, input, output }));
-export const Record = async (context) => {
-  keep("plugin", Object.fromEntries(Object.entries(context).filter(([, value]) => typeof value === "string")));
-  return {
-    ${names.map((event) => `"${event}": async (input, output) => keep("${event}", input, output),`).join("\n    ")}
-    event: async ({ event }) => { if (/^session\\.(created|deleted|idle)/.test(event.type)) keep("event", event); },
-  };
-};
-`,
-    );
-  },
-};
 
 const skill = (name, body, more = "") =>
   `---\nname: ${name}\ndescription: Use for ${name}.\nallowed-tools: Read Bash(git log:*)\n${more}---\n${body}\n`;
@@ -119,21 +35,25 @@ const own = {
     { tool: "exec_command", args: { cmd: "echo there", workdir: "sub" } },
     { tool: "exec_command", args: { cmd: "cat", tty: true, yield_time_ms: 250 } },
     { tool: "view_image", args: { path: "a.png" } },
-    { tool: "apply_patch", args: "*** Begin Patch\n*** Update File: new.txt\n@@\n-text\n+other\n*** Move to: moved.txt\n*** End Patch\n" },
-    { tool: "apply_patch", args: "*** Begin Patch\n*** Update File: new.txt\n*** Move to: moved.txt\n@@\n-text\n+other\n*** End Patch\n" },
+    {
+      tool: "apply_patch",
+      args: "*** Begin Patch\n*** Update File: new.txt\n@@\n-text\n+other\n*** Move to: moved.txt\n*** End Patch\n",
+    },
+    {
+      tool: "apply_patch",
+      args: "*** Begin Patch\n*** Update File: new.txt\n*** Move to: moved.txt\n@@\n-text\n+other\n*** End Patch\n",
+    },
     { tool: "use_skill", namespace: "mcp__agent_skills", args: { name: "probe" } },
     { tool: "mcp__agent_skills__use_skill", args: { name: "probe" } },
   ],
   copilot: [
     { tool: "edit", args: { path: "PROJECT/new.txt", old_str: "text", new_str: "other" } },
     { tool: "glob", args: { pattern: "*.txt" } },
-    { tool: "rg", args: { pattern: "text", paths: "." } },
     { tool: "grep", args: { pattern: "text", paths: "." } },
     { tool: "web_fetch", args: { url: "http://127.0.0.1:9/page" } },
     { tool: "bash", args: { command: "cat", description: "typed into", mode: "async", shellId: "one" } },
     { tool: "write_bash", args: { shellId: "one", input: "x", delay: 1 } },
     { tool: "sql", args: { description: "look", query: "select 1" } },
-    { tool: "apply_patch", args: "*** Begin Patch\n*** Add File: PROJECT/patched.txt\n+text\n*** End Patch\n" },
     { tool: "agent-skills-use_skill", args: { name: "probe" } },
   ],
   gemini: [
@@ -168,15 +88,28 @@ const own = {
   ],
 };
 
+/** What a client offers to a model that it knows, and to no other. */
+const known = {
+  codex: {
+    model: "gpt-5.6-sol",
+    steps: [
+      "await tools.exec_command({ cmd: 'echo nested' })",
+      "await tools.apply_patch('*** Begin Patch\\n*** Add File: nested.txt\\n+text\\n*** End Patch\\n')",
+      "await tools.mcp__agent_skills__use_skill({ name: 'probe' })",
+    ].map((js) => ({ tool: "exec", args: `text(JSON.stringify(${js}));` })),
+  },
+  copilot: {
+    model: "gpt-5.5",
+    steps: [
+      { tool: "apply_patch", args: "*** Begin Patch\n*** Add File: PROJECT/patched.txt\n+text\n*** End Patch\n" },
+      { tool: "rg", args: { pattern: "text", paths: "." } },
+    ],
+  },
+};
+
 async function record(name, directory) {
   const client = clients[name];
   const place = world();
-  place.records = join(place.root, "records");
-  mkdirSync(place.records);
-  const script = join(place.root, "record");
-  // Quick, and without a program of its own but `cat`: a hook for the end of a session has little time.
-  writeFileSync(script, `#!/bin/sh\nexec cat >"${place.records}/$(date +%s%N)-$$.json"\n`);
-  chmodSync(script, 0o755);
 
   const tools = client.tools;
   const scripts = {
@@ -189,12 +122,13 @@ async function record(name, directory) {
       tools.shell("exit 3"),
       [tools.shell("echo one"), tools.shell("echo two")],
       tools.agent("help [[sub]]"),
-      ...(name === "codex" ? [{ tool: "wait_agent", args: { targets: [], timeout_ms: 10000 } }] : []),
+      ...(name === "codex" ? [{ tool: "wait_agent", namespace: "collaboration", args: { timeout_ms: 10000 } }] : []),
       { text: "done" },
     ],
     sub: [tools.shell("echo sub"), { text: "sub done" }],
     again: [tools.shell("echo again"), { text: "done" }],
     typed: [tools.shell("echo typed"), { text: "done" }],
+    known: [...(known[name]?.steps ?? []), { text: "done" }],
   };
   const requests = [];
   const { server, port } = await model(scripts, (method, path, body) => requests.push({ method, path, body }));
@@ -203,11 +137,20 @@ async function record(name, directory) {
   for (const key of Object.keys(scripts)) scripts[key] = JSON.parse(inPlace(JSON.stringify(scripts[key])));
 
   client.setUp?.(place);
-  connect[name](place, script);
+  connect(name, place);
   mkdirSync(join(place.project, "sub"));
   writeFileSync(join(place.project, "a.txt"), "text\n");
-  writeFileSync(join(place.project, "a.png"), Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"));
-  for (const [skillName, body] of [["probe", "# Probe\n\nDo it. $ARGUMENTS"], ["live", "# Live\n\n!`echo live >/dev/null`\n\n$ARGUMENTS"]]) {
+  writeFileSync(
+    join(place.project, "a.png"),
+    Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+      "base64",
+    ),
+  );
+  for (const [skillName, body] of [
+    ["probe", "# Probe\n\nDo it. $ARGUMENTS"],
+    ["live", "# Live\n\n!`echo live >/dev/null`\n\n$ARGUMENTS"],
+  ]) {
     const folder = join(place.project, client.skills, skillName);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "SKILL.md"), skill(skillName, body));
@@ -221,29 +164,24 @@ async function record(name, directory) {
     ["go [[again]]", { resumed: true }],
     [typed, typedOptions],
     [typed.replace("probe", "live"), name === "opencode" ? { command: "live" } : {}],
+    ...(known[name] ? [["go [[known]]", { model: known[name].model }]] : []),
   ]) {
     const said = await say(name, place, prompt, options);
     outputs.push({ prompt, ...said });
-    writeFileSync(join(place.records, `${Date.now()}000000-prompt.mark`), "");
+    mark(place);
   }
   server.close();
   server.closeAllConnections();
-  const stable = (text) =>
-    text
-      .replaceAll(place.project.replaceAll("/", "-"), "-work-project")
-      .replaceAll(place.project, "/work/project")
-      .replaceAll(place.home, "/home/u")
-      .replaceAll(place.root, "/work")
-      .replaceAll(`:${port}/`, ":1/");
-  const phases = ["", "resumed", "typed", "typed-live"];
+  const phases = ["", "resumed", "typed", "typed-live", "known"];
   const events = [];
-  for (const file of readdirSync(place.records).sort()) {
-    if (file.endsWith(".mark")) phases.shift();
-    else events.push({ phase: phases[0], event: JSON.parse(stable(readFileSync(join(place.records, file), "utf8"))) });
+  for (const event of kept(place)) {
+    if (event) events.push({ phase: phases[0], event });
+    else phases.shift();
   }
   place.remove();
   keep(directory ?? join(here, "../it/agents/payloads", `${name}-${version(name)}`), events);
-  if (process.env.RECORD_LOG) writeFileSync(process.env.RECORD_LOG, JSON.stringify({ outputs, requests, events }, null, 1));
+  if (process.env.RECORD_LOG)
+    writeFileSync(process.env.RECORD_LOG, JSON.stringify({ outputs, requests, events }, null, 1));
   console.log(name, outputs.map(({ code, ms }) => `${code} ${ms} ms`).join(", "), `${events.length} events`);
 }
 
@@ -252,7 +190,9 @@ const short = (value) => {
   if (typeof value === "string") return value.length > 600 ? `${value.slice(0, 600)}…` : value;
   if (Array.isArray(value)) return value.slice(0, 4).map(short);
   if (value && typeof value === "object") {
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === "llm_request" ? {} : short(inner)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, key === "llm_request" ? {} : short(inner)]),
+    );
   }
   return value;
 };
@@ -261,7 +201,9 @@ const short = (value) => {
 const wanted = (event, tool, phase) => {
   if (/^(Post|After|tool.execute.after)/.test(event)) return !phase && /skill|shell|bash/i.test(tool);
   if (/End|^Stop|AfterAgent|permissionRequest/.test(event)) return !phase;
-  if (event === "BeforeToolSelection" || event === "SessionStart") return phase !== "typed" && phase !== "typed-live";
+  if (/^(BeforeToolSelection|SessionStart|plugin|event)$/.test(event))
+    return phase === "" || (phase === "resumed" && event === "SessionStart");
+  if (phase === "known") return event === "PreToolUse";
   return phase !== "typed-live" || /Expansion|command/.test(event);
 };
 
@@ -271,15 +213,34 @@ function keep(directory, events) {
   mkdirSync(directory, { recursive: true });
   const seen = new Set();
   const counts = {};
+  // opencode's subagents are sessions of their own.
+  const children = new Set();
   for (const { phase, event } of events) {
     const tool = event.tool_name ?? event.input?.tool ?? event.input?.type;
     const input = event.tool_input ?? event.output?.args;
-    const of = [event.hook_event_name ?? event.hookName, tool, phase, event.agent_id || event.input?.sessionID !== undefined ? event.agent_id && "agent" : ""];
+    const info = event.input?.properties?.info ?? {};
+    if (info.parentID) children.add(info.id);
+    const isAgent = event.agent_id || children.has(event.input?.sessionID ?? info.id);
+    const of = [event.hook_event_name ?? event.hookName, tool, phase, isAgent ? "agent" : ""];
     if (!wanted(of[0], tool ?? "", phase)) continue;
-    const key = JSON.stringify([...of, typeof input === "object" ? Object.keys(input ?? {}) : "text", event.cwd, Boolean(event.prompt), Boolean(event.error)]);
+    const key = JSON.stringify([
+      ...of,
+      typeof input === "object" ? Object.keys(input ?? {}) : "text",
+      event.cwd,
+      Boolean(event.prompt),
+      Boolean(event.error),
+    ]);
     if (seen.has(key)) continue;
     seen.add(key);
-    const base = of.filter(Boolean).map((word) => word.replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[^A-Za-z0-9-]+/g, "-").toLowerCase()).join("-");
+    const base = of
+      .filter(Boolean)
+      .map((word) =>
+        word
+          .replace(/([a-z])([A-Z])/g, "$1-$2")
+          .replace(/[^A-Za-z0-9-]+/g, "-")
+          .toLowerCase(),
+      )
+      .join("-");
     counts[base] = (counts[base] ?? 0) + 1;
     const file = counts[base] > 1 ? `${base}-${counts[base]}.json` : `${base}.json`;
     writeFileSync(join(directory, file), `${JSON.stringify(short(event), null, 2)}\n`);

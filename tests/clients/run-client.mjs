@@ -11,15 +11,22 @@ const DEADLINE_MS = 60_000;
 
 /** Where `install` puts the clients. */
 export const cache =
-  process.env.AGENT_SKILLS_CLIENTS || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "agent-skills-clients");
+  process.env.AGENT_SKILLS_CLIENTS ||
+  join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "agent-skills-clients");
 
 /** A home and a project that nobody has used; `remove` takes them away. */
 export function world() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-skills-clients-")));
-  const [home, project] = ["home", "project"].map((name) => join(root, name));
-  mkdirSync(home);
-  mkdirSync(project);
-  return { root, home, project, cache, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+  const [home, project, temporary] = ["home", "project", "tmp"].map((name) => join(root, name));
+  for (const folder of [home, project, temporary]) mkdirSync(folder);
+  return {
+    root,
+    home,
+    project,
+    temporary,
+    cache,
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
 /** Says `prompt` to the client and waits for its end: `{code, output, ms}`. Nothing of our environment reaches it. */
@@ -36,6 +43,7 @@ export function say(name, place, prompt, options = {}) {
       HOME: place.home,
       TERM: "dumb",
       SHELL: "/bin/bash",
+      TMPDIR: place.temporary,
       LANG: "C.UTF-8",
       ...client.env(place),
       ...options.env,

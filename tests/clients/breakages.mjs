@@ -1,0 +1,75 @@
+// What a scenario does to a connected client behind its back, or as its user. Each gets the client's name, its place and
+// `ours`, which runs the program as a person would.
+
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const write = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+};
+
+/** Every file below, by its path. */
+const files = (folder, root = folder) =>
+  readdirSync(folder).flatMap((entry) => {
+    const path = join(folder, entry);
+    const stat = lstatSync(path);
+    if (stat.isDirectory()) return files(path, root);
+    return stat.isFile() ? [[relative(root, path), readFileSync(path, "latin1")]] : [];
+  });
+
+const data = ({ home }) => join(home, ".local/share/agent-skills");
+
+/** What we keep for ourselves, which is not the client's configuration. */
+const isOurs = ([path]) => /^\.local\/(share|state|bin)\//.test(path);
+
+const configuration = ({ home, project }) =>
+  JSON.stringify({ home: files(home).filter((file) => !isOurs(file)), project: files(project) });
+
+const EXEC_FORM = (command, event) => `{ "hooks" : {"${event}":[
+      { "matcher":"*",  "hooks":[ {"type":"command","command":${JSON.stringify(command)}} ] }]},
+   "unknownToUs": [1,2 , 3] }
+`;
+
+/** A hook of the user's own in each client, oddly laid out; it touches `own-ran`. */
+const own = {
+  "claude-code": ({ home }, command) => write(join(home, ".claude/settings.json"), EXEC_FORM(command, "PreToolUse")),
+  codex: ({ home }, command) =>
+    write(join(home, ".codex/hooks.json"), EXEC_FORM(command, "PreToolUse").replace(/,\s*"unknownToUs".*\]/, "")),
+  copilot: ({ home }, command) =>
+    write(join(home, ".copilot/hooks/own.json"), EXEC_FORM(command, "PreToolUse").replace("{", '{ "version": 1,')),
+  gemini: ({ home }, command) =>
+    write(
+      join(home, ".gemini/settings.json"),
+      EXEC_FORM(command, "BeforeTool")
+        .replace('"*"', '".*"')
+        .replace("{", '{ "security": { "auth": { "selectedType": "gemini-api-key" } },'),
+    ),
+  "qwen-code": ({ home }, command) => write(join(home, ".qwen/settings.json"), EXEC_FORM(command, "PreToolUse")),
+  opencode: ({ home }, command) =>
+    write(
+      join(home, ".config/opencode/plugins/own.js"),
+      `import { execSync } from "node:child_process";
+export const Own = async () => ({ "tool.execute.before": async () => { execSync(${JSON.stringify(command)}); } });
+`,
+    ),
+};
+
+export const breakages = {
+  "own-hook": (name, place) => own[name](place, `touch '${place.project}/own-ran'`),
+  remember: (_, place) => (place.before = configuration(place)),
+  "is-as-before": (_, place) => {
+    if (configuration(place) !== place.before) throw new Error("the client's configuration is not as it was");
+  },
+  connect: (name, _, ours) => ours("hosts", "add", name, "--yes"),
+  disconnect: (name, _, ours) => ours("hosts", "remove", name, "--yes"),
+  "corrupt-state": (_, place) => {
+    const state = files(data(place)).filter(([path]) => /^state.*\.json$/.test(path));
+    if (state.length === 0) throw new Error("there is no state to corrupt");
+    for (const [path] of state) writeFileSync(join(data(place), path), '{"sessions": [');
+  },
+  "no-program": (_, { program }) => rmSync(program),
+  "was-called": (name, place) => {
+    if (!existsSync(join(data(place), "hosts", `${name}.seen`))) throw new Error("the hook was never called");
+  },
+};
