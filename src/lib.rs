@@ -8,7 +8,7 @@
 //!                   │                                 │
 //!                   └──────> activation, proposal, author <┘
 //!                               │
-//!                            catalog ─> policy, marketplace
+//!                 sharing ─> catalog ─> policy, marketplace
 //!                               │          │
 //!                               └──────> script ─> session ─> run_context
 //!                                                     │
@@ -34,6 +34,7 @@ pub mod protocol;
 pub mod run_context;
 pub mod script;
 pub mod session;
+pub mod sharing;
 pub mod skill;
 pub mod sys;
 

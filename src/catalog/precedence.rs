@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
@@ -12,6 +13,7 @@ use super::layer::Layer;
 use super::tool_name::tool_name;
 use crate::marketplace::named_by_directory;
 use crate::policy::{Config, approval_digest};
+use crate::run_context::real;
 use crate::skill::{Diagnostic, SkillName};
 
 /// Sets every entry's standing, and drops copies: entries of another root with the same content as
@@ -25,6 +27,9 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
     }
     let mut copies = BTreeSet::new();
     for mut contenders in contests.into_values() {
+        let links = links(entries, &contenders);
+        contenders.retain(|at| !links.contains(at));
+        copies.extend(links);
         contenders.sort_by_key(|at| rank(&entries[*at], &rules.config, *at));
         let winner = contenders[0];
         for at in contenders.drain(1..) {
@@ -41,6 +46,26 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
         if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
             entry.tool = Some(tool_name(&skill.name));
         }
+    }
+}
+
+/// Those of the contenders that are links to another one's directory, as other agents find a skill
+/// (docs/marketplace.md#other-agents): they change nothing here.
+fn links(entries: &[Entry], contenders: &[usize]) -> Vec<usize> {
+    let place = |dir: &Path| Some((real(dir.parent()?), dir.file_name()?.to_owned()));
+    let target = |at: &usize| {
+        let dir = &entries[*at].dir;
+        let to = std::fs::read_link(dir).ok()?;
+        place(&dir.parent()?.join(to))
+    };
+    let is_link = |at: &&usize| {
+        let to = target(at);
+        let mut others = contenders.iter().filter(|other| other != at);
+        to.is_some() && others.any(|other| place(&entries[*other].dir) == to)
+    };
+    match contenders {
+        [_] => Vec::new(),
+        several => several.iter().filter(is_link).copied().collect(),
     }
 }
 

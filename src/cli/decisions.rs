@@ -86,8 +86,9 @@ fn of_verb(verb: &Verb) -> Decision {
             name: _,
             offline: _,
             frozen: _,
+            agents,
         }) => {
-            let is_plain = reading.is_none() && scope.is_default();
+            let is_plain = reading.is_none() && scope.is_default() && agents.is_empty();
             Decision::accepting(*findings, is_plain)
         }
         Verb::Update(Update {

@@ -3,6 +3,7 @@
 //! is for; `args.rs` lists them. They call the same rooms as the tool actions of the same names (law
 //! 9, docs/spec/README.md#laws).
 
+mod agents;
 mod args;
 mod caller;
 mod choosing;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::activation::unmet;
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
+use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::{Restriction, Rule};
@@ -40,6 +41,8 @@ pub struct Report {
     pub changed: bool,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
+    /// The agents besides chibi that find it by our links.
+    pub agents: Vec<Finds>,
     /// Whether the model is told about it.
     pub offered: bool,
     /// The code of the diagnostic that keeps it from being offered.
@@ -157,6 +160,7 @@ impl Report {
             claimed,
             changed,
             linked_to: link.map(|to| to.display().to_string()),
+            agents: finding(ctx, &entry.dir),
             offered: entry.tool.is_some(),
             not_offered: why.as_ref().map(Diagnostic::code),
             why: why.and_then(|why| why.in_short()),

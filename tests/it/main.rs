@@ -103,6 +103,7 @@ mod server;
 mod session_answers;
 mod session_restrictions;
 mod sessions;
+mod sharing;
 mod shell_effects;
 mod shell_generator;
 #[rustfmt::skip]

@@ -8,6 +8,7 @@ use clap::builder::PossibleValue;
 
 use crate::activation::unmet;
 use crate::catalog::Layer;
+use crate::cli::agents::share;
 use crate::cli::caller::{decided_by_a_person, pasted};
 use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
@@ -19,6 +20,7 @@ use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{deciding, permits_update};
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::host::agent::Agent;
 use crate::marketplace::{
     As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
     Updated, offered_name,
@@ -66,6 +68,9 @@ pub struct Install {
     /// Restore exactly what the lockfile says, or fail
     #[arg(long, conflicts_with = "references")]
     pub frozen: bool,
+    /// The agents besides chibi that are to find it, such as claude-code
+    #[arg(long = "for", value_name = "AGENT,…", value_delimiter = ',')]
+    pub agents: Vec<Agent>,
     #[command(flatten)]
     pub scope: Scope,
 }
@@ -81,7 +86,10 @@ impl Install {
         let skills = self.skill.join(",");
         let layer = self.scope.layer();
         let reading = self.reading.and_then(|reading| reading.to_possible_value());
+        let agents: Vec<&str> = self.agents.iter().map(|agent| agent.as_str()).collect();
+        let agents = agents.join(",");
         let options = [
+            ("--for", (!agents.is_empty()).then_some(agents.as_str())),
             (
                 "--skill",
                 (!self.skill.is_empty()).then_some(skills.as_str()),
@@ -137,7 +145,9 @@ impl Install {
             let command = self.command(reference);
             let done = self.install(ctx, (common, caller), &market, layer, reference);
             let done = done.and_then(|installed| {
-                let told = told(ctx, common, &installed, layer)?;
+                let mut told = told(ctx, common, &installed, layer)?;
+                let to = (layer, &*self.agents);
+                share(ctx, common, to, &installed, &mut told)?;
                 let switched = self.switch(
                     ctx,
                     (common, caller),

@@ -1,6 +1,7 @@
 //! `remove`.
 
 use crate::catalog::Layer;
+use crate::cli::agents::withdraw;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::layers::layer_of;
@@ -74,7 +75,8 @@ impl Remove {
             } else {
                 String::new()
             };
-            return Ok(format!("would remove `{shown}`{back}\n"));
+            let links = withdraw(ctx, common, layer, &name);
+            return Ok(format!("would remove `{shown}`{back}\n{links}"));
         }
         let event = Event::new("remove")
             .with("skill", &*name)
@@ -86,6 +88,7 @@ impl Remove {
         } else {
             String::new()
         };
-        Ok(format!("removed `{shown}`{back}\n"))
+        let links = withdraw(ctx, common, layer, &name);
+        Ok(format!("removed `{shown}`{back}\n{links}"))
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed};
+use crate::cli::agents::names;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
@@ -167,6 +168,8 @@ impl Details {
             let text = format!("{} ({}): {reason}", rival.path, rival.layer);
             known("also", Some(&text));
         }
+        let agents = names(&report.agents);
+        known("found by", Some(&*agents).filter(|names| !names.is_empty()));
         known("called by", self.called_by);
         known("license", self.license.as_deref());
         known("needs", self.compatibility.as_deref());

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use clap::ValueEnum;
 
 use crate::catalog::Entry;
+use crate::cli::agents::names;
 use crate::cli::options::Common;
 use crate::cli::report::{Report, remark};
 use crate::cli::table::{Cell, Column, Table};
@@ -169,6 +170,10 @@ fn below(report: &Report) -> Vec<Cell> {
     let description = report.description.iter();
     let mut lines: Vec<Cell> = description.map(|text| Cell::new(one_line(text))).collect();
     lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
+    if !report.agents.is_empty() {
+        let found = format!("found by {}", names(&report.agents));
+        lines.push(Cell::new(found).paint(Paint::Dim));
+    }
     let found = report.diagnostics.iter();
     lines.extend(found.map(|found| Cell::new(remark(found)).paint(found.level.into())));
     lines

@@ -1,9 +1,13 @@
 //! `verify`: compares skills with the lockfile, and restores them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::slice;
 
+use serde::Serialize;
+
 use crate::catalog::Layer;
+use crate::cli::agents;
 use crate::cli::caller::pasted;
 use crate::cli::layers::layers_of;
 use crate::cli::market::{market, market_for, note};
@@ -13,7 +17,23 @@ use crate::cli::{Answer, Caller, Failure, json};
 use crate::marketplace::{Repaired, State, Verified, listed_name};
 use crate::policy::Event;
 use crate::run_context::RunContext;
+use crate::sharing::Shared;
 use crate::skill::one_line;
+
+/// The comparison in the format that `--json` documents.
+#[derive(Serialize)]
+struct Compared<'c> {
+    skills: &'c [Verified],
+    links: &'c [LinkFault],
+}
+
+/// A link by which other agents found a skill, and which is not as it was made.
+#[derive(Serialize)]
+struct LinkFault {
+    path: String,
+    message: String,
+    remedy: &'static str,
+}
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 
@@ -53,9 +73,11 @@ impl Verify {
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
+        let faults = link_faults(ctx, &by_layer);
         let text = if common.json {
-            json::list("skills", &verified)?
-        } else if verified.is_empty() {
+            let (skills, links) = (&verified, &faults);
+            json::one(&Compared { skills, links })?
+        } else if verified.is_empty() && faults.is_empty() {
             NONE_RECORDED.to_owned()
         } else {
             let intact = verified.iter().filter(|one| one.state == State::Intact);
@@ -76,11 +98,41 @@ impl Verify {
                 let command = pasted(&words);
                 let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
             }
+            for fault in &faults {
+                let _ = writeln!(text, "{}\n  {}", one_line(&fault.message), fault.remedy);
+            }
             text
         };
-        let is_whole = failed.is_empty() && verified.iter().all(Verified::is_well);
+        let is_whole =
+            failed.is_empty() && faults.is_empty() && verified.iter().all(Verified::is_well);
         Failure::unless(is_whole, text + &failed.errors())
     }
+}
+
+/// What is wrong with the links to these skills; without names, to those of the layer.
+fn link_faults(ctx: &RunContext, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFault> {
+    let each = by_layer.iter().flat_map(|(layer, names)| {
+        let faults = Shared::of(ctx, *layer).map(|shared| shared.faults());
+        let meant = |skill: &Path| {
+            let name = skill.file_name().unwrap_or_default().to_string_lossy();
+            names.is_empty()
+                || names
+                    .iter()
+                    .any(|one| [&*name, &listed_name(&name)].contains(&&**one))
+        };
+        let faults = faults.unwrap_or_default().into_iter();
+        let faults = faults.filter(move |(_, skill, _)| meant(skill));
+        faults.map(|(link, skill, fault)| {
+            let (message, remedy) = agents::fault(&link, &skill, fault);
+            let path = link.path.display().to_string();
+            LinkFault {
+                path,
+                message,
+                remedy,
+            }
+        })
+    });
+    each.collect()
 }
 
 fn fix(

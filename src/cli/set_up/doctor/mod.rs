@@ -5,6 +5,7 @@ pub mod ask;
 pub mod check;
 mod examine;
 mod host;
+mod links;
 pub mod placement;
 mod programs;
 mod rules;

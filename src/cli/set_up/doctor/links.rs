@@ -1,0 +1,46 @@
+//! Checks the links by which other agents find installed skills.
+
+use super::check::Check;
+use crate::catalog::Layer;
+use crate::cli::agents;
+use crate::run_context::RunContext;
+use crate::sharing::{Fault, Shared};
+
+/// The checks of this area: only what is wrong.
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let layers = Layer::ALL.into_iter();
+    let shared = layers.filter_map(|layer| Some((layer, Shared::of(ctx, layer)?)));
+    let found = shared.flat_map(|(layer, shared)| {
+        let faults = shared.faults().into_iter();
+        let checks = faults.map(move |(link, skill, fault)| {
+            let (text, remedy) = agents::fault(&link, &skill, fault);
+            let code = match fault {
+                Fault::Missing => "link-missing",
+                Fault::Replaced => "link-replaced",
+                Fault::Dangling => "link-dangling",
+            };
+            let check = Check::warn(code, text, remedy);
+            if fault == Fault::Replaced {
+                return check;
+            }
+            let again = RunContext::new(ctx.env.clone(), None);
+            check.fix(move || {
+                let shared = Shared::of(&again, layer);
+                let mended = shared.map(|shared| shared.mend(&link, &skill, fault));
+                mended.transpose()?;
+                let (path, done) = (link.path.display(), done(fault));
+                Ok(format!("`{path}` {done}"))
+            })
+        });
+        checks.collect::<Vec<_>>()
+    });
+    found.collect()
+}
+
+fn done(fault: Fault) -> &'static str {
+    if fault == Fault::Dangling {
+        "was removed"
+    } else {
+        "was made again"
+    }
+}

@@ -1,0 +1,283 @@
+//! The links to the skills of one layer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::place::{Link, Place, needed, places};
+use super::record::{self, Made};
+use crate::catalog::Layer;
+use crate::error::{Error, Result};
+use crate::host::agent::Agent;
+use crate::run_context::{RunContext, real};
+use crate::sys::{Dir, EntryKind, EntryName};
+
+/// The skills of one layer, and the directories in which agents look.
+#[derive(Debug)]
+pub struct Shared<'a> {
+    ctx: &'a RunContext,
+    /// Where they are installed.
+    skills: PathBuf,
+    in_project: bool,
+    places: Vec<Place>,
+}
+
+/// What became of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was made, or would be.
+    Made,
+    /// It was there.
+    There,
+    /// Something else is there, and stays.
+    Foreign,
+}
+
+/// A link that is not as it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It is gone; the skill is there.
+    Missing,
+    /// Something else is in its place.
+    Replaced,
+    /// Its skill is gone.
+    Dangling,
+}
+
+impl<'a> Shared<'a> {
+    /// The skills of this layer; `None` for those of an administrator, which no user links.
+    pub fn of(ctx: &'a RunContext, layer: Layer) -> Option<Self> {
+        let in_project = layer == Layer::Project;
+        (layer != Layer::Enterprise).then(|| Self {
+            ctx,
+            skills: ctx.layer_dir(layer).join("skills"),
+            in_project,
+            places: places(ctx, in_project),
+        })
+    }
+
+    /// Has `agents` find the skill in the directory `skill`, as `name`: a link in each directory that
+    /// they need. A dry run makes none.
+    ///
+    /// # Errors
+    /// When a link cannot be made or recorded.
+    pub fn share(
+        &self,
+        skill: &EntryName,
+        name: &EntryName,
+        agents: &[Agent],
+        dry_run: bool,
+    ) -> Result<Vec<(Link, Outcome)>> {
+        let mut done = Vec::new();
+        for place in needed(&self.places, agents) {
+            let link = Link {
+                path: place.path().join(name.as_os_str()),
+                agents: place
+                    .agents
+                    .iter()
+                    .filter(|its| agents.contains(its))
+                    .copied()
+                    .collect(),
+            };
+            let outcome = self.link(place, skill, name, dry_run);
+            let outcome = outcome.map_err(|error| Error::io("link", &link.path, &error))?;
+            done.push((link, outcome));
+        }
+        if !dry_run && !self.in_project {
+            let made = done
+                .iter()
+                .filter(|(_, outcome)| *outcome != Outcome::Foreign);
+            let made = made.map(|(link, _)| Made {
+                link: link.path.clone(),
+                skill: self.skills.join(skill.as_os_str()),
+            });
+            record::change(&self.ctx.dirs.plugin, |all| all.extend(made))?;
+        }
+        Ok(done)
+    }
+
+    fn link(
+        &self,
+        place: &Place,
+        skill: &EntryName,
+        name: &EntryName,
+        dry_run: bool,
+    ) -> io::Result<Outcome> {
+        let is_ours = |dir: &Dir| -> io::Result<Option<EntryName>> {
+            let to = dir.read_link(name)?;
+            Ok(place.leads_into(&to, &self.skills))
+        };
+        let there = place.open()?;
+        let kind = there.as_ref().map_or(Ok(None), |dir| dir.kind(name))?;
+        let stale = match (&there, kind) {
+            (Some(dir), Some(EntryKind::Link)) => match is_ours(dir)? {
+                Some(to) if to == *skill => return Ok(Outcome::There),
+                // The skill it led to is gone.
+                Some(_) if !dir.path_of(name).exists() => true,
+                _ => return Ok(Outcome::Foreign),
+            },
+            (_, Some(_)) => return Ok(Outcome::Foreign),
+            (_, None) => false,
+        };
+        if dry_run {
+            return Ok(Outcome::Made);
+        }
+        let (dir, target) = (place.make()?, self.target(place, skill));
+        if stale {
+            let temporary = name.temporary();
+            dir.link_to(&target, &temporary)?;
+            dir.rename(&temporary, &dir, name).inspect_err(|_| {
+                // The first error is reported.
+                let _ = dir.remove_file(&temporary);
+            })?;
+            return Ok(Outcome::Made);
+        }
+        match dir.link_to(&target, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Outcome::Foreign),
+            made => made.map(|()| Outcome::Made),
+        }
+    }
+
+    /// What a link in `place` says: in a project relative, so that it holds in every copy of it.
+    fn target(&self, place: &Place, skill: &EntryName) -> PathBuf {
+        let target = self.skills.join(skill.as_os_str());
+        let root = self.ctx.project_dir();
+        let below = |path: &Path| path.strip_prefix(&root).map(Path::to_owned).ok();
+        match (self.in_project, below(&target), below(place.path())) {
+            (true, Some(target), Some(place)) => {
+                let up: PathBuf = place.components().map(|_| "..").collect();
+                up.join(target)
+            }
+            _ => target,
+        }
+    }
+
+    /// Every link, with the directory of its skill.
+    pub fn all(&self) -> impl Iterator<Item = (PathBuf, Link)> {
+        self.places.iter().flat_map(|place| {
+            let named = self.links_in(place).into_iter();
+            named.map(|(name, skill)| (self.skills.join(skill.as_os_str()), place.link(&name)))
+        })
+    }
+
+    /// The links to the skill in the directory `skill`. An unreadable directory has none.
+    pub fn links(&self, skill: &EntryName) -> Vec<Link> {
+        let each = self.places.iter().flat_map(|place| {
+            let named = self.links_in(place);
+            let to = named.into_iter().filter(|(_, to)| to == skill);
+            to.map(move |(name, _)| place.link(&name))
+        });
+        each.collect()
+    }
+
+    /// Our links in a directory, each with the skill it leads to.
+    fn links_in(&self, place: &Place) -> Vec<(EntryName, EntryName)> {
+        let Ok(Some(dir)) = place.open() else {
+            return Vec::new();
+        };
+        let entries = dir.entries().unwrap_or_default().into_iter();
+        let links = entries.filter(|(_, kind)| *kind == EntryKind::Link);
+        let ours = links.filter_map(|(name, _)| {
+            let to = dir.read_link(&name).ok()?;
+            Some((name, place.leads_into(&to, &self.skills)?))
+        });
+        ours.collect()
+    }
+
+    /// Removes the links to the skill in the directory `skill`; returns which.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn withdraw(&self, skill: &EntryName, dry_run: bool) -> Result<Vec<Link>> {
+        let links = self.links(skill);
+        if dry_run {
+            return Ok(links);
+        }
+        for link in &links {
+            self.remove(&link.path)?;
+        }
+        let dir = self.skills.join(skill.as_os_str());
+        self.forget(|made| made.skill != dir)?;
+        Ok(links)
+    }
+
+    fn remove(&self, link: &Path) -> Result<()> {
+        let Some((place, name)) = self.place_of(link) else {
+            return Ok(());
+        };
+        let removed = place.open().and_then(|dir| match dir {
+            Some(dir) if dir.kind(&name)? == Some(EntryKind::Link) => dir.remove_file(&name),
+            _ => Ok(()),
+        });
+        removed.map_err(|error| Error::io("remove", link, &error))
+    }
+
+    fn forget(&self, keep: impl Fn(&Made) -> bool) -> Result<()> {
+        if self.in_project {
+            return Ok(());
+        }
+        record::change(&self.ctx.dirs.plugin, |all| all.retain(|made| keep(made)))
+    }
+
+    /// The links that are not as they were made, each with the directory of its skill.
+    pub fn faults(&self) -> Vec<(Link, PathBuf, Fault)> {
+        let mut faults = Vec::new();
+        for place in &self.places {
+            for (name, skill) in self.links_in(place) {
+                let skill = self.skills.join(skill.as_os_str());
+                if !skill.exists() {
+                    faults.push((place.link(&name), skill, Fault::Dangling));
+                }
+            }
+        }
+        if self.in_project {
+            return faults;
+        }
+        for made in record::read(&self.ctx.dirs.plugin) {
+            let place = self.place_of(&made.link);
+            let is_here = made.skill.parent() == Some(&self.skills) && made.skill.exists();
+            let (Some((place, name)), true) = (place, is_here) else {
+                continue;
+            };
+            let fault = match made.link.symlink_metadata() {
+                Err(_) => Fault::Missing,
+                Ok(_) if real(&made.link) == real(&made.skill) => continue,
+                Ok(_) => Fault::Replaced,
+            };
+            faults.push((place.link(&name), made.skill, fault));
+        }
+        faults
+    }
+
+    /// The directory that a link is in, and its name there.
+    fn place_of(&self, link: &Path) -> Option<(&Place, EntryName)> {
+        let above = link.parent();
+        let place = self
+            .places
+            .iter()
+            .find(|place| above == Some(place.path()))?;
+        Some((place, EntryName::parse(link.file_name()?)?))
+    }
+
+    /// Mends such a link: makes it again, or removes it if its skill is gone. What somebody else put
+    /// there stays.
+    ///
+    /// # Errors
+    /// When it cannot be made or removed.
+    pub fn mend(&self, link: &Link, skill: &Path, fault: Fault) -> Result<()> {
+        let skill = skill.file_name().and_then(EntryName::parse);
+        let (Some((place, name)), Some(skill)) = (self.place_of(&link.path), skill) else {
+            return Ok(());
+        };
+        match fault {
+            Fault::Replaced => Ok(()),
+            Fault::Dangling => {
+                self.remove(&link.path)?;
+                self.forget(|made| made.link != link.path)
+            }
+            Fault::Missing => {
+                let made = self.link(place, &skill, &name, false).map(drop);
+                made.map_err(|error| Error::io("link", &link.path, &error))
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Skills that are installed for other agents: links where they look, and nothing else.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Host;
+
+/// A host with the skill `pdf` to install from the project.
+fn host() -> Host {
+    let host = Host::stdin();
+    let dir = host.project().join("source/pdf");
+    fs::create_dir_all(&dir).unwrap();
+    let text = "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n";
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+    host
+}
+
+#[track_caller]
+fn installs(host: &Host, words: &[&str]) -> String {
+    let ran = host.person(&[&["install", "--yes", "./source/pdf"], words].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    ran.stdout
+}
+
+fn installed(host: &Host) -> PathBuf {
+    host.skills_dir().join("pdf")
+}
+
+fn link(host: &Host, agent: &str) -> PathBuf {
+    host.home().join(agent).join("skills/pdf")
+}
+
+fn json(host: &Host, words: &[&str]) -> Value {
+    serde_json::from_str(&host.person(words).stdout).unwrap()
+}
+
+fn doctor(host: &Host, words: &[&str]) -> String {
+    host.person(&[&["doctor"], words].concat()).stdout
+}
+
+#[test]
+fn agents_find_an_installed_skill_by_links() {
+    let host = host();
+    let told = installs(&host, &["--for", "claude-code,codex,gemini"]);
+    assert!(told.contains("found by claude-code: "), "{told}");
+    assert!(told.contains("found by codex, gemini: "), "{told}");
+    for agent in [".claude", ".agents"] {
+        assert_eq!(fs::read_link(link(&host, agent)).unwrap(), installed(&host));
+    }
+    // Once more, nothing changes.
+    let again = installs(&host, &["--for", "claude-code,codex"]);
+    assert!(!again.contains("found by"), "{again}");
+    // chibi has it once, where it is installed.
+    let list = json(&host, &["list", "--json"]);
+    let skills = list["skills"].as_array().unwrap();
+    assert_eq!(skills.len(), 1, "{list}");
+    assert_eq!(skills[0]["layer"], "plugin");
+    let agents: Vec<_> = skills[0]["agents"].as_array().unwrap().iter().collect();
+    let has = |name: &str| agents.iter().any(|one| one["agent"] == name);
+    assert!(
+        has("claude-code") && has("codex") && has("opencode"),
+        "{list}"
+    );
+    let info = host.person(&["info", "pdf"]).stdout;
+    assert!(info.contains("found by"), "{info}");
+}
+
+#[test]
+fn what_is_not_ours_stays() {
+    let host = host();
+    let theirs = link(&host, ".claude");
+    fs::create_dir_all(&theirs).unwrap();
+    fs::create_dir_all(link(&host, ".agents").parent().unwrap()).unwrap();
+    symlink("/etc", link(&host, ".agents")).unwrap();
+    let told = installs(&host, &["--for", "claude-code,codex"]);
+    assert_eq!(told.matches("something else").count(), 2, "{told}");
+    assert!(theirs.symlink_metadata().unwrap().is_dir());
+    host.person(&["remove", "--yes", "pdf"]);
+    assert_eq!(
+        fs::read_link(link(&host, ".agents")).unwrap(),
+        Path::new("/etc")
+    );
+    assert!(theirs.exists() && !installed(&host).exists());
+}
+
+#[test]
+fn removing_a_skill_removes_its_links_and_an_update_keeps_them() {
+    let host = host();
+    installs(&host, &["--for", "claude-code"]);
+    let file = host.project().join("source/pdf/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap() + "More.\n";
+    fs::write(&file, text).unwrap();
+    let ran = host.person(&["update", "--yes", "pdf"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let seen = || fs::read_to_string(link(&host, ".claude").join("SKILL.md"));
+    assert!(seen().unwrap().contains("More."));
+    assert_eq!(host.person(&["rollback", "pdf"]).status, 0);
+    assert!(!seen().unwrap().contains("More."));
+    let told = host.person(&["remove", "--dry-run", "pdf"]).stdout;
+    assert!(
+        told.contains("would be no longer found by claude-code"),
+        "{told}"
+    );
+    let told = host.person(&["remove", "--yes", "pdf"]).stdout;
+    assert!(told.contains("no longer found by claude-code"), "{told}");
+    assert!(link(&host, ".claude").symlink_metadata().is_err());
+    assert!(!doctor(&host, &[]).contains("found `pdf`"));
+}
+
+#[test]
+fn a_dry_run_and_a_wrong_agent_link_nothing() {
+    let host = host();
+    let words = [
+        "install",
+        "--dry-run",
+        "./source/pdf",
+        "--for",
+        "claude-code",
+    ];
+    let told = host.person(&words).stdout;
+    assert!(told.contains("would be found by claude-code"), "{told}");
+    let ran = host.person(&["install", "--yes", "./source/pdf", "--for", "claude"]);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("claude-code"),
+        "{ran:?}"
+    );
+    assert!(!host.home().join(".claude").exists() && !installed(&host).exists());
+}
+
+#[test]
+fn doctor_names_and_mends_links() {
+    let host = host();
+    installs(&host, &["--for", "claude-code,codex"]);
+    assert!(!doctor(&host, &[]).contains("\nlinks\n"));
+    fs::remove_file(link(&host, ".claude")).unwrap();
+    fs::remove_file(link(&host, ".agents")).unwrap();
+    fs::create_dir(link(&host, ".agents")).unwrap();
+    let found = doctor(&host, &["--json"]);
+    assert!(
+        found.contains("link-missing") && found.contains("link-replaced"),
+        "{found}"
+    );
+    let ran = host.person(&["verify", "pdf"]);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("is gone, by which claude-code"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        json(&host, &["verify", "--json"])["links"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let fixed = doctor(&host, &["--fix"]);
+    assert!(fixed.contains("was made again"), "{fixed}");
+    assert_eq!(
+        fs::read_link(link(&host, ".claude")).unwrap(),
+        installed(&host)
+    );
+    assert!(link(&host, ".agents").symlink_metadata().unwrap().is_dir());
+    fs::remove_dir_all(installed(&host)).unwrap();
+    let found = doctor(&host, &["--json"]);
+    assert!(found.contains("link-dangling"), "{found}");
+    doctor(&host, &["--fix"]);
+    assert!(link(&host, ".claude").symlink_metadata().is_err());
+}
+
+#[test]
+fn a_linked_directory_of_the_user_is_written_through() {
+    let host = host();
+    fs::create_dir_all(host.home().join("dotfiles/skills")).unwrap();
+    symlink("dotfiles", host.home().join(".claude")).unwrap();
+    installs(&host, &["--for", "claude-code"]);
+    let there = host.home().join("dotfiles/skills/pdf");
+    assert_eq!(fs::read_link(there).unwrap(), installed(&host));
+}
+
+#[test]
+fn a_projects_skills_get_relative_links_and_no_link_is_followed() {
+    let host = host();
+    installs(&host, &["--project", "--for", "claude-code,codex"]);
+    let project = host.project();
+    for agent in [".claude", ".agents"] {
+        let to = fs::read_link(project.join(agent).join("skills/pdf")).unwrap();
+        assert_eq!(to, Path::new("../../.chibi/skills/pdf"));
+        assert!(project.join(agent).join("skills/pdf/SKILL.md").exists());
+    }
+    let told = host.person(&["remove", "--project", "--yes", "pdf"]).stdout;
+    assert_eq!(told.matches("no longer found by").count(), 2, "{told}");
+    assert!(
+        project
+            .join(".claude/skills/pdf")
+            .symlink_metadata()
+            .is_err()
+    );
+    // A repository's own link does not lead our files out of it.
+    let outside = host.home().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::remove_dir_all(project.join(".claude")).unwrap();
+    symlink(&outside, project.join(".claude")).unwrap();
+    let told = installs(&host, &["--project", "--for", "claude-code"]);
+    assert!(told.contains("note: could not link"), "{told}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn another_name_of_a_skill_is_the_name_of_its_link() {
+    let host = host();
+    installs(&host, &["--name", "mine", "--for", "codex"]);
+    let links = host.home().join(".agents/skills");
+    let to = fs::read_link(links.join("mine")).unwrap();
+    assert!(
+        to.ends_with("skills/mine--") || to.ends_with("skills/mine"),
+        "{to:?}"
+    );
+    host.person(&["remove", "--yes", to.file_name().unwrap().to_str().unwrap()]);
+    assert_eq!(fs::read_dir(links).unwrap().count(), 0);
+}
