@@ -180,7 +180,7 @@ fn a_linked_directory_of_the_user_is_written_through() {
 }
 
 #[test]
-fn a_projects_skills_get_relative_links_and_no_link_is_followed() {
+fn a_projects_links_are_relative_and_none_is_followed() {
     let host = host();
     installs(&host, &["--project", "--for", "claude-code,codex"]);
     let project = host.project();
