@@ -111,6 +111,22 @@ fn removing_a_skill_removes_its_links_and_an_update_keeps_them() {
 }
 
 #[test]
+fn an_agent_gets_all_that_is_installed() {
+    let host = host();
+    installs(&host, &[]);
+    assert!(!host.home().join(".agents").exists());
+    let ran = host.person(&["install", "--for", "codex"]);
+    assert!(
+        ran.status == 0 && ran.stdout.contains("found by codex"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        fs::read_link(link(&host, ".agents")).unwrap(),
+        installed(&host)
+    );
+}
+
+#[test]
 fn a_dry_run_and_a_wrong_agent_link_nothing() {
     let host = host();
     let words = [

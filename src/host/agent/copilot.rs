@@ -63,7 +63,7 @@ pub(super) static TABLE: Table = Table {
     project: &[],
     skills: Skills {
         enterprise: &[],
-        personal: &[".copilot/skills", ".agents/skills", ".claude/skills"],
+        personal: &[".copilot/skills", ".agents/skills"],
         project: &[".github/skills", ".agents/skills", ".claude/skills"],
         project_first: true,
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
