@@ -128,6 +128,17 @@ impl Enforcement {
         distinct(entries)
     }
 
+    /// The same with entries of another source added to the lists of the skills that have one.
+    #[must_use]
+    pub fn adding(&self, source: &str, entries: &[String]) -> Self {
+        let mut with = self.clone();
+        let root = &self.places.project_root;
+        for one in &mut with.restrictions {
+            *one = one.clone().adding(source, entries, root);
+        }
+        with
+    }
+
     /// The scope of a decision.
     pub fn scope(&self) -> Scope<'_> {
         Scope {
@@ -176,11 +187,20 @@ impl RunContext {
         if own.0.added_entries(name).is_empty() {
             return None;
         }
+        self.why_none_is_added(dir)
+    }
+
+    /// Why entries that the user's configuration adds to the list of the skill in `dir` do not or
+    /// would not count; `None` if they do.
+    pub fn why_none_is_added(&self, dir: &Path) -> Option<String> {
         let policy = self.policies().ok()?.forbids_added_entries();
         let forbidden = policy.map(|file| format!("the policy {file} forbids it"));
         forbidden.or_else(|| {
-            let why = "it means your own skill of this name, not a project's";
-            (!self.is_users_own(dir)).then(|| why.to_owned())
+            let why = || {
+                let dir = dir.display();
+                format!("the name means your own skill, not the one in `{dir}`")
+            };
+            (!self.is_users_own(dir)).then(why)
         })
     }
 

@@ -9,7 +9,7 @@ const LINE: usize = 8_000;
 /// Maximum number of commands examined per body.
 const COMMANDS: usize = 200;
 /// The languages of code blocks with commands.
-const SHELLS: [&str; 5] = ["sh", "bash", "shell", "zsh", "console"];
+pub(super) const SHELLS: [&str; 5] = ["sh", "bash", "shell", "zsh", "console"];
 
 /// The parts of a text.
 #[derive(Debug, Default)]
@@ -150,17 +150,7 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
     let mut blocks = Markdown::parse(source.body_text()).blocks;
     blocks.retain(|block| SHELLS.contains(&block.language.as_str()));
     for block in blocks {
-        let text = block.text.trim_end();
-        // A command that spans lines is kept whole; the shell grammar splits it.
-        let whole = text.contains("\\\n")
-            || text.contains("<<")
-            || text.lines().any(|line| line.starts_with(' '));
-        let parts: Vec<&str> = if whole {
-            vec![text]
-        } else {
-            text.lines().collect()
-        };
-        for part in parts {
+        for part in parts(block.text.trim_end()) {
             let command = part.trim().trim_start_matches("$ ");
             // A placeholder is not a redirection.
             let mut operands = command.split('<').skip(1);
@@ -173,6 +163,24 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
         }
     }
     commands
+}
+
+/// The commands of a block with their prompts and comments. One that spans lines is kept whole; the
+/// shell grammar splits it. Of a session only what was typed counts.
+pub(super) fn parts(block: &str) -> Vec<&str> {
+    let typed = block.lines().filter(|line| line.starts_with("$ "));
+    let typed: Vec<&str> = typed.collect();
+    if !typed.is_empty() {
+        return typed;
+    }
+    let is_whole = block.contains("\\\n")
+        || block.contains("<<")
+        || block.lines().any(|line| line.starts_with(' '));
+    if is_whole {
+        vec![block]
+    } else {
+        block.lines().collect()
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod conversation;
 mod description;
+mod documented;
 mod files;
 mod finding;
 mod fix;
@@ -14,10 +15,12 @@ mod references;
 mod scaffold;
 mod source;
 pub mod strict;
+mod tool_list;
 mod values;
 
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::Descriptions;
+pub use documented::{Documented, documented, is_negated};
 pub use files::programs;
 pub use finding::{Finding, Findings, Format, render};
 pub use fix::fix;
@@ -26,4 +29,5 @@ pub use markdown::commands;
 pub use package::{Package, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use source::{Source, skills_at};
+pub use tool_list::with_entries;
 pub use values::no_effect;

@@ -19,8 +19,8 @@ pub use super::get::{
 };
 pub use super::look::{
     audit::Audit, check::Check, history::History, info::Info, jobs::Jobs,
-    list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats, tree::Tree,
-    use_skill::Use,
+    list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats,
+    suggest::Suggest, tree::Tree, use_skill::Use,
 };
 pub use super::safety::{
     approve::Approve,
@@ -76,6 +76,7 @@ pub enum Verb {
     List(List),
     Info(Info),
     Check(Check),
+    Suggest(Suggest),
     Audit(Audit),
     Jobs(Jobs),
     New(New),
@@ -144,7 +145,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Get",
         &["install", "update", "remove", "search", "show", "source"],
     ),
-    ("Look", &["list", "info", "check", "audit", "jobs"]),
+    (
+        "Look",
+        &["list", "info", "check", "suggest", "audit", "jobs"],
+    ),
     (
         "Write",
         &["new", "validate", "try", "simulate", "package", "proposals"],

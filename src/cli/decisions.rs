@@ -6,8 +6,8 @@ use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hook, ImportLock, Info, Install, Jobs, Link, List,
     ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
-    Search, SearchInstalled, Show, Simulate, Sources, Stats, ToPrompt, Tree, Trust, Try, Untrust,
-    Update, Use, Validate, Verb, Verify,
+    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, ToPrompt, Tree, Trust, Try,
+    Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
@@ -142,6 +142,7 @@ fn of_verb(verb: &Verb) -> Decision {
             name_only: _,
         })
         | Verb::Disable(Disable { names: _, user: _ })
+        | Verb::Suggest(Suggest { apply: true, .. } | Suggest { local: true, .. })
         // What its user changed is set aside.
         | Verb::Verify(Verify { fix: true, .. })
         // This restores trust in a file that others could have written.
@@ -268,6 +269,12 @@ fn of_verb(verb: &Verb) -> Decision {
             skill: _,
             tool: _,
             arguments: _,
+        })
+        | Verb::Suggest(Suggest {
+            skill: _,
+            since: _,
+            apply: false,
+            local: false,
         })
         | Verb::Audit(Audit {
             since: _,

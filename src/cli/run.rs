@@ -160,6 +160,7 @@ fn run_verb(
         Verb::Policy => policy::show(ctx, common, screen)?,
         Verb::Jobs(verb) => verb.run(ctx, common, live)?,
         Verb::Check(verb) => verb.run(ctx, common)?,
+        Verb::Suggest(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, common, caller, screen)?,
         Verb::Info(verb) if verb.history => History::of(ctx, common, caller, &verb)?,
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,

@@ -32,6 +32,7 @@ mod settings;
 mod shell;
 mod stacking;
 mod steps;
+mod suggestion;
 mod template;
 mod tool_matcher;
 #[cfg(test)]
@@ -55,3 +56,4 @@ pub use restriction::Restriction;
 pub use rule::{Rule, RuleNote, mistaken_grant, unclear_denial};
 pub use scope::Scope;
 pub use settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
+pub use suggestion::{Obstacle, Wanted, entries_for, is_known_program, opens};

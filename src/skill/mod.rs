@@ -33,7 +33,7 @@ pub use arguments::Arguments;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use diff::unified_diff;
-pub use fields::{Fields, ToolList, folds_to, is_text, written};
+pub use fields::{Fields, ToolList, folds_to, is_allowed_tools, is_text, is_tools, written};
 pub use frontmatter::{Split, split as split_frontmatter};
 pub use hooks::Hooks;
 pub use known::{FIELDS, Form, Known};

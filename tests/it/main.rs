@@ -117,6 +117,7 @@ mod simulate;
 mod skill_hook_ends;
 mod skill_hooks;
 mod state_copies;
+mod suggest;
 mod supervise;
 mod switching;
 mod synonyms;

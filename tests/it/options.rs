@@ -49,6 +49,8 @@ const CHANGES: &[&str] = &[
     "link made-before",
     "link made-before --layer project",
     "import-lock lock",
+    "suggest lacks --local",
+    "suggest lacks --apply",
 ];
 
 /// The commands that change nothing anyway.
@@ -68,7 +70,9 @@ const LOOKS: &[&str] = &[
 ];
 
 fn world() -> (Host, Hub, String) {
-    let (host, hub) = acme(Host::stdin().skill("hand", "", "Mine."));
+    let host = Host::stdin().skill("hand", "", "Mine.");
+    let host = host.skill("lacks", "allowed-tools: Read", "Run `npx a b`.");
+    let (host, hub) = acme(host);
     hub.repository("old/skills", &[("skills/old/SKILL.md", &skill("old"))]);
     host.succeeds(&["install", "acme/skills@pdf", "old/skills@old", "--yes"]);
     let source = hub.dir().join("old/skills");

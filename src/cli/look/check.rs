@@ -10,15 +10,16 @@ use crate::catalog::usable;
 use crate::cli::market::note;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
+use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
-use crate::permission::{CALL, Call, Decision, Grant, Outcome, decide};
+use crate::permission::{CALL, Decision, Grant, Outcome, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
-use crate::protocol::{ToolUse, call_of, called, meaning, script_of, under_denied_name};
+use crate::protocol::ToolUse;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
@@ -51,18 +52,10 @@ impl Check {
         let session = session_with(skill);
         let (config, policies) = (ctx.config()?, ctx.policies()?);
         let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
-        let called = called(ctx, &used.tool, &used.arguments).transpose()?;
-        let script_of = script_of(ctx, &used, &session);
-        let call = call_of(&used, called.as_ref(), script_of.as_deref());
-        let scope = enforcement.scope();
-        let meant = meaning(ctx, &scope, &session, (&call, &used, called.as_ref()));
-        let call = Call {
-            meant: &meant,
-            ..call
-        };
-        let call = under_denied_name(&scope, call, &used);
-        let decision = decide(&scope, &call, &OnDisk);
-        let explained = Explained::new(call.tool, &decision);
+        let (tool, decision) = with_call(ctx, &session, &enforcement, &used, |scope, call| {
+            (call.tool.to_owned(), decide(scope, call, &OnDisk))
+        })?;
+        let explained = Explained::new(&tool, &decision);
         let text = if common.json {
             json::one(&explained)?
         } else {

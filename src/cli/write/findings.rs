@@ -98,7 +98,7 @@ fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Found> {
         let mut here = here
             .filter(|tool| !tools::is_plugin_of_older_host(tool))
             .peekable();
-        if !is_negated(&body[..offset])
+        if !author::is_negated(&body[..offset])
             && here.peek().is_some()
             && !here.any(|tool| is_allowed(&restriction, tool))
         {
@@ -125,15 +125,6 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
     let allowed = restriction.allowed();
     let granted = allowed.is_none_or(|rules| rules.iter().any(speaks));
     (granted || harmless) && !restriction.denied.iter().any(whole)
-}
-
-/// Whether a sentence ends in a negation of its next word.
-fn is_negated(before: &str) -> bool {
-    let sentence = before.rsplit(['.', '\n', ';']).next();
-    let sentence = sentence.unwrap_or_default().to_lowercase();
-    let words = sentence.rsplit(|c: char| !c.is_alphanumeric() && c != '\'');
-    let mut last = words.filter(|word| !word.is_empty()).take(6);
-    last.any(|word| ["not", "never", "no", "don't", "avoid", "without", "instead"].contains(&word))
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.

@@ -24,6 +24,14 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
     if !ctx.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
+    propose_change(ctx, call)
+}
+
+/// The same, whether or not a model may propose.
+///
+/// # Errors
+/// If the change cannot be made.
+pub fn propose_change(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
     let most = limits::PROPOSAL_TEXT;
     at_most(&call.diff, PROPOSAL, "the diff")?;
     at_most(&call.justification, most, "the justification")?;

@@ -1,0 +1,248 @@
+//! `suggest`: the entries that a skill's list lacks, and applying them for a person.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::audit::since;
+use super::suggest_apply::{add_to_configuration, check_configurable, propose};
+use super::suggest_calls::Why;
+use super::suggest_entries::{Count, Suggested, Suggestions};
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
+use crate::cli::options::{Common, Findings};
+use crate::cli::outcome::Outcomes;
+use crate::cli::report::restriction_of;
+use crate::cli::write::try_skill;
+use crate::cli::{Answer, Caller, Paint, Screen, json};
+use crate::error::Result;
+use crate::run_context::RunContext;
+use crate::skill::{Skill, brief, one_line};
+use crate::sys::text::{count, counted};
+
+/// Suggest the entries that a skill's list of tools lacks
+#[derive(Debug, clap::Args)]
+pub struct Suggest {
+    /// The skill's name, or its directory
+    #[arg(value_name = "NAME")]
+    pub skill: String,
+    /// Start of the period for refused calls: 2h, 7d, 2026-11-21
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Propose them for the skill itself
+    #[arg(long, conflicts_with = "local")]
+    pub apply: bool,
+    /// Add them to your configuration, which an update keeps
+    #[arg(long)]
+    pub local: bool,
+}
+
+/// Characters of an example that are shown.
+const EXAMPLE: usize = 100;
+
+/// The answer, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Report<'a> {
+    name: &'a str,
+    path: String,
+    entries: &'a [Suggested],
+    left_out: Vec<Left<'a>>,
+    recorded: &'a Count,
+    documented: &'a Count,
+    /// Why nothing is suggested; `null` if something is.
+    message: Option<String>,
+    /// The commands that apply them.
+    next: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Left<'a> {
+    reason: &'static str,
+    message: &'static str,
+    calls: usize,
+    example: &'a str,
+}
+
+impl Suggest {
+    /// Shows the entries, and applies them if a person asks for it.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+        let skill = try_skill::find(ctx, &self.skill)?;
+        let since = since(self.since.as_deref())?;
+        let is_restricted = restriction_of(ctx, &skill).1.allowed().is_some();
+        let found = if is_restricted {
+            Suggestions::new(ctx, &skill, since)?
+        } else {
+            Suggestions::default()
+        };
+        let report = self.report(&skill, &found, is_restricted);
+        if self.apply || self.local {
+            let applied = self.applied(ctx, (&skill, &found, &report), common, caller);
+            return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
+        }
+        if common.json {
+            return Ok(json::one(&report)?);
+        }
+        Ok(report.render(screen, true))
+    }
+
+    fn applied(
+        &self,
+        ctx: &RunContext,
+        (skill, found, report): (&Skill, &Suggestions, &Report),
+        common: Common,
+        caller: Caller,
+    ) -> Result<String> {
+        if let Some(message) = &report.message {
+            return Ok(format!("{message}\n"));
+        }
+        if self.local {
+            check_configurable(ctx, skill)?;
+        }
+        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let shown = report.render(consenting.screen, false);
+        let apply = |common: Common| {
+            if self.local {
+                add_to_configuration(ctx, skill, found, common)
+            } else {
+                propose(ctx, skill, found, common)
+            }
+        };
+        // Whether it is possible is known before anybody is asked.
+        let would = Common {
+            dry_run: true,
+            ..common
+        };
+        let would = apply(would)?;
+        if common.dry_run {
+            return Ok(shown + &would);
+        }
+        let (flag, question) = if self.local {
+            ("--local", "Add them to the configuration?")
+        } else {
+            ("--apply", "Propose them?")
+        };
+        if !consenting.to_decide(&shown, question, &self.command(flag))? {
+            return Ok("nothing was changed\n".to_owned());
+        }
+        apply(common)
+    }
+
+    /// This command with a flag, to be copied.
+    fn command(&self, flag: &str) -> String {
+        let since = self.since.iter().flat_map(|since| ["--since", since]);
+        let words = ["suggest", self.skill.as_str()].into_iter().chain(since);
+        pasted(&words.chain([flag]).collect::<Vec<_>>())
+    }
+
+    fn report<'a>(
+        &self,
+        skill: &'a Skill,
+        found: &'a Suggestions,
+        is_restricted: bool,
+    ) -> Report<'a> {
+        let left = found.left_out.iter();
+        let left = left.map(|(why, (calls, example)): (&Why, _)| Left {
+            reason: why.code(),
+            message: why.text(),
+            calls: *calls,
+            example,
+        });
+        let left_out: Vec<Left> = left.collect();
+        let is_empty = found.entries.is_empty();
+        let why = match (is_restricted, left_out.is_empty()) {
+            (false, _) => "no list of tools restricts it".to_owned(),
+            (true, true) => {
+                let period = self.since.as_ref().map_or("", |_| " in this period");
+                let text = match found.documented.calls {
+                    0 => "its text documents no command".to_owned(),
+                    1 => "the command in its text passes".to_owned(),
+                    all => format!("the {all} commands in its text pass"),
+                };
+                format!("no call of it that was refused{period} would be refused today, and {text}")
+            }
+            (true, false) => "no narrow entry would let the refused calls pass".to_owned(),
+        };
+        let name = skill.name.as_str();
+        let flags = ["--local", "--apply"].into_iter().filter(|_| !is_empty);
+        Report {
+            name,
+            path: skill.dir.display().to_string(),
+            entries: &found.entries,
+            left_out,
+            recorded: &found.recorded,
+            documented: &found.documented,
+            message: is_empty.then(|| format!("nothing to suggest for `{name}`: {why}")),
+            next: flags
+                .map(|flag| format!("agent-skills {}", self.command(flag)))
+                .collect(),
+        }
+    }
+}
+
+impl Suggested {
+    /// By how many calls it is needed.
+    pub fn needed(&self) -> String {
+        let recorded = (self.recorded > 0).then(|| count(self.recorded, "refused call"));
+        let documented = (self.documented > 0)
+            .then(|| counted(self.documented, "command", "commands") + " in its text");
+        let both: Vec<String> = recorded.into_iter().chain(documented).collect();
+        both.join(", ")
+    }
+}
+
+impl Report<'_> {
+    fn render(&self, screen: Screen, with_next: bool) -> String {
+        let mut text = String::new();
+        if let Some(message) = &self.message {
+            text += &screen.hanging("", &one_line(message), 0);
+        } else {
+            let entries = counted(self.entries.len(), "entry", "entries");
+            let _ = writeln!(
+                text,
+                "{entries} would let `{}` do what was refused:",
+                self.name
+            );
+        }
+        for one in self.entries {
+            let _ = writeln!(
+                text,
+                "  {}",
+                screen.paint(&one_line(&one.entry), Paint::Bold)
+            );
+            let example = brief(&one.example, EXAMPLE);
+            for (label, value) in [
+                ("needed by", one.needed()),
+                ("opens", one.opens.clone()),
+                ("example", example.clone()),
+            ] {
+                let first = format!("    {label:11}");
+                text += &screen.hanging(&first, &one_line(&value), first.len());
+            }
+        }
+        for left in &self.left_out {
+            let calls = counted(left.calls, "call is", "calls are");
+            let example = brief(left.example, EXAMPLE);
+            let line = format!("{calls} left out: {} (`{example}`)", left.message);
+            text += &screen.hanging("", &one_line(&line), 2);
+        }
+        let Count {
+            calls,
+            pass,
+            pass_with,
+        } = self.documented;
+        if *calls > 0 && !self.entries.is_empty() {
+            let commands = counted(*calls, "command", "commands");
+            let passing = counted(*pass, "passes", "pass");
+            let line = format!("Of {commands} in its text {passing} now, {pass_with} with this.");
+            text += &screen.hanging("", &line, 2);
+        }
+        let meanings = [
+            "adds them to your configuration",
+            "proposes them for the skill",
+        ];
+        for (command, meaning) in self.next.iter().zip(meanings).filter(|_| with_next) {
+            text += &screen.hanging("next: ", &format!("`{command}` {meaning}"), 6);
+        }
+        text
+    }
+}

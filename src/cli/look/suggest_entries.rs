@@ -1,0 +1,171 @@
+//! Works out the entries that would have let a skill's calls pass: the engine decides about each call
+//! again with them, and only what it then cites as granting is suggested.
+
+use serde::Serialize;
+
+use super::suggest_calls::{Calls, Found, LeftOut, Why, leave_out};
+use crate::activation::Enforcement;
+use crate::cli::prepared_call::with_call;
+use crate::cli::report::session_with;
+use crate::error::Result;
+use crate::permission::{Decision, Enforce, Outcome, Wanted, decide, entries_for, opens};
+use crate::policy::OnDisk;
+use crate::run_context::RunContext;
+use crate::skill::Skill;
+use crate::sys::Moment;
+
+/// How suggested entries are cited while they are tried.
+const SUGGESTED: &str = "suggested";
+
+/// A suggested entry, in the format that `--json` documents.
+#[derive(Debug, Serialize)]
+pub struct Suggested {
+    /// The entry.
+    pub entry: String,
+    /// How many refused calls on record need it.
+    pub recorded: usize,
+    /// How many commands in the skill's text need it.
+    pub documented: usize,
+    /// One of these calls.
+    pub example: String,
+    /// What it opens, as a clause.
+    pub opens: String,
+}
+
+/// How many calls pass.
+#[derive(Debug, Default, Serialize)]
+pub struct Count {
+    /// All of them.
+    pub calls: usize,
+    /// Those that pass under the skill's list as it is.
+    pub pass: usize,
+    /// Those that pass with what is suggested.
+    pub pass_with: usize,
+}
+
+/// What is suggested for a skill.
+#[derive(Debug, Default)]
+pub struct Suggestions {
+    /// Most needed first.
+    pub entries: Vec<Suggested>,
+    /// The calls for which nothing is suggested.
+    pub left_out: LeftOut,
+    /// The calls on record.
+    pub recorded: Count,
+    /// The commands in the skill's text.
+    pub documented: Count,
+}
+
+impl Suggestions {
+    /// Works out what to suggest for the skill from its calls since then.
+    pub fn new(ctx: &RunContext, skill: &Skill, since: Moment) -> Result<Self> {
+        let calls = Calls::gather(ctx, skill, since)?;
+        let session = session_with(skill);
+        let mut config = (*ctx.config()?).clone();
+        // What its list does not grant counts, whatever becomes of such calls.
+        config.enforce = Enforce::Restrict;
+        config.enforce_for.clear();
+        let policies = ctx.policies()?;
+        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
+        let dir = skill.dir.display().to_string();
+        let mut new = Self {
+            left_out: calls.left_out,
+            ..Self::default()
+        };
+        let mut known: Vec<String> = Vec::new();
+        let mut open = Vec::new();
+        for found in &calls.found {
+            let searched = with_call(ctx, &session, &enforcement, &found.used, |scope, call| {
+                let decide = |entries: &[String]| {
+                    decide(
+                        &enforcement.adding(SUGGESTED, entries).scope(),
+                        call,
+                        &OnDisk,
+                    )
+                };
+                let wanted = Wanted {
+                    call: *call,
+                    places: scope.places,
+                    skill_dir: &dir,
+                };
+                let passes = passes(&decide(&[]));
+                (passes, entries_for(&wanted, &known, &decide))
+            });
+            let Ok((is_granted, searched)) = searched else {
+                new.count(found, false, false);
+                leave_out(&mut new.left_out, Why::Gone, found.total(), &found.example);
+                continue;
+            };
+            new.count(found, is_granted, searched.is_ok());
+            match searched {
+                _ if is_granted => {}
+                Ok(entries) => {
+                    known.extend(entries);
+                    open.push(found);
+                }
+                Err(why) => {
+                    let why = Why::Obstacle(why);
+                    leave_out(&mut new.left_out, why, found.total(), &found.example);
+                }
+            }
+        }
+        let enforcement = enforcement.adding(SUGGESTED, &known);
+        for found in open {
+            let decision = with_call(ctx, &session, &enforcement, &found.used, |scope, call| {
+                decide(scope, call, &OnDisk)
+            })?;
+            new.cite(found, &decision);
+        }
+        new.entries.sort_by(|a, b| {
+            let needed = |one: &Suggested| (one.recorded, one.documented);
+            needed(b)
+                .cmp(&needed(a))
+                .then_with(|| a.entry.cmp(&b.entry))
+        });
+        Ok(new)
+    }
+
+    /// The suggested entries, as they are written into a list.
+    pub fn written(&self) -> Vec<String> {
+        self.entries.iter().map(|one| one.entry.clone()).collect()
+    }
+
+    fn count(&mut self, found: &Found, passes: bool, passes_with: bool) {
+        let counts = [
+            (&mut self.recorded, found.recorded),
+            (&mut self.documented, found.documented),
+        ];
+        for (count, number) in counts {
+            count.calls += number;
+            count.pass += if passes { number } else { 0 };
+            count.pass_with += if passes_with { number } else { 0 };
+        }
+    }
+
+    /// Counts the suggested entries that grant parts of a call.
+    fn cite(&mut self, found: &Found, decision: &Decision) {
+        let cited = decision.granting().into_iter();
+        for rule in cited.filter(|rule| rule.source == SUGGESTED) {
+            let place = self.entries.iter().position(|one| one.entry == rule.rule);
+            let at = place.unwrap_or_else(|| {
+                self.entries.push(Suggested {
+                    entry: rule.rule.clone(),
+                    recorded: 0,
+                    documented: 0,
+                    example: found.example.clone(),
+                    opens: opens(&rule.rule),
+                });
+                self.entries.len() - 1
+            });
+            self.entries[at].recorded += found.recorded;
+            self.entries[at].documented += found.documented;
+        }
+    }
+}
+
+fn passes(decision: &Decision) -> bool {
+    matches!(
+        decision.outcome,
+        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted
+    )
+}
