@@ -10,7 +10,7 @@
 //!                               │
 //!                 sharing ─> catalog ─> policy, marketplace
 //!                               │          │
-//!                               └──────> script ─> session ─> run_context
+//!                               └──────> script ─> session ─> run_context <─ connection
 //!                                                     │
 //!                                        permission ─> skill, host ─> sys, error
 //! ```
@@ -24,6 +24,7 @@ pub mod activation;
 pub mod author;
 pub mod catalog;
 pub mod cli;
+pub mod connection;
 pub mod error;
 pub mod host;
 pub mod marketplace;

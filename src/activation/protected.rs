@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::connection::watched;
 use crate::permission::ProtectedPlaces;
 use crate::policy::Config;
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
@@ -17,7 +18,9 @@ impl RunContext {
         let home = self.env.home();
         let enterprise = self.enterprise();
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
-        let mut places: Vec<PathBuf> = active.chain(policies).collect();
+        // From these, agents read hooks, permissions and plugins, which could switch ours off.
+        let agents = watched(self);
+        let mut places: Vec<PathBuf> = active.chain(policies).chain(agents).collect();
         // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
         // of these counts with what it leads to, so that no list of these files can miss one.
         let mut deciding: Vec<PathBuf> = self.dirs.private(&self.env).into();

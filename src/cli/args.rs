@@ -34,6 +34,7 @@ pub use super::safety::{
 };
 pub use super::set_up::{
     complete::Complete, completions::Completions, config::Config, doctor::Doctor, hook::Hook,
+    hosts::Hosts,
 };
 pub use super::write::{
     new::New,
@@ -99,8 +100,7 @@ pub enum Verb {
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
-    /// Show the hosts on this machine and how they are connected
-    Hosts,
+    Hosts(Hosts),
     Completions(Completions),
     #[command(hide = true)]
     Outdated(Outdated),

@@ -4,13 +4,14 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
-    Disable, Doctor, Enable, History, Hook, ImportLock, Info, Install, Jobs, Link, List,
+    Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Link, List,
     ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
     Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, ToPrompt, Tree, Trust, Try,
     Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
+use super::set_up::hosts::Connecting;
 
 /// Who may run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +155,18 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Sources::Remove { names: _ },
         )
+        // Connecting restricts, disconnecting loosens.
+        | Verb::Hosts(Hosts {
+            change:
+                Some(
+                    Connecting::Add {
+                        hosts: _,
+                        scope: _,
+                        mode: _,
+                    }
+                    | Connecting::Remove { hosts: _, scope: _ },
+                ),
+        })
         | Verb::Config(Config::Set { words: _ } | Config::Unset { key: _ } | Config::Edit)
         | Verb::Proposals(
             Proposals::Approve {
@@ -291,7 +304,10 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Info(Info { files: true, .. })
         | Verb::Stats(Stats { since: _ })
         | Verb::Policy
-        | Verb::Hosts
+        // A plugin runs nothing until a person has Claude Code load it.
+        | Verb::Hosts(Hosts {
+            change: None | Some(Connecting::Plugin { dir: _, mode: _ }),
+        })
         | Verb::Completions(Completions { shell: _ })
         | Verb::Complete(Complete { words: _ })
         // The command is the caller's own; it can only do less.

@@ -12,7 +12,7 @@ use super::options::Common;
 use super::person::may;
 use super::safety::policy;
 use super::screen::Screen;
-use super::set_up::{hosts, man};
+use super::set_up::man;
 use super::welcome::welcome;
 use crate::run_context::RunContext;
 use crate::sys::{be_quiet, keep_told, kept, running, shown, text::nearest};
@@ -97,6 +97,7 @@ fn is_file(verb: &Verb) -> bool {
     match verb {
         Verb::Show(show) => show.file.is_some(),
         Verb::Update(update) => update.diff,
+        Verb::Hosts(hosts) => hosts.shows_files(),
         Verb::Cat(_)
         | Verb::Completions(_)
         | Verb::Complete(_)
@@ -166,7 +167,7 @@ fn run_verb(
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Hosts => hosts::show(ctx, common, screen)?,
+        Verb::Hosts(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Hook(verb) => verb.run()?,
         Verb::Confine(verb) => verb.run(ctx, common, caller)?,
         Verb::Completions(verb) => verb.run(common)?,

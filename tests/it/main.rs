@@ -47,6 +47,7 @@ mod host;
 mod host_process;
 mod hostile;
 mod hostile_project;
+mod hosts;
 mod index;
 mod installing;
 mod installing_for;

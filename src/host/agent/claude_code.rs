@@ -106,7 +106,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
     format: Format::Hooks(Handler {
         grouped: true,
-        versioned: false,
+        versioned: &[],
+        typed: true,
         command: Command::Words("command"),
         timeout: ("timeout", 10),
         with: &[],

@@ -67,7 +67,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/codex/requirements.toml"),
     format: Format::Hooks(Handler {
         grouped: true,
-        versioned: false,
+        versioned: &[],
+        typed: true,
         command: Command::Shell,
         timeout: ("timeout", 10),
         with: &[],
@@ -76,9 +77,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &["SessionEnd"],
     watched: Watched {
-        user: &["config.toml", "plugins", "rules"],
+        user: &[""],
         home: &[],
-        project: &[".codex/config.toml", ".codex/rules"],
+        project: &[".codex"],
         machine: &["/etc/codex"],
     },
     trust: Some(

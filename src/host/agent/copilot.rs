@@ -1,6 +1,7 @@
 //! GitHub Copilot CLI (docs/hosts.md#copilot): its reference of hooks, and release 1.0.102. Its
 //! events with capital initials have Claude Code's payload, with arguments of its own.
 
+use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
@@ -91,7 +92,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
     format: Format::Hooks(Handler {
         grouped: false,
-        versioned: true,
+        versioned: &[Scope::User, Scope::Managed],
+        typed: true,
         command: Command::Words("exec"),
         timeout: ("timeoutSec", 10),
         with: &[],
@@ -100,14 +102,7 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &[
-            "hooks",
-            "settings.json",
-            "config.json",
-            "permissions-config.json",
-            "installed-plugins",
-            "agents",
-        ],
+        user: &[""],
         home: &[],
         project: &[
             ".github/hooks",

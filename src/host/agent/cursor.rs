@@ -1,5 +1,6 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
+use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
@@ -71,7 +72,7 @@ pub(super) static TABLE: Table = Table {
     types_unseen: false,
 };
 
-/// Its configuration (cursor.com/docs/hooks.md; not tried).
+/// Its configuration (cursor.com/docs, hooks; not tried).
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["cursor-agent", "cursor"],
     home: Home {
@@ -86,7 +87,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/cursor/hooks.json"),
     format: Format::Hooks(Handler {
         grouped: false,
-        versioned: true,
+        versioned: &Scope::ALL,
+        typed: false,
         command: Command::Shell,
         timeout: ("timeout", 10),
         with: &[("failClosed", Literal::True)],
@@ -95,9 +97,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &["permissions.json", "cli-config.json", "plugins"],
+        user: &[""],
         home: &[],
-        project: &[".cursor/permissions.json", ".cursor/cli.json"],
+        project: &[".cursor"],
         machine: &["/etc/cursor"],
     },
     trust: None,

@@ -72,7 +72,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: None,
     format: Format::Hooks(Handler {
         grouped: true,
-        versioned: false,
+        versioned: &[],
+        typed: true,
         command: Command::Shell,
         timeout: ("timeout", 10),
         with: &[],
@@ -81,9 +82,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("Skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &["settings.local.json", "plugins", "droids"],
+        user: &[""],
         home: &[],
-        project: &[".factory/settings.local.json", ".factory/droids"],
+        project: &[".factory"],
         machine: &[],
     },
     trust: None,

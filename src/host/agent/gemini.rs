@@ -68,7 +68,7 @@ pub(super) static TABLE: Table = Table {
     types_unseen: false,
 };
 
-/// Its configuration (google-gemini/gemini-cli, docs/hooks/reference.md; tried with 0.61.0). Time
+/// Its configuration (google-gemini/gemini-cli, reference of hooks; tried with 0.61.0). Time
 /// limits are in milliseconds.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["gemini"],
@@ -84,7 +84,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/gemini-cli/settings.json"),
     format: Format::Hooks(Handler {
         grouped: true,
-        versioned: false,
+        versioned: &[],
+        typed: true,
         command: Command::Shell,
         timeout: ("timeout", 10_000),
         with: &[("name", Literal::Text("agent-skills"))],
@@ -93,14 +94,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[
-            "trusted_hooks.json",
-            "trustedFolders.json",
-            "extensions",
-            "policies",
-        ],
+        user: &[""],
         home: &[],
-        project: &[".gemini/extensions", ".gemini/policies"],
+        project: &[".gemini"],
         machine: &["/etc/gemini-cli"],
     },
     trust: None,

@@ -88,6 +88,20 @@ impl Agent {
             Self::Droid => &droid::TABLE,
         }
     }
+
+    /// What its configuration is like.
+    pub fn settings(self) -> &'static settings::Settings {
+        match self {
+            Self::ClaudeCode => &claude_code::SETTINGS,
+            Self::Codex => &codex::SETTINGS,
+            Self::Copilot => &copilot::SETTINGS,
+            Self::Gemini => &gemini::SETTINGS,
+            Self::QwenCode => &qwen_code::SETTINGS,
+            Self::OpenCode => &opencode::SETTINGS,
+            Self::Cursor => &cursor::SETTINGS,
+            Self::Droid => &droid::SETTINGS,
+        }
+    }
 }
 
 impl fmt::Display for Agent {

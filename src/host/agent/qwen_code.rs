@@ -78,7 +78,8 @@ pub(super) const SETTINGS: Settings = Settings {
     managed: Some("/etc/qwen-code/settings.json"),
     format: Format::Hooks(Handler {
         grouped: true,
-        versioned: false,
+        versioned: &[],
+        typed: true,
         command: Command::Shell,
         timeout: ("timeout", 10),
         with: &[("name", Literal::Text("agent-skills"))],
@@ -87,9 +88,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("^skill$"),
     unregistered: &[],
     watched: Watched {
-        user: &["trustedFolders.json", "extensions", "agents"],
+        user: &[""],
         home: &[],
-        project: &[".qwen/extensions", ".qwen/agents"],
+        project: &[".qwen"],
         machine: &["/etc/qwen-code"],
     },
     trust: None,

@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use super::table::Moment;
 use super::{Agent, Mode};
-use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
 use crate::error::Error;
 
 /// For whom an agent is connected.
@@ -112,8 +111,10 @@ pub enum Format {
 pub struct Handler {
     /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
     pub grouped: bool,
-    /// Whether the file begins with `"version": 1`.
-    pub versioned: bool,
+    /// The scopes whose file begins with `"version": 1`.
+    pub versioned: &'static [Scope],
+    /// Whether an entry says `"type": "command"`.
+    pub typed: bool,
     /// How the program and its words are written.
     pub command: Command,
     /// The key of the time limit and its value, 10 seconds in the agent's unit.
@@ -143,7 +144,7 @@ pub enum Literal {
 /// Paths that decide about an agent's hooks besides the files that entries are written to.
 #[derive(Debug, Clone, Copy)]
 pub struct Watched {
-    /// In its directory of the user.
+    /// In its directory of the user; `""` is that directory as a whole.
     pub user: &'static [&'static str],
     /// Below the user's home directory, wherever that directory is.
     pub home: &'static [&'static str],
@@ -154,20 +155,6 @@ pub struct Watched {
 }
 
 impl Agent {
-    /// What its configuration is like.
-    pub fn settings(self) -> &'static Settings {
-        match self {
-            Self::ClaudeCode => &claude_code::SETTINGS,
-            Self::Codex => &codex::SETTINGS,
-            Self::Copilot => &copilot::SETTINGS,
-            Self::Gemini => &gemini::SETTINGS,
-            Self::QwenCode => &qwen_code::SETTINGS,
-            Self::OpenCode => &opencode::SETTINGS,
-            Self::Cursor => &cursor::SETTINGS,
-            Self::Droid => &droid::SETTINGS,
-        }
-    }
-
     /// The events that get an entry, each with its pattern of tools.
     pub fn registered(self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let settings = self.settings();

@@ -1,10 +1,13 @@
 //! Creating, replacing and moving entries.
 
-use std::fs::File;
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, OFlags, RenameFlags, mkdirat, renameat, renameat_with, unlinkat};
+use rustix::fs::{
+    AtFlags, OFlags, RenameFlags, fchmod, mkdirat, renameat, renameat_with, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::{Dir, EntryName, EntryPath, open};
@@ -165,6 +168,47 @@ impl Dir {
             // Errors here do not matter: the first one is reported.
             let _ = scratch.remove_file(&temporary);
         })
+    }
+
+    /// As [`Dir::replace`], durably and for a file of somebody else's program: owner, group and
+    /// permissions are those of `kept`, whatever the umask says.
+    ///
+    /// # Errors
+    /// As [`Dir::replace`], also when this process may not give the file that owner.
+    pub fn replace_as(&self, name: &EntryName, bytes: &[u8], kept: &Metadata) -> io::Result<()> {
+        let temporary = name.temporary();
+        let written = (|| {
+            let mut file = self.create(&temporary, 0o600)?;
+            file.write_all(bytes)?;
+            let made = file.metadata()?;
+            if (made.uid(), made.gid()) != (kept.uid(), kept.gid()) {
+                fchown(&file, Some(kept.uid()), Some(kept.gid()))?;
+            }
+            file.set_permissions(Permissions::from_mode(kept.mode() & 0o7777))?;
+            file.sync_data()?;
+            self.rename(&temporary, self, name)
+        })();
+        written.inspect_err(|_| {
+            // Errors here do not matter: the first one is reported.
+            let _ = self.remove_file(&temporary);
+        })
+    }
+
+    /// Lets everybody read a file, and its owner write it.
+    ///
+    /// # Errors
+    /// As [`Dir::open_file`], and when it is somebody else's.
+    pub fn publish(&self, name: &EntryName) -> io::Result<()> {
+        let (file, _) = self.open_file(name)?;
+        file.set_permissions(Permissions::from_mode(0o644))
+    }
+
+    /// Lets everybody read this directory, and its owner write it.
+    ///
+    /// # Errors
+    /// When it is somebody else's.
+    pub fn publish_itself(&self) -> io::Result<()> {
+        Ok(fchmod(&self.fd, open::mode_of(0o755))?)
     }
 
     /// Moves an entry to `to`, where it may replace a file or an empty directory.

@@ -1,6 +1,7 @@
 //! `doctor`: reports problems and their remedies. Each area is a file with a function that returns
 //! its checks; to add a check, add a line there.
 
+mod agents;
 pub mod ask;
 pub mod check;
 mod examine;

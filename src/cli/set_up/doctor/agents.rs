@@ -1,0 +1,174 @@
+//! Checks that connected agents ask us: when each did last, and whether the command in its
+//! configuration answers when it is run as the agent would run it. No agent is started.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use super::ask::answer;
+use super::check::Check;
+use crate::connection::{Places, Run, commands, found, last_seen, seen_file};
+use crate::host::agent::table::{Does, Moment};
+use crate::host::agent::{Agent, Scope};
+use crate::run_context::RunContext;
+use crate::sys::files;
+
+/// The checks of this area: none for an agent that is not connected.
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let places = Places::of(ctx);
+    let of_each = Agent::ALL.into_iter();
+    of_each
+        .flat_map(|agent| of_agent(ctx, &places, agent))
+        .collect()
+}
+
+fn of_agent(ctx: &RunContext, places: &Places, agent: Agent) -> Vec<Check> {
+    let all = found(places, agent);
+    let mut checks = Vec::new();
+    if all.is_empty() {
+        return checks;
+    }
+    for found in &all {
+        let (scope, path) = (found.scope, found.path.display());
+        for missing in &found.missing {
+            let text = format!("{agent} ({scope}): {missing}");
+            let remedy = format!("`agent-skills hosts add {agent} --scope {scope}`");
+            checks.push(Check::fail("agent-entry", text, remedy));
+        }
+        if found.is_connected {
+            let text = format!("{agent} is connected ({scope}) in `{path}`");
+            checks.push(Check::ok("agent", text));
+        }
+    }
+    let settings = agent.settings();
+    let own = all.iter().any(|found| found.scope != Scope::Managed);
+    checks.push(match last_seen(ctx, agent) {
+        Some(seen) => Check::ok(
+            "agent-seen",
+            format!("{agent} asked last at {}", seen.local()),
+        ),
+        None => Check::warn(
+            "agent-never-seen",
+            format!("{agent} has never asked, as far as is recorded here"),
+            match settings.trust.filter(|_| own) {
+                Some(trust) => trust.to_owned(),
+                None => format!("start {agent} anew, have it use a tool, and look again"),
+            },
+        ),
+    });
+    for (scope, run) in commands(places, agent) {
+        let (text, failed) = match proved(ctx, agent, &run) {
+            Ok(()) => ("answers", None),
+            Err(why) => ("does not answer", Some(why)),
+        };
+        let text = format!("what {agent} runs ({scope}) {text}");
+        checks.push(match failed {
+            None => Check::ok("agent-command", text),
+            Some(why) => Check::fail(
+                "agent-command",
+                format!("{text}: {why}"),
+                format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew"),
+            ),
+        });
+    }
+    for unseen in settings.unseen {
+        checks.push(Check::warn(
+            "agent-unseen",
+            format!("{agent} tells no hook of {unseen}"),
+            format!("no skill restricts that; limit it in {agent}'s own settings if it matters"),
+        ));
+    }
+    checks
+}
+
+/// Runs the command with a harmless call and sees whether it answers.
+fn proved(ctx: &RunContext, agent: Agent, run: &Run) -> Result<(), String> {
+    let mut command = match run {
+        Run::Words(words) => {
+            let (program, rest) = words.split_first().ok_or("it is empty")?;
+            let mut command = Command::new(program);
+            command.args(rest);
+            command
+        }
+        Run::Shell(line) => {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", line]);
+            command
+        }
+    };
+    let project = ctx.project_dir();
+    let payload = harmless(agent, &project.display().to_string());
+    command.current_dir(&project);
+    let seen = Seen::before(ctx, agent);
+    let said = answer(&mut command, &payload.to_string(), &ctx.env);
+    seen.restore();
+    let said = said?;
+    let is_answer = said.trim().is_empty()
+        || serde_json::from_str::<Value>(&said).is_ok_and(|value| value.is_object());
+    if is_answer {
+        return Ok(());
+    }
+    Err("its answer is not the JSON that the agent reads".to_owned())
+}
+
+/// A call that nothing forbids, as the agent would send it.
+fn harmless(agent: Agent, directory: &str) -> Value {
+    let table = agent.table();
+    let keys = &table.keys;
+    let is_gate = |event: &&(&str, Moment)| event.1 == Moment::BeforeTool;
+    let event = table.events.iter().find(is_gate).map(|event| event.0);
+    let nothing = |does: Does| matches!(does, Does::Todo | Does::Harmless);
+    let mut tools = table.tools.iter();
+    let (tool, arguments) = match tools.clone().find(|tool| nothing(tool.does)) {
+        Some(tool) => (tool.name, json!({})),
+        None => tools
+            .find_map(|tool| match tool.does {
+                Does::Read(keys) => Some((tool.name, json!({*keys.first()?: "/dev/null"}))),
+                _ => None,
+            })
+            .unwrap_or(("none", json!({}))),
+    };
+    let mut payload = Map::new();
+    for (key, value) in [
+        (keys.event, json!(event)),
+        (keys.session, json!("agent-skills-doctor")),
+        (keys.prompt, json!("agent-skills-doctor")),
+        (keys.cwd, json!(directory)),
+        (keys.tool, json!(tool)),
+        (keys.arguments, arguments),
+    ] {
+        if !key.is_empty() {
+            payload.insert(key.to_owned(), value);
+        }
+    }
+    Value::Object(payload)
+}
+
+/// When the agent asked last: our own question must not count as its.
+struct Seen {
+    file: PathBuf,
+    at: Option<SystemTime>,
+}
+
+impl Seen {
+    fn before(ctx: &RunContext, agent: Agent) -> Self {
+        let file = seen_file(ctx, agent);
+        let at = file
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .ok();
+        Self { file, at }
+    }
+
+    fn restore(self) {
+        let _ = match self.at {
+            None => files::remove(&self.file),
+            Some(at) => {
+                files::open_regular(&self.file).and_then(|file: File| file.set_modified(at))
+            }
+        };
+    }
+}

@@ -1,0 +1,217 @@
+//! `hosts add` and `hosts remove`: what would change is shown and asked about.
+
+use std::fmt::Write as _;
+
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
+use crate::cli::options::{Common, Findings};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Answer, Caller};
+use crate::connection::{Change, Connector, Invocation, Places, found, program};
+use crate::error::{Error, Result};
+use crate::host::agent::{Agent, Mode, Scope};
+use crate::run_context::RunContext;
+use crate::skill::{one_line, unified_diff};
+
+/// Connects agents.
+pub fn add(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    (agents, scope, mode): (&[Agent], Scope, Option<Mode>),
+) -> Answer {
+    let wanted = Invocation {
+        program: program(&ctx.env)?,
+        mode,
+    };
+    let connecting = Connecting::new(ctx, common, caller);
+    let mut outcomes = Outcomes::new(common, caller);
+    for agent in agents {
+        let added = connecting.add(*agent, scope, &wanted);
+        outcomes.push(agent.as_str(), added);
+    }
+    outcomes.answer()
+}
+
+/// Disconnects agents; without a scope, for the user and for the project.
+pub fn remove(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    agents: &[Agent],
+    scope: Option<Scope>,
+) -> Answer {
+    let connecting = Connecting::new(ctx, common, caller);
+    let mut outcomes = Outcomes::new(common, caller);
+    for agent in agents {
+        let removed = connecting.remove(*agent, scope);
+        outcomes.push(agent.as_str(), removed);
+    }
+    outcomes.answer()
+}
+
+struct Connecting {
+    places: Places,
+    connector: Connector,
+    consenting: Consenting,
+    dry_run: bool,
+}
+
+impl Connecting {
+    fn new(ctx: &RunContext, common: Common, caller: Caller) -> Self {
+        let places = Places::of(ctx);
+        Self {
+            connector: Connector::new(places.clone(), &ctx.dirs.plugin),
+            places,
+            consenting: Consenting::new(ctx, common.consent(Findings::default()), caller),
+            dry_run: common.dry_run,
+        }
+    }
+
+    fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
+        let change = self.connector.add(agent, scope, wanted)?;
+        let path = one_line(&change.path().display().to_string());
+        if change.is_nothing() {
+            return Ok(format!("{agent} is connected already: `{path}`\n"));
+        }
+        let settings = agent.settings();
+        let mut notes = String::new();
+        if scope == Scope::Project {
+            let _ = writeln!(notes, "Note: {}.", settings.project_note);
+        }
+        if let Some((mode, less)) = wanted.mode.and_then(|it| Some((it, agent.lacks(it)?))) {
+            let _ = writeln!(notes, "Note: `{mode}` in {agent}: {less}.");
+        }
+        for unseen in settings.unseen {
+            let _ = writeln!(notes, "Note: {agent} tells no hook of {unseen}.");
+        }
+        let shown = format!("{}{notes}", diff(&change));
+        if self.dry_run {
+            return Ok(format!(
+                "would connect {agent} for {}:\n{shown}",
+                whom(scope)
+            ));
+        }
+        let scope_flag = format!("--scope={scope}");
+        let mut words = vec!["hosts", "add", agent.as_str(), &scope_flag];
+        let mode = wanted.mode.map(|mode| format!("--mode={mode}"));
+        words.extend(mode.as_deref());
+        let question = format!("Connect {agent} for {}?", whom(scope));
+        if !self
+            .consenting
+            .to_decide(&shown, &question, &pasted(&words))?
+        {
+            return Err(declined(agent, "connected"));
+        }
+        self.connector
+            .apply(&change)
+            .map_err(|error| root(error, scope))?;
+        let mut said = format!(
+            "connected {agent} for {}: `{path}`; it asks agent-skills before each tool call from its \
+             next start on\n",
+            whom(scope)
+        );
+        if !self.consenting.asks() {
+            said += &notes;
+        }
+        if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
+            let _ = writeln!(said, "Next: {trust}.");
+        }
+        Ok(said)
+    }
+
+    fn remove(&self, agent: Agent, scope: Option<Scope>) -> Result<String> {
+        let scopes = match scope {
+            Some(scope) => vec![scope],
+            None => vec![Scope::User, Scope::Project],
+        };
+        let mut said = String::new();
+        for each in &scopes {
+            said += &self.remove_from(agent, *each)?;
+        }
+        if said.is_empty() {
+            let of: Vec<&str> = scopes.into_iter().map(whom).collect();
+            said = format!("{agent} is not connected for {}\n", of.join(" or for "));
+        }
+        let rest = found(&self.places, agent).into_iter();
+        let rest = rest.filter(|found| found.scope == Scope::Managed && scope.is_none());
+        for found in rest {
+            let _ = writeln!(
+                said,
+                "Note: an administrator connected it for every user, in `{}`.",
+                found.path.display()
+            );
+        }
+        Ok(said)
+    }
+
+    /// What was done; empty if there was nothing to do.
+    fn remove_from(&self, agent: Agent, scope: Scope) -> Result<String> {
+        let Some(change) = self.connector.remove(agent, scope)? else {
+            if !self.dry_run {
+                self.connector.forget(agent, scope)?;
+            }
+            return Ok(String::new());
+        };
+        let path = one_line(&change.path().display().to_string());
+        let how = if change.is_exact {
+            "it is as it was before"
+        } else {
+            "only what `hosts add` wrote goes, since the file was changed after that"
+        };
+        let shown = format!("{}{how}\n", diff(&change));
+        if self.dry_run {
+            let whom = whom(scope);
+            return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
+        }
+        let scope_flag = format!("--scope={scope}");
+        let words = ["hosts", "remove", agent.as_str(), &scope_flag];
+        let question = format!("Disconnect {agent} for {}?", whom(scope));
+        if !self
+            .consenting
+            .to_decide(&shown, &question, &pasted(&words))?
+        {
+            return Err(declined(agent, "disconnected"));
+        }
+        self.connector
+            .apply(&change)
+            .map_err(|error| root(error, scope))?;
+        let whom = whom(scope);
+        Ok(format!(
+            "disconnected {agent} for {whom}: `{path}`; {how}\n"
+        ))
+    }
+}
+
+fn declined(agent: Agent, what: &str) -> Error {
+    let text = format!("{agent} was not {what}: you said no");
+    Error::new(text).hint("the same command asks again")
+}
+
+/// The error of a change that perhaps only an administrator may make.
+fn root(error: Error, scope: Scope) -> Error {
+    if scope == Scope::Managed {
+        return error.hint("an administrator writes there: run it as root");
+    }
+    error
+}
+
+fn whom(scope: Scope) -> &'static str {
+    match scope {
+        Scope::User => "you",
+        Scope::Project => "this project",
+        Scope::Managed => "every user",
+    }
+}
+
+fn diff(change: &Change) -> String {
+    let path = one_line(&change.path().display().to_string());
+    let (before, after) = change.texts();
+    let name = |text: Option<&str>| text.map_or("/dev/null", |_| &path).to_owned();
+    let names = (name(before), name(after));
+    unified_diff(
+        (&names.0, &names.1),
+        before.unwrap_or_default(),
+        after.unwrap_or_default(),
+    )
+}

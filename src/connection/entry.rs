@@ -1,0 +1,232 @@
+//! One entry of ours: what an agent is to run, and recognising it again.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result, word};
+use crate::host::agent::settings::{Command, Handler, Literal};
+use crate::host::agent::{Agent, Mode};
+use crate::sys::Env;
+
+/// The name of our executable.
+const NAME: &str = "agent-skills";
+
+/// What an entry of ours runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// The absolute path of our executable.
+    pub program: String,
+    /// The mode that the entry itself names; without one, the configuration decides.
+    pub mode: Option<Mode>,
+}
+
+impl Invocation {
+    /// The program and its words.
+    pub fn words(&self, agent: Agent) -> Vec<String> {
+        let mut words = vec![&*self.program, "hook", agent.as_str()];
+        if let Some(mode) = self.mode {
+            words.extend(["--mode", mode.as_str()]);
+        }
+        words.into_iter().map(str::to_owned).collect()
+    }
+
+    /// The same as a shell reads it.
+    pub fn shell(&self, agent: Agent) -> String {
+        let words = self.words(agent);
+        let words: Vec<String> = words.iter().map(|each| word(each)).collect();
+        words.join(" ")
+    }
+
+    /// The entry in the form of the agent.
+    pub fn entry(&self, agent: Agent, form: &Handler) -> Value {
+        let mut entry = Map::new();
+        if form.typed {
+            entry.insert("type".to_owned(), json!("command"));
+        }
+        for (key, value) in form.with {
+            let value = match value {
+                Literal::Text(text) => json!(text),
+                Literal::True => json!(true),
+            };
+            entry.insert((*key).to_owned(), value);
+        }
+        match form.command {
+            Command::Shell => {
+                entry.insert("command".to_owned(), json!(self.shell(agent)));
+            }
+            Command::Words(key) => {
+                let words = self.words(agent);
+                entry.insert(key.to_owned(), json!(self.program));
+                entry.insert("args".to_owned(), json!(words[1..]));
+            }
+        }
+        let (key, limit) = form.timeout;
+        entry.insert(key.to_owned(), json!(limit));
+        Value::Object(entry)
+    }
+
+    /// What one event's list gets: the entry with its pattern, in a group where the agent wants one.
+    pub fn item(&self, agent: Agent, form: &Handler, matcher: Option<&str>) -> Value {
+        let entry = self.entry(agent, form);
+        let mut item = Map::new();
+        if let Some(matcher) = matcher {
+            item.insert("matcher".to_owned(), json!(matcher));
+        }
+        if form.grouped {
+            item.insert("hooks".to_owned(), json!([entry]));
+        } else if let Value::Object(entry) = entry {
+            item.extend(entry);
+        }
+        Value::Object(item)
+    }
+
+    /// What an entry runs, if it is one of ours for this agent: by its program and words, since an
+    /// agent may refuse a mark of ours.
+    pub fn of_entry(agent: Agent, entry: &Value) -> Option<Self> {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let words = match entry.get("args").and_then(Value::as_array) {
+            Some(args) => {
+                let program = text("exec").or_else(|| text("command"))?;
+                let args = args.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?;
+                let words = std::iter::once(program).chain(args);
+                words.map(str::to_owned).collect()
+            }
+            None => shlex::split(text("command").or_else(|| text("bash"))?)?,
+        };
+        Self::of_words(agent, &words)
+    }
+
+    /// The same of the words themselves.
+    pub fn of_words(agent: Agent, words: &[String]) -> Option<Self> {
+        let [program, hook, name, rest @ ..] = words else {
+            return None;
+        };
+        let is_named = Path::new(program).file_name()? == NAME;
+        if !is_named || hook != "hook" || name != agent.as_str() {
+            return None;
+        }
+        let mode = match rest {
+            [flag, mode, ..] if flag == "--mode" => mode.parse().ok(),
+            [joined, ..] => joined
+                .strip_prefix("--mode=")
+                .and_then(|mode| mode.parse().ok()),
+            [] => None,
+        };
+        let program = program.clone();
+        Some(Self { program, mode })
+    }
+}
+
+/// The path of this program that an agent is to run: the one on `PATH` if it leads here, since a link
+/// that the user made outlives an update that puts the program elsewhere; else its own.
+///
+/// # Errors
+/// When the path is not known, is not UTF-8, or does not end in our name, by which entries are found
+/// again.
+pub fn program(env: &Env) -> Result<String> {
+    let own = env.exe.as_deref().and_then(|exe| exe.canonicalize().ok());
+    let unknown = || {
+        Error::new("where this program is installed is not known")
+            .hint("run it from its place, as `/path/to/agent-skills hosts add …`")
+    };
+    let own = own.ok_or_else(unknown)?;
+    let path = env.os("PATH").unwrap_or_default();
+    let mut named = std::env::split_paths(path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(NAME));
+    let leads_here = |file: &PathBuf| file.canonicalize().is_ok_and(|real| real == own);
+    let chosen = named.find(leads_here).unwrap_or(own);
+    if chosen.file_name().is_none_or(|name| name != NAME) {
+        let text = format!("this program is called `{}`", chosen.display());
+        return Err(Error::new(text)
+            .hint("entries of it are found again by its name: call it `agent-skills`"));
+    }
+    let text = chosen.into_os_string().into_string();
+    text.map_err(|path| {
+        let shown = path.display();
+        Error::new(format!("the path of this program, `{shown}`, is not UTF-8"))
+            .hint("install it elsewhere")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::agent::settings::Format;
+
+    fn form(agent: Agent) -> Option<&'static Handler> {
+        match &agent.settings().format {
+            Format::Hooks(form) => Some(form),
+            Format::Plugin => None,
+        }
+    }
+
+    #[test]
+    fn each_entry_is_recognised_and_only_as_its_agents() {
+        for program in ["/a/agent-skills", "/with space/it's/agent-skills"] {
+            for mode in [None, Some(Mode::Both)] {
+                let program = program.to_owned();
+                let wanted = Invocation { program, mode };
+                for agent in Agent::ALL {
+                    let Some(form) = form(agent) else { continue };
+                    let entry = wanted.entry(agent, form);
+                    for other in Agent::ALL {
+                        let read = Invocation::of_entry(other, &entry);
+                        let expected = (other == agent).then(|| wanted.clone());
+                        assert_eq!(read, expected, "{entry}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_is_not_ours() {
+        for entry in [
+            json!({"command": "agent-skills"}),
+            json!({"command": "/a/agent-skills-of-mine hook codex"}),
+            json!({"command": "echo agent-skills hook codex"}),
+            json!({"command": "/a/agent-skills check codex"}),
+            json!({"command": "unclosed 'quote"}),
+            json!({"command": "/a/agent-skills", "args": ["hook", 1]}),
+            json!({"url": "http://localhost"}),
+            json!("text"),
+        ] {
+            assert_eq!(Invocation::of_entry(Agent::Codex, &entry), None, "{entry}");
+        }
+    }
+
+    #[test]
+    fn entries_have_the_form_of_their_agent() {
+        let ours = Invocation {
+            program: "/a b/agent-skills".to_owned(),
+            mode: Some(Mode::Grant),
+        };
+        for (agent, expected) in [
+            (
+                Agent::ClaudeCode,
+                json!({"matcher": "*", "hooks": [{"type": "command", "command": "/a b/agent-skills",
+                    "args": ["hook", "claude-code", "--mode", "grant"], "timeout": 10}]}),
+            ),
+            (
+                Agent::Copilot,
+                json!({"matcher": "*", "type": "command", "exec": "/a b/agent-skills",
+                    "args": ["hook", "copilot", "--mode", "grant"], "timeoutSec": 10}),
+            ),
+            (
+                Agent::Gemini,
+                json!({"matcher": "*", "hooks": [{"type": "command", "name": "agent-skills",
+                    "command": "'/a b/agent-skills' hook gemini --mode grant", "timeout": 10000}]}),
+            ),
+            (
+                Agent::Cursor,
+                json!({"matcher": "*", "failClosed": true,
+                    "command": "'/a b/agent-skills' hook cursor --mode grant", "timeout": 10}),
+            ),
+        ] {
+            let form = form(agent).unwrap();
+            assert_eq!(ours.item(agent, form, Some("*")), expected, "{agent}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! One configuration file of an agent as text: with our entries, without them, and which it has.
+
+use super::entry::Invocation;
+use super::json::Json;
+use super::merge::{Edit, edits, ours_of};
+use super::place::Place;
+use super::plugin;
+use super::toml::Toml;
+use crate::error::{Error, Result};
+use crate::host::agent::Scope;
+use crate::host::agent::settings::{Format, Handler};
+
+/// What a file has of ours.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// Our entries.
+    pub all: Vec<Entry>,
+    /// Whether the file switches every hook off.
+    pub disabled: bool,
+}
+
+/// One entry of ours.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its event.
+    pub event: String,
+    /// What it runs.
+    pub ours: Invocation,
+    /// The same as it is written there.
+    pub command: Run,
+}
+
+/// A command as an agent runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Run {
+    /// A program and its words.
+    Words(Vec<String>),
+    /// What a shell reads.
+    Shell(String),
+}
+
+/// A file after our entries were taken out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Its text.
+    pub text: String,
+    /// Whether nothing is left that anybody would miss.
+    pub is_empty: bool,
+}
+
+enum Content {
+    Json(Json),
+    Toml(Toml),
+}
+
+impl Content {
+    fn parse(place: &Place, text: &str) -> Result<Self> {
+        let is_toml = place.path().extension().is_some_and(|end| end == "toml");
+        if is_toml {
+            Toml::parse(text).map(Self::Toml)
+        } else {
+            Json::parse(text).map(Self::Json)
+        }
+    }
+
+    fn edit(&mut self, event: &str, edits: &[Edit]) {
+        match self {
+            _ if edits.is_empty() => {}
+            Self::Json(json) => json.edit(event, edits),
+            Self::Toml(toml) => toml.edit(event, edits),
+        }
+    }
+
+    fn events(&self) -> Vec<String> {
+        match self {
+            Self::Json(json) => json.events(),
+            Self::Toml(toml) => toml.events(),
+        }
+    }
+
+    fn items(&self, event: &str) -> Vec<serde_json::Value> {
+        match self {
+            Self::Json(json) => json.items(event),
+            Self::Toml(toml) => toml.items(event),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Json(json) => json.text(),
+            Self::Toml(toml) => toml.text(),
+        }
+    }
+}
+
+/// The text with our entries for this, and no others of ours.
+///
+/// # Errors
+/// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
+pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<String> {
+    let Format::Hooks(form) = &place.agent.settings().format else {
+        if before.is_some_and(|text| plugin::invocation(text).is_none()) {
+            return Err(Error::new("it is a plugin of somebody else").hint("rename it"));
+        }
+        return Ok(plugin::script(wanted));
+    };
+    let mut content = Content::parse(place, before.unwrap_or_default())?;
+    head(place, &mut content, form, wanted);
+    let registered: Vec<_> = place.agent.registered().collect();
+    for event in content.events() {
+        if !registered.iter().any(|(name, _)| *name == event) {
+            let edits = edits(place.agent, &content.items(&event), None);
+            content.edit(&event, &edits);
+        }
+    }
+    for (event, matcher) in registered {
+        let item = wanted.item(place.agent, form, matcher);
+        let edits = edits(place.agent, &content.items(event), Some(&item));
+        content.edit(event, &edits);
+    }
+    Ok(content.text())
+}
+
+/// What a file needs besides entries.
+fn head(place: &Place, content: &mut Content, form: &Handler, wanted: &Invocation) {
+    match content {
+        Content::Json(json) if form.versioned.contains(&place.scope) => json.version(),
+        Content::Json(_) => {}
+        Content::Toml(toml) => {
+            let program = std::path::Path::new(&wanted.program);
+            let directory = program.parent().and_then(|dir| dir.to_str());
+            toml.directory(directory.unwrap_or("/"));
+        }
+    }
+}
+
+/// The text without any entry of ours; `None` if it has none.
+///
+/// # Errors
+/// When the file is not in its agent's format.
+pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
+    if let Format::Plugin = place.agent.settings().format {
+        let text = String::new();
+        return Ok(plugin::invocation(before).map(|_| Rest {
+            text,
+            is_empty: true,
+        }));
+    }
+    let mut content = Content::parse(place, before)?;
+    let mut had_any = false;
+    for event in content.events() {
+        let edits = edits(place.agent, &content.items(&event), None);
+        had_any |= !edits.is_empty();
+        content.edit(&event, &edits);
+    }
+    let is_empty = match &content {
+        Content::Json(json) => json.is_empty(),
+        Content::Toml(toml) => toml.is_empty(),
+    };
+    let text = content.text();
+    Ok(had_any.then_some(Rest { text, is_empty }))
+}
+
+/// What of ours the text has.
+///
+/// # Errors
+/// When the file is not in its agent's format.
+pub fn entries(place: &Place, text: &str) -> Result<Entries> {
+    let agent = place.agent;
+    if let Format::Plugin = agent.settings().format {
+        let ours = plugin::invocation(text).map(|ours| Entry {
+            event: "plugin".to_owned(),
+            command: Run::Words(ours.words(agent)),
+            ours,
+        });
+        return Ok(Entries {
+            all: ours.into_iter().collect(),
+            disabled: false,
+        });
+    }
+    let content = Content::parse(place, text)?;
+    let mut all = Vec::new();
+    for event in content.events() {
+        for (entry, ours) in ours_of(agent, &content.items(&event)) {
+            let line = entry.get("command").or_else(|| entry.get("bash"));
+            let command = match line.and_then(serde_json::Value::as_str) {
+                Some(line) if entry.get("args").is_none() => Run::Shell(line.to_owned()),
+                _ => Run::Words(ours.words(agent)),
+            };
+            let event = event.clone();
+            all.push(Entry {
+                event,
+                ours,
+                command,
+            });
+        }
+    }
+    let disabled = match &content {
+        // Nothing switches an administrator's hooks off.
+        Content::Json(json) => json.disables() && place.scope != Scope::Managed,
+        Content::Toml(_) => false,
+    };
+    Ok(Entries { all, disabled })
+}

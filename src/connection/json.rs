@@ -1,0 +1,323 @@
+//! Hooks in a JSON file, with comments or without. Order, comments and formatting of the rest stay.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use serde_json::Value;
+
+use super::merge::Edit;
+use crate::error::{Error, Result};
+
+/// A byte order mark, which the parser does not know.
+const MARK: &str = "\u{feff}";
+
+/// The file, parsed.
+pub struct Json {
+    root: CstRootNode,
+    top: CstObject,
+    marked: bool,
+}
+
+impl Json {
+    /// Parses the text of a file; an empty one is an empty object.
+    ///
+    /// # Errors
+    /// When it is no JSON object, or `hooks` is there twice or is no object.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (marked, text) = match text.strip_prefix(MARK) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let text = if text.trim().is_empty() { "{}\n" } else { text };
+        let root = CstRootNode::parse(text, &ParseOptions::default())
+            .map_err(|error| Error::new(format!("it is not JSON: {error}")))?;
+        let top = root.object_value();
+        let top = top.ok_or_else(|| Error::new("it is not a JSON object"))?;
+        let parsed = Self { root, top, marked };
+        let hooks = parsed.hooks()?;
+        for event in parsed.events() {
+            single(hooks.as_ref(), &event)?;
+            if let Some(hooks) = &hooks
+                && hooks.get(&event).is_some()
+                && hooks.array_value(&event).is_none()
+            {
+                return Err(Error::new(format!("its `hooks.{event}` is not a list")));
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let mark = if self.marked { MARK } else { "" };
+        format!("{mark}{}", self.root)
+    }
+
+    /// Whether nothing is left that anybody would miss.
+    pub fn is_empty(&self) -> bool {
+        let names: Vec<Option<String>> = self
+            .top
+            .properties()
+            .iter()
+            .map(CstObjectProp::decoded_name)
+            .collect();
+        names.iter().all(|name| name.as_deref() == Some("version")) && !has_comments(&self.root)
+    }
+
+    /// The names under `hooks`.
+    pub fn events(&self) -> Vec<String> {
+        let hooks = self.top.object_value("hooks");
+        let properties = hooks.map(|hooks| hooks.properties()).unwrap_or_default();
+        let names = properties.iter().filter_map(CstObjectProp::decoded_name);
+        names.collect()
+    }
+
+    /// The items of an event's list.
+    pub fn items(&self, event: &str) -> Vec<Value> {
+        let list = self.list(event);
+        let elements = list.map(|list| list.elements()).unwrap_or_default();
+        let value = |node: &CstNode| node.to_serde_value().unwrap_or(Value::Null);
+        elements.iter().map(value).collect()
+    }
+
+    /// Whether the file switches every hook off.
+    pub fn disables(&self) -> bool {
+        let value = self.top.get("disableAllHooks").and_then(|it| it.value());
+        value.and_then(|value| value.to_serde_value()) == Some(Value::Bool(true))
+    }
+
+    /// Says `"version": 1` first, unless a version is given.
+    pub fn version(&self) {
+        if self.top.get("version").is_none() {
+            self.top
+                .insert(0, "version", CstInputValue::Number("1".to_owned()));
+        }
+    }
+
+    /// Changes an event's list, and takes it and `hooks` away if that leaves them empty.
+    pub fn edit(&self, event: &str, edits: &[Edit]) {
+        let mut emptied = false;
+        // From the end, so that positions stay what they were.
+        for edit in edits.iter().rev() {
+            let at = |at: usize| Some(self.list(event)?.elements().get(at)?.clone());
+            match edit {
+                Edit::Append(_) => {}
+                Edit::Replace(position, value) => {
+                    // Inserted anew: in place of the old one it would keep that one's indentation.
+                    if let Some(list) = self.list(event) {
+                        list.insert(*position, input(value));
+                        if let Some(old) = at(position + 1) {
+                            old.remove();
+                        }
+                    }
+                }
+                Edit::Remove(position) => {
+                    emptied = true;
+                    if let Some(node) = at(*position) {
+                        node.remove();
+                    }
+                }
+                Edit::RemoveInner(position, inner) => {
+                    let group = at(*position).and_then(|node| node.as_object());
+                    let group = group.and_then(|group| group.array_value("hooks"));
+                    let entry = group.and_then(|group| group.elements().get(*inner).cloned());
+                    if let Some(entry) = entry {
+                        entry.remove();
+                    }
+                }
+            }
+        }
+        for edit in edits {
+            if let Edit::Append(value) = edit {
+                let hooks = self.top.object_value_or_set("hooks");
+                let list = hooks.array_value_or_set(event);
+                list.ensure_multiline();
+                list.append(input(value));
+            }
+        }
+        if emptied {
+            self.tidy(event);
+        }
+    }
+
+    fn tidy(&self, event: &str) {
+        let Some(hooks) = self.top.get("hooks") else {
+            return;
+        };
+        let Some(events) = hooks.object_value() else {
+            return;
+        };
+        if let Some(property) = events.get(event)
+            && let Some(list) = property.array_value()
+            && list.elements().is_empty()
+            && !list.children().iter().any(CstNode::is_comment)
+        {
+            property.remove();
+        }
+        if events.properties().is_empty() && !events.children().iter().any(CstNode::is_comment) {
+            hooks.remove();
+        }
+    }
+
+    fn list(&self, event: &str) -> Option<CstArray> {
+        self.top.object_value("hooks")?.array_value(event)
+    }
+
+    fn hooks(&self) -> Result<Option<CstObject>> {
+        single(Some(&self.top), "hooks")?;
+        match self.top.get("hooks") {
+            None => Ok(None),
+            Some(property) => match property.object_value() {
+                Some(object) => Ok(Some(object)),
+                None => Err(Error::new("its `hooks` is not an object")),
+            },
+        }
+    }
+}
+
+/// Refuses an object with two properties of this name: readers differ in which of them counts.
+fn single(object: Option<&CstObject>, name: &str) -> Result<()> {
+    let properties = object.map(CstObject::properties).unwrap_or_default();
+    let same = |property: &&CstObjectProp| property.decoded_name().as_deref() == Some(name);
+    if properties.iter().filter(same).count() > 1 {
+        return Err(Error::new(format!("it has `{name}` twice")));
+    }
+    Ok(())
+}
+
+fn has_comments(root: &CstRootNode) -> bool {
+    let inner = root.object_value().map(|object| object.children());
+    let all = root.children().into_iter().chain(inner.unwrap_or_default());
+    all.into_iter().any(|node| node.is_comment())
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(map) => {
+            let properties = map.iter().map(|(key, value)| (key.clone(), input(value)));
+            CstInputValue::Object(properties.collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::merge::edits;
+    use crate::host::agent::Agent;
+    use serde_json::json;
+
+    fn wanted() -> Value {
+        json!({"matcher": "*", "hooks": [{"command": "/a/agent-skills hook codex", "timeout": 10}]})
+    }
+
+    fn with(text: &str) -> String {
+        let parsed = Json::parse(text).unwrap();
+        let wanted = wanted();
+        let edits = edits(Agent::Codex, &parsed.items("PreToolUse"), Some(&wanted));
+        parsed.edit("PreToolUse", &edits);
+        parsed.text()
+    }
+
+    fn without(text: &str) -> (String, bool) {
+        let parsed = Json::parse(text).unwrap();
+        for event in parsed.events() {
+            let edits = edits(Agent::Codex, &parsed.items(&event), None);
+            parsed.edit(&event, &edits);
+        }
+        (parsed.text(), parsed.is_empty())
+    }
+
+    #[test]
+    fn an_entry_is_added_once_and_everything_else_stays() {
+        let other = r#"{ "matcher": "Bash", "hooks": [ {"command": "other"} ] }"#;
+        for text in [
+            "",
+            "{}",
+            "{}\n",
+            "{\"a\":1}",
+            "\u{feff}{\"a\": 1}\r\n",
+            "{\r\n\t\"b\": [1, 2],\r\n\t\"a\": 1\r\n}\r\n",
+            "// first\n{\n  // in it\n  \"a\": 1, /* last */\n}\n// end\n",
+            "{\"hooks\": {}}",
+            "{\"hooks\": {\"Stop\": [{\"command\": \"x\"}]}, \"z\": null}",
+            &format!("{{\"hooks\": {{\n \"PreToolUse\": [\n  {other} // mine\n ]\n}}}}"),
+            &format!("{{\"hooks\": {{\"PreToolUse\": [{other},],}},}}"),
+        ] {
+            let after = with(text);
+            let parsed = Json::parse(&after).unwrap();
+            let items = parsed.items("PreToolUse");
+            assert_eq!(
+                items.iter().filter(|item| **item == wanted()).count(),
+                1,
+                "{after}"
+            );
+            assert_eq!(with(&after), after, "{text}");
+            for kept in [
+                "// first",
+                "// in it",
+                "/* last */",
+                "// end",
+                "// mine",
+                other,
+                "\r\n",
+            ] {
+                assert_eq!(after.contains(kept), text.contains(kept), "{kept}: {after}");
+            }
+            assert_eq!(after.starts_with(MARK), text.starts_with(MARK));
+            let (rest, is_empty) = without(&after);
+            let values = [&*rest, text].map(|text| {
+                let value = Json::parse(text).unwrap().root.to_serde_value();
+                let mut value = value.unwrap();
+                if value["hooks"] == json!({}) {
+                    value.as_object_mut().unwrap().remove("hooks");
+                }
+                value
+            });
+            assert_eq!(values[0], values[1], "{rest}");
+            assert_eq!(is_empty, values[1] == json!({}), "{rest}");
+        }
+    }
+
+    #[test]
+    fn an_outdated_entry_is_replaced_in_its_place() {
+        let before = "{\"hooks\": {\"PreToolUse\": [\n  {\"hooks\": [{\"command\": \
+                      \"/old/agent-skills hook codex --mode ask\"}]},\n  {\"command\": \"x\"}\n]}}";
+        let after = with(before);
+        let items = Json::parse(&after).unwrap().items("PreToolUse");
+        assert_eq!(items, [wanted(), json!({"command": "x"})], "{after}");
+    }
+
+    #[test]
+    fn of_a_shared_group_only_our_entry_goes() {
+        let text = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"command\": \"x\"}, // mine\n  \
+                    {\"command\": \"/a/agent-skills hook codex\"}\n]}]}}";
+        let (rest, is_empty) = without(text);
+        assert!(!is_empty && rest.contains("// mine"), "{rest}");
+        let items = Json::parse(&rest).unwrap().items("PreToolUse");
+        assert_eq!(items, [json!({"hooks": [{"command": "x"}]})]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_for_sure_is_refused() {
+        let deep = "[".repeat(100_000);
+        for text in [
+            "[]",
+            "nonsense",
+            "{\"a\": }",
+            "{\"hooks\": []}",
+            "{\"hooks\": {\"PreToolUse\": {}}}",
+            "{\"hooks\": {}, \"hooks\": {}}",
+            "{\"hooks\": {\"Stop\": [], \"Stop\": []}}",
+            "{} {}",
+            &deep,
+        ] {
+            let shown: String = text.chars().take(40).collect();
+            assert!(Json::parse(text).is_err(), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Where an agent's configuration files are, and reading and replacing one of them. A file of the
+//! user's may be a link of theirs, which is written through; one in a project is reached without
+//! following any.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result, past};
+use crate::host::agent::settings::Home;
+use crate::host::agent::{Agent, Scope};
+use crate::run_context::RunContext;
+use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
+
+/// From where the places of every scope are found.
+#[derive(Debug, Clone)]
+pub struct Places {
+    env: Env,
+    project: PathBuf,
+    /// The directory that the machine's own places are below: `/`, except in tests.
+    machine: PathBuf,
+}
+
+/// One configuration file.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Whose it is.
+    pub agent: Agent,
+    /// For whom.
+    pub scope: Scope,
+    /// What of its path the user or the system chose.
+    root: PathBuf,
+    below: EntryPath,
+    path: PathBuf,
+}
+
+impl Places {
+    /// The places of this run.
+    pub fn of(ctx: &RunContext) -> Self {
+        Self::new(ctx.env.clone(), ctx.project_dir(), PathBuf::from("/"))
+    }
+
+    /// The places of this environment and project, with the machine's own below `machine`.
+    pub fn new(env: Env, project: PathBuf, machine: PathBuf) -> Self {
+        Self {
+            env,
+            project,
+            machine,
+        }
+    }
+
+    /// An agent's directory of this user; `None` without a home directory.
+    pub(super) fn home(&self, home: Home) -> Option<PathBuf> {
+        let named = home.variable.and_then(|name| self.env.path(name));
+        if let Some(named) = named.filter(|path| path.is_absolute()) {
+            return Some(match home.in_variable {
+                "" => named,
+                below => named.join(below),
+            });
+        }
+        Some(self.env.home()?.join(home.below_home))
+    }
+
+    pub(super) fn user_home(&self) -> Option<PathBuf> {
+        self.env.home()
+    }
+
+    pub(super) fn project(&self) -> &Path {
+        &self.project
+    }
+
+    pub(super) fn machine(&self, absolute: &str) -> PathBuf {
+        self.machine.join(absolute.trim_start_matches('/'))
+    }
+
+    /// The file that entries of this scope are in.
+    ///
+    /// # Errors
+    /// When the agent has no such file, or there is no home directory.
+    pub(super) fn place(&self, agent: Agent, scope: Scope) -> Result<Place> {
+        let settings = agent.settings();
+        let (root, below) = match scope {
+            Scope::User => {
+                let root = self.home(settings.home);
+                let root = root
+                    .ok_or_else(|| Error::new("there is no home directory").hint("set `HOME`"))?;
+                (root, settings.user)
+            }
+            Scope::Project => (self.project.clone(), settings.project),
+            Scope::Managed => {
+                let path = settings.managed.ok_or_else(|| {
+                    let text = format!("{agent} reads no plugin of an administrator's");
+                    Error::new(text).hint("connect it with `--scope user` or `--scope project`")
+                })?;
+                (self.machine.clone(), path.trim_start_matches('/'))
+            }
+        };
+        let path = root.join(below);
+        let below = EntryPath::parse(below);
+        let below = below.ok_or_else(|| Error::new(format!("`{}`", path.display())))?;
+        Ok(Place {
+            agent,
+            scope,
+            root,
+            below,
+            path,
+        })
+    }
+}
+
+/// What stands in a file, and whose it is.
+#[derive(Debug)]
+pub struct Content {
+    /// Its text.
+    pub text: String,
+    metadata: Metadata,
+}
+
+impl Place {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn is_project(&self) -> bool {
+        self.scope == Scope::Project
+    }
+
+    /// What stands there; `None` if nothing does.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not UTF-8, or, in a project, is reached by a link.
+    pub fn read(&self) -> Result<Option<Content>> {
+        let read = if self.is_project() {
+            let opened = Dir::anchor(&self.root).and_then(|dir| dir.open_below(&self.below));
+            files::if_there(opened)
+        } else {
+            files::unless_missing(&self.path, files::open_with_metadata)
+        };
+        let read = read.and_then(|opened| {
+            let Some((file, metadata)) = opened else {
+                return Ok(None);
+            };
+            let bytes = files::read_all_capped(&file, limits::CONFIG_FILE)?;
+            Ok(Some((bytes, metadata)))
+        });
+        let read = read.map_err(|error| Error::io("read", &self.path, &error))?;
+        read.map(|(bytes, metadata)| {
+            let text = String::from_utf8(bytes).map_err(|_| {
+                Error::new(format!("`{}` is not UTF-8", self.path.display()))
+                    .hint(past(&self.path, "then the agent has no settings there"))
+            })?;
+            Ok(Content { text, metadata })
+        })
+        .transpose()
+    }
+
+    /// Replaces it as a whole. Owner and permissions of `before` stay; a file of an administrator's
+    /// can be read by everybody.
+    ///
+    /// # Errors
+    /// When it cannot be written, or its owner cannot be kept; nothing has changed then.
+    pub fn write(&self, text: &str, before: Option<&Content>) -> Result<()> {
+        let (dir, name) = self.open()?;
+        let written = match before {
+            Some(before) => dir.replace_as(&name, text.as_bytes(), &before.metadata),
+            None => dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes),
+        };
+        let written = written.and_then(|()| match self.scope {
+            Scope::Managed if before.is_none() => dir.publish(&name),
+            _ => Ok(()),
+        });
+        written.map_err(|error| dir.error("write", &name, &error))
+    }
+
+    /// Removes it, and of these directories, in the order in which they were created, those that are
+    /// empty now.
+    ///
+    /// # Errors
+    /// When the file cannot be removed. A directory that stays is none.
+    pub fn remove(&self, directories: &[PathBuf]) -> Result<()> {
+        let (dir, name) = self.open()?;
+        files::if_there(dir.remove_file(&name))
+            .map_err(|error| dir.error("remove", &name, &error))?;
+        for made in directories.iter().rev() {
+            if self.path.starts_with(made)
+                && let Some(parent) = made.parent()
+                && let Some(name) = made.file_name().and_then(EntryName::parse)
+                && let Ok(dir) = self.enter(parent)
+            {
+                let _ = dir.remove_empty(&name);
+            }
+        }
+        Ok(())
+    }
+
+    /// The directories on the way to it that do not exist, the outermost first.
+    pub fn missing(&self) -> Vec<PathBuf> {
+        let above = self.path.ancestors().skip(1);
+        let missing = above.take_while(|dir| dir.symlink_metadata().is_err());
+        let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        missing.reverse();
+        missing
+    }
+
+    /// A directory on the way to it.
+    fn enter(&self, dir: &Path) -> std::io::Result<Dir> {
+        match dir.strip_prefix(&self.root) {
+            Ok(below) if self.is_project() => Dir::anchor(&self.root)?.open_dir_below(below),
+            _ => Dir::anchor(dir),
+        }
+    }
+
+    /// Its directory, created if necessary, and its name there.
+    fn open(&self) -> Result<(Dir, EntryName)> {
+        let unusable = || Error::new(format!("`{}` names no file", self.path.display()));
+        let name = self.path.file_name().and_then(EntryName::parse);
+        let name = name.ok_or_else(unusable)?;
+        let parent = self.path.parent().ok_or_else(unusable)?;
+        if !self.is_project() {
+            let missing = self.missing();
+            let file = Base::own(parent.to_owned()).file(&name)?;
+            if self.scope == Scope::Managed {
+                for made in missing {
+                    let opened = Dir::anchor(&made).and_then(|dir| dir.publish_itself());
+                    opened.map_err(|error| Error::io("open", &made, &error))?;
+                }
+            }
+            return Ok((file.dir, file.name));
+        }
+        let below = parent.strip_prefix(&self.root).ok();
+        let below = below.and_then(EntryPath::parse);
+        let root = Dir::anchor(&self.root);
+        let dir = root.and_then(|root| match &below {
+            Some(below) => root.make_below(below),
+            None => Ok(root),
+        });
+        let dir = dir.map_err(|error| Error::io("make directory", parent, &error))?;
+        Ok((dir, name))
+    }
+}

@@ -1,0 +1,340 @@
+//! `hosts`, `hosts add` and `hosts remove`: every agent, and what its user keeps in its files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Host;
+
+/// Every agent with its files for a user and a project, below their home and its root.
+const AGENTS: [(&str, &str, &str); 8] = [
+    (
+        "claude-code",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+    ),
+    ("codex", ".codex/hooks.json", ".codex/hooks.json"),
+    (
+        "copilot",
+        ".copilot/hooks/agent-skills.json",
+        ".github/copilot/settings.local.json",
+    ),
+    ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+    ("qwen-code", ".qwen/settings.json", ".qwen/settings.json"),
+    (
+        "opencode",
+        ".config/opencode/plugins/agent-skills.js",
+        ".opencode/plugins/agent-skills.js",
+    ),
+    ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
+    ("droid", ".factory/settings.json", ".factory/settings.json"),
+];
+
+/// A file of somebody who writes comments, with hooks of theirs.
+const THEIRS: &str = "{\n    // mine\n    \"theme\": \"dark\", /* kept */\n    \"hooks\": {\n        \
+                      \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"bell\"}]}],\n    },\n}\n";
+
+/// Each path below a directory, without what is ours, with the content of files.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![dir.to_owned()];
+    while let Some(dir) = left.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.ends_with(".chibi") {
+                continue;
+            }
+            let content = if path.is_dir() {
+                left.push(path.clone());
+                Vec::new()
+            } else {
+                fs::read(&path).unwrap()
+            };
+            found.insert(path, content);
+        }
+    }
+    found
+}
+
+fn row(host: &Host, name: &str) -> Value {
+    let ran = host.person(&["hosts", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    let mut rows = rows.into_iter();
+    rows.find(|row| row["host"] == name).unwrap()
+}
+
+fn put(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn each_agent_is_connected_once_and_leaves_no_trace() {
+    let host = Host::stdin().var("PATH", "/nowhere");
+    for (agent, user, project) in AGENTS {
+        for (scope, file) in [
+            ("user", host.home().join(user)),
+            ("project", host.project().join(project)),
+        ] {
+            let before = tree(host.home());
+            let add = ["hosts", "add", agent, "--yes", "--scope", scope];
+            let said = host.succeeds(&add);
+            assert!(said.contains(file.to_str().unwrap()), "{said}");
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(text.contains("agent-skills"), "{text}");
+            assert!(host.succeeds(&add).contains("already"), "{agent}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+            let shown = row(&host, agent);
+            assert_eq!(shown["connected"], true, "{shown}");
+            assert_eq!(shown["found"], false, "{shown}");
+            assert_eq!(shown["scopes"][0]["scope"], scope, "{shown}");
+            let said = host.succeeds(&["hosts", "remove", agent, "--yes"]);
+            assert!(said.contains("as it was before"), "{said}");
+            assert_eq!(tree(host.home()), before, "{agent} {scope}");
+            assert_eq!(row(&host, agent)["connected"], false);
+        }
+    }
+    let records = fs::read_dir(host.plugin_dir().join("hosts")).unwrap();
+    let names = records.map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["lock"]);
+}
+
+#[test]
+fn a_file_of_its_user_is_the_same_after_the_undo() {
+    let host = Host::stdin();
+    for (agent, user, project) in AGENTS
+        .into_iter()
+        .filter(|(agent, ..)| *agent != "opencode")
+    {
+        for (scope, file) in [
+            ("user", host.home().join(user)),
+            ("project", host.project().join(project)),
+        ] {
+            put(&file, THEIRS);
+            for mode in ["restrict", "ask"] {
+                let add = [
+                    "hosts", "add", agent, "--yes", "--scope", scope, "--mode", mode,
+                ];
+                host.succeeds(&add);
+                let text = fs::read_to_string(&file).unwrap();
+                assert!(text.contains(mode) && text.contains("/* kept */"), "{text}");
+                let entries = text.matches("hook claude-code").count();
+                assert!(entries == 0 || !text.contains("restrict") || mode != "ask");
+            }
+            host.succeeds(&["hosts", "remove", agent, "--yes", "--scope", scope]);
+            assert_eq!(
+                fs::read_to_string(&file).unwrap(),
+                THEIRS,
+                "{agent} {scope}"
+            );
+        }
+    }
+}
+
+#[test]
+fn after_other_changes_only_our_entries_go() {
+    let host = Host::stdin();
+    let file = host.home().join(".claude/settings.json");
+    put(&file, THEIRS);
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("dark", "light")).unwrap();
+    let said = host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
+    assert!(said.contains("only what"), "{said}");
+    let rest = fs::read_to_string(&file).unwrap();
+    assert_eq!(rest, THEIRS.replace("dark", "light"));
+    // A file that was only ours goes as a whole, and one that somebody added to stays.
+    fs::remove_file(&file).unwrap();
+    for (more, is_left) in [("\n", false), ("// note\n", true)] {
+        host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text + more).unwrap();
+        host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
+        assert_eq!(file.exists(), is_left, "{more:?}");
+    }
+    assert!(!fs::read_to_string(&file).unwrap().contains("hook"));
+}
+
+#[test]
+fn a_linked_file_stays_a_link_with_its_mode() {
+    let host = Host::stdin();
+    let real = host.home().join("dotfiles/claude.json");
+    put(&real, THEIRS);
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o660)).unwrap();
+    fs::create_dir(host.home().join(".claude")).unwrap();
+    let link = host.home().join(".claude/settings.json");
+    symlink("../dotfiles/claude.json", &link).unwrap();
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("agent-skills"));
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&real), 0o660);
+    host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
+    assert!(link.is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), THEIRS);
+    assert_eq!(mode(&real), 0o660);
+}
+
+#[test]
+fn no_link_of_a_repository_is_followed() {
+    let host = Host::stdin();
+    let outside = host.home().join("outside");
+    fs::create_dir(&outside).unwrap();
+    put(&outside.join("hooks.json"), "{}\n");
+    let at = |path: &str| host.project().join(path);
+    symlink(&outside, at(".codex")).unwrap();
+    fs::create_dir(at(".cursor")).unwrap();
+    symlink(outside.join("hooks.json"), at(".cursor/hooks.json")).unwrap();
+    for agent in ["codex", "cursor"] {
+        let error = host.fails(&["hosts", "add", agent, "--scope", "project", "--yes"]);
+        assert!(error.contains("symbolic link"), "{error}");
+    }
+    assert_eq!(
+        fs::read_to_string(outside.join("hooks.json")).unwrap(),
+        "{}\n"
+    );
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_stays_as_it_is() {
+    let host = Host::stdin();
+    let file = host.home().join(".gemini/settings.json");
+    for (text, why) in [
+        ("{\"hooks\": ", "not JSON"),
+        ("[]", "not a JSON object"),
+        ("{\"hooks\": {\"BeforeTool\": 1}}", "is not a list"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "twice"),
+    ] {
+        put(&file, text);
+        let error = host.fails(&["hosts", "add", "gemini", "--yes"]);
+        assert!(
+            error.contains(why) && error.contains("left as it is"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    }
+    let missing = row(&host, "gemini")["missing"].to_string();
+    assert_eq!(missing, "[]");
+    let plugin = host.home().join(".config/opencode/plugins/agent-skills.js");
+    put(&plugin, "export const Mine = async () => ({});\n");
+    let error = host.fails(&["hosts", "add", "opencode", "--yes"]);
+    assert!(error.contains("somebody else"), "{error}");
+    let said = host.succeeds(&["hosts", "remove", "opencode", "--yes"]);
+    assert!(said.contains("not connected") && plugin.exists(), "{said}");
+}
+
+#[test]
+fn a_dry_run_shows_the_difference_and_changes_nothing() {
+    let host = Host::stdin();
+    let file = host.home().join(".claude/settings.json");
+    put(&file, THEIRS);
+    let before = tree(host.home());
+    let said = host.succeeds(&["hosts", "add", "claude-code", "copilot", "--dry-run"]);
+    assert!(
+        said.contains("+++ ") && said.contains("--- /dev/null"),
+        "{said}"
+    );
+    assert_eq!(tree(host.home()), before);
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    let before = tree(host.home());
+    let said = host.succeeds(&["hosts", "remove", "claude-code", "--dry-run"]);
+    assert!(
+        said.contains("would disconnect") && said.contains("\n-"),
+        "{said}"
+    );
+    assert_eq!(tree(host.home()), before);
+}
+
+#[test]
+fn only_a_person_connects_and_disconnects() {
+    let host = Host::stdin();
+    for verb in ["add", "remove"] {
+        let words = ["hosts", verb, "codex", "--yes"];
+        let ran = host.unattended(&words);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(ran.stderr.contains("only a person"), "{ran:?}");
+        let answer = host.tool("agent-skills", &serde_json::json!({"args": words}));
+        assert!(answer.starts_with("Error: only a person"), "{answer}");
+    }
+    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    let ran = host.unattended(&["hosts", "add", "codex"]);
+    assert!(ran.status == 1 && ran.stderr.contains("--yes"), "{ran:?}");
+    let ran = host.unattended(&["hosts", "add", "codex", "--yes"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+}
+
+#[test]
+fn what_an_agent_lacks_is_said() {
+    let host = Host::stdin();
+    let said = host.succeeds(&["hosts", "add", "codex", "--mode", "grant", "--yes"]);
+    assert!(said.contains("takes no grant"), "{said}");
+    assert!(
+        said.contains("/hooks") && said.contains("write_stdin"),
+        "{said}"
+    );
+    let missing = row(&host, "codex")["missing"].to_string();
+    assert!(
+        missing.contains("not yet seen: trust it in codex with /hooks"),
+        "{missing}"
+    );
+    fs::write(host.plugin_dir().join("hosts/codex.seen"), "").unwrap();
+    let shown = row(&host, "codex");
+    assert!(
+        !shown["missing"].to_string().contains("not yet seen"),
+        "{shown}"
+    );
+    assert!(shown["last_seen"].is_string(), "{shown}");
+    for (agent, said_of_others) in [
+        ("gemini", "blocks every call of theirs"),
+        ("copilot", "only you use this file"),
+    ] {
+        let add = ["hosts", "add", agent, "--scope", "project", "--dry-run"];
+        let said = host.succeeds(&add);
+        assert!(said.contains(said_of_others), "{said}");
+    }
+    let error = host.fails(&["hosts", "add", "opencode", "--scope", "managed", "--yes"]);
+    assert!(error.contains("--scope user"), "{error}");
+}
+
+#[test]
+fn an_entry_whose_program_is_gone_is_no_connection() {
+    let host = Host::stdin();
+    let file = host.home().join(".claude/settings.json");
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    let program = env!("CARGO_BIN_EXE_agent-skills");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace(program, "/gone/agent-skills")).unwrap();
+    let shown = row(&host, "claude-code");
+    assert_eq!(shown["connected"], false, "{shown}");
+    assert!(shown["missing"].to_string().contains("/gone/"), "{shown}");
+    let doctor = host.person(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("there is no `/gone/agent-skills`"),
+        "{doctor}"
+    );
+    assert!(doctor.contains("does not answer"), "{doctor}");
+    // The entry is put right in its place, and the undo still knows that there was no file.
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_plugin_directory_is_written_once() {
+    let host = Host::stdin();
+    let dir = host.home().join("plugin");
+    let words = ["hosts", "plugin", dir.to_str().unwrap(), "--mode", "both"];
+    host.succeeds(&words);
+    let hooks = fs::read_to_string(dir.join("hooks/hooks.json")).unwrap();
+    let hooks: Value = serde_json::from_str(&hooks).unwrap();
+    let entry = &hooks["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_agent-skills"));
+    assert_eq!(entry["args"][3], "both");
+    assert!(dir.join(".claude-plugin/plugin.json").is_file());
+    assert!(host.fails(&words).contains("exists already"));
+}
