@@ -162,14 +162,23 @@ zsh_completion=$data/zsh/site-functions/_agent-skills
 fish_completion=${XDG_CONFIG_HOME:-${HOME:-}/.config}/fish/completions/agent-skills.fish
 manual=$data/man/man1/agent-skills.1
 
-# The agents whose configuration names this installation. Some block every call without it.
+# Takes this program out of the configuration of agents. Some block every call without it.
 disconnect() {
-    "$file" hosts remove --help >/dev/null 2>&1 || return 0
     for record in "$dir"/hosts/*.json; do
         [ -f "$record" ] || continue
-        agent=$(basename "$record" .json)
-        agent=${agent%%-user*} agent=${agent%%-project*} agent=${agent%%-managed*}
-        "$file" hosts remove "$agent" --yes || fail "$agent is still connected" "$file hosts remove $agent"
+        name=${record##*/}
+        path=$(sed -n 's/^ *"path": "\(.*\)",$/\1/p' "$record")
+        case $name in
+        *-user-*)
+            agent=${name%-user-*}
+            AGENT_SKILLS_HOME=$dir "$file" hosts remove "$agent" --scope user --yes ||
+                fail "$agent is still connected" "in a terminal: $file hosts remove $agent"
+            ;;
+        *)
+            agent=${name%-*-*}
+            [ ! -f "$path" ] || fail "$agent is still connected by $path" "there: $file hosts remove $agent"
+            ;;
+        esac
     done
 }
 
@@ -183,7 +192,7 @@ if [ -n "$uninstall" ]; then
     if is_linked; then rm -f "$bin/agent-skills"; fi
     # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
-    rm -rf "$dir/hooks"
+    rm -rf "$dir/hooks" "$dir/hosts"
     rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir"/left-* "$dir/refusals" "$dir/.agent-skills.new."*
     if [ -n "${HOME:-}" ]; then
         rm -f "${XDG_STATE_HOME:-$HOME/.local/state}"/agent-skills/state-*.json "${XDG_CACHE_HOME:-$HOME/.cache}"/agent-skills/state-*.json
@@ -200,7 +209,7 @@ if [ -n "$uninstall" ]; then
             rm -rf "$bundled"
         fi
     done
-    rmdir "$dir/skills" 2>/dev/null || :
+    if rmdir "$dir/skills" 2>/dev/null; then rm -f "$dir/links.json"; fi
     if rmdir "$dir" 2>/dev/null; then
         say "agent-skills is removed; nothing of yours was in $dir"
     else

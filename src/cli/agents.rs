@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::options::Common;
 use crate::catalog::Layer;
+use crate::connection::{Places, found};
 use crate::error::{Error, Result};
 use crate::host::agent::Agent;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
@@ -44,46 +45,68 @@ pub fn names(found: &[Finds]) -> String {
     names.join(", ")
 }
 
-/// Has the agents find what was installed, and adds to what is told of each skill.
+/// The connected agents.
+fn connected(ctx: &RunContext) -> Vec<Agent> {
+    let places = Places::of(ctx);
+    let is_connected = |agent: &Agent| found(&places, *agent).iter().any(|it| it.is_connected);
+    Agent::ALL.into_iter().filter(is_connected).collect()
+}
+
+/// Has agents find what was installed, and adds to what is told of each skill. If none is given, the
+/// connected ones.
 ///
 /// # Errors
-/// When agents were named and this layer's skills are not for them.
+/// When agents were given and this layer's skills are not for them.
 pub fn share(
     ctx: &RunContext,
     common: Common,
-    (layer, agents): (Layer, &[Agent]),
+    (layer, given): (Layer, &[Agent]),
     installed: &[Installed],
     told: &mut [(String, String)],
 ) -> Result<()> {
-    if agents.is_empty() {
-        return Ok(());
-    }
     let Some(shared) = Shared::of(ctx, layer) else {
+        if given.is_empty() {
+            return Ok(());
+        }
         let text = "an administrator's skills are linked for no agent";
         return Err(Error::new(text).hint("leave out `--for`, or choose another `--layer`"));
+    };
+    let agents = match given {
+        [] => connected(ctx),
+        given => given.to_vec(),
     };
     for (name, text) in told {
         let is_there = |one: &&Installed| {
             one.name == *name && (common.dry_run || one.status != Status::Declined)
         };
-        let Some(skill) = installed.iter().find(is_there) else {
-            continue;
-        };
-        *text += &share_one(&shared, common, skill, agents);
+        if let Some(skill) = installed.iter().find(is_there) {
+            let done = share_one(&shared, common, skill, &agents);
+            *text += &done.unwrap_or_else(|error| noted(&error));
+        }
     }
     Ok(())
 }
 
-/// What became of the links to one skill. A failure is a remark: the skill is installed.
-fn share_one(shared: &Shared, common: Common, skill: &Installed, agents: &[Agent]) -> String {
+/// A failure is a remark: the skill is installed, or removed.
+fn noted(error: &Error) -> String {
+    format!("  note: {}\n", one_line(&error.to_string()))
+}
+
+/// What became of the links to one skill.
+fn share_one(
+    shared: &Shared,
+    common: Common,
+    skill: &Installed,
+    agents: &[Agent],
+) -> Result<String> {
     let names = EntryName::parse(&skill.name).zip(EntryName::parse(listed_name(&skill.name)));
     let Some((directory, name)) = names else {
-        return String::new();
+        return Ok(String::new());
     };
-    let done = match shared.share(&directory, &name, agents, common.dry_run) {
-        Ok(done) => done,
-        Err(error) => return format!("  note: {}\n", one_line(&error.to_string())),
-    };
+    if skill.status == Status::New && !common.dry_run {
+        shared.begin(&directory)?;
+    }
+    let done = shared.share(&directory, &name, agents, common.dry_run)?;
     let mut text = String::new();
     let would = if common.dry_run { "would be " } else { "" };
     for (link, outcome) in done {
@@ -103,7 +126,7 @@ fn share_one(shared: &Shared, common: Common, skill: &Installed, agents: &[Agent
             ),
         };
     }
-    text
+    Ok(text)
 }
 
 /// Removes the links to a skill that was removed, and says so.
@@ -111,12 +134,26 @@ pub fn withdraw(ctx: &RunContext, common: Common, layer: Layer, name: &Installed
     let withdrawn = Shared::of(ctx, layer).map(|it| it.withdraw(name.entry(), common.dry_run));
     let withdrawn = match withdrawn.transpose() {
         Ok(links) => links.unwrap_or_default(),
-        Err(error) => return format!("  note: {}\n", one_line(&error.to_string())),
+        Err(error) => return noted(&error),
     };
     let would = if common.dry_run { "would be " } else { "" };
     let each = withdrawn.iter().map(|link| {
         let path = one_line(&link.path.display().to_string());
         format!("  {would}no longer found by {}: {path}\n", joined(link))
+    });
+    each.collect()
+}
+
+/// Makes the links again that a skill had before it was removed, and says so.
+pub fn bring_back(ctx: &RunContext, layer: Layer, name: &InstalledName) -> String {
+    let brought = Shared::of(ctx, layer).map(|shared| shared.bring_back(name.entry()));
+    let brought = match brought.transpose() {
+        Ok(links) => links.unwrap_or_default(),
+        Err(error) => return noted(&error),
+    };
+    let each = brought.iter().map(|link| {
+        let path = one_line(&link.path.display().to_string());
+        format!("  found by {}: {path}\n", joined(link))
     });
     each.collect()
 }

@@ -183,21 +183,40 @@ impl<'a> Shared<'a> {
         ours.collect()
     }
 
-    /// Removes the links to the skill in the directory `skill`; returns which.
+    /// Removes the links to the skill in the directory `skill`; returns which. They stay on record, so
+    /// that [`Shared::bring_back`] can make them again.
     ///
     /// # Errors
     /// When one cannot be removed.
     pub fn withdraw(&self, skill: &EntryName, dry_run: bool) -> Result<Vec<Link>> {
         let links = self.links(skill);
-        if dry_run {
-            return Ok(links);
-        }
-        for link in &links {
+        for link in links.iter().filter(|_| !dry_run) {
             self.remove(&link.path)?;
         }
-        let dir = self.skills.join(skill.as_os_str());
-        self.forget(|made| made.skill != dir)?;
         Ok(links)
+    }
+
+    /// Makes the links again that the skill in the directory `skill` had before it was removed;
+    /// returns which.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn bring_back(&self, skill: &EntryName) -> Result<Vec<Link>> {
+        let dir = self.skills.join(skill.as_os_str());
+        let gone = self.faults().into_iter();
+        let gone = gone.filter(|(_, its, fault)| *its == dir && *fault == Fault::Missing);
+        gone.map(|(link, its, fault)| self.mend(&link, &its, fault).map(|()| link))
+            .collect()
+    }
+
+    /// Forgets the links that an earlier skill in the directory `skill` had: another one is there.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub fn begin(&self, skill: &EntryName) -> Result<()> {
+        let dir = self.skills.join(skill.as_os_str());
+        let is_there = |made: &Made| made.link.symlink_metadata().is_ok();
+        self.forget(|made| made.skill != dir || is_there(made))
     }
 
     fn remove(&self, link: &Path) -> Result<()> {

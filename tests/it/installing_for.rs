@@ -71,6 +71,33 @@ fn a_chibi_that_has_it_serves_other_agents_too() {
 }
 
 #[test]
+fn agents_are_connected_and_disconnected() {
+    let host = home();
+    let settings = host.home().join(".claude/settings.json");
+    // Without a terminal, only where the user has said that a script may.
+    let words = ["--for", "claude-code,codex", "--program", EXE];
+    let ran = script(&host, &words);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.stderr.contains("hosts add claude-code codex"),
+        "{ran:?}"
+    );
+    assert!(!settings.exists());
+    fs::write(data(&host).join("config.toml"), "unattended = true\n").unwrap();
+    let ran = script(&host, &words);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let entries = fs::read_to_string(&settings).unwrap();
+    assert!(
+        entries.contains(program(&host).to_str().unwrap()),
+        "{entries}"
+    );
+    let ran = script(&host, &["--uninstall"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!settings.exists() && !program(&host).exists());
+    assert!(data(&host).join("config.toml").exists() && !data(&host).join("hosts").exists());
+}
+
+#[test]
 fn two_installations_are_named_by_doctor() {
     let host = home();
     script(&host, &["--for", "claude-code", "--program", EXE]);

@@ -127,6 +127,48 @@ fn an_agent_gets_all_that_is_installed() {
 }
 
 #[test]
+fn connected_agents_find_what_is_installed() {
+    let host = host();
+    let ran = host.person(&["hosts", "add", "codex", "--yes"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let told = installs(&host, &[]);
+    assert!(
+        told.contains("found by codex") && !told.contains("claude"),
+        "{told}"
+    );
+    assert_eq!(
+        fs::read_link(link(&host, ".agents")).unwrap(),
+        installed(&host)
+    );
+}
+
+#[test]
+fn a_removed_skill_comes_back_with_its_links() {
+    let host = host();
+    installs(&host, &["--for", "codex"]);
+    let changed = installed(&host).join("SKILL.md");
+    let text = fs::read_to_string(&changed).unwrap() + "Mine.\n";
+    fs::write(&changed, text).unwrap();
+    assert_eq!(host.person(&["remove", "--yes", "pdf"]).status, 0);
+    assert!(link(&host, ".agents").symlink_metadata().is_err());
+    assert!(!doctor(&host, &["--json"]).contains("link-missing"));
+    let ran = host.person(&["rollback", "pdf"]);
+    assert!(
+        ran.status == 0 && ran.stdout.contains("found by codex"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        fs::read_link(link(&host, ".agents")).unwrap(),
+        installed(&host)
+    );
+    // A new skill of its name has no links of the old one.
+    assert_eq!(host.person(&["remove", "--yes", "pdf"]).status, 0);
+    installs(&host, &[]);
+    assert!(link(&host, ".agents").symlink_metadata().is_err());
+    assert!(!doctor(&host, &["--json"]).contains("link-missing"));
+}
+
+#[test]
 fn a_dry_run_and_a_wrong_agent_link_nothing() {
     let host = host();
     let words = [

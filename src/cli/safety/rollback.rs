@@ -1,5 +1,6 @@
 //! `rollback`.
 
+use crate::cli::agents::bring_back;
 use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Scope};
@@ -50,6 +51,7 @@ impl Rollback {
             .with("commit", commit)
             .with("layer", layer.as_str());
         ctx.record(event);
-        Ok(format!("`{shown}` was restored{at}\n"))
+        let links = bring_back(ctx, layer, &name);
+        Ok(format!("`{shown}` was restored{at}\n{links}"))
     }
 }
