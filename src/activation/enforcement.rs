@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::host::shell;
+use crate::host::shell::{self, Language, Shell};
 use crate::permission::{CitedRule, Enforce, Places, Restriction, Scope, Settings, Stacking};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{RunContext, real};
@@ -79,10 +79,7 @@ impl Enforcement {
                     None => known_variables(&ctx.env),
                     Some(_) => None,
                 },
-                shell: ctx
-                    .agent
-                    .as_ref()
-                    .map_or(shell::CHIBI, |calling| calling.agent.table().shell),
+                shell: shell_of(ctx),
                 starts_elsewhere: false,
                 cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 protected: ctx.protected_places(config, active),
@@ -95,9 +92,11 @@ impl Enforcement {
         }
     }
 
-    /// The same for a call that begins in `directory`.
+    /// The same for a call that begins in `directory`, in a shell that keeps what earlier commands
+    /// changed or in one of its own.
     #[must_use]
-    pub fn begun_in(mut self, directory: PathBuf) -> Self {
+    pub fn begun_in(mut self, directory: PathBuf, persists: bool) -> Self {
+        self.places.shell.persists = persists;
         self.places.starts_elsewhere = real(&directory) != real(&self.places.project_root);
         self.places.working_dir = directory;
         self
@@ -219,6 +218,28 @@ impl RunContext {
         let project = self.project_dir();
         let of_project = home != Some(project.clone()) && dir.starts_with(project);
         is_hidden && !of_project && dir.join("SKILL.md").is_file()
+    }
+}
+
+/// The shell that reads a command.
+fn shell_of(ctx: &RunContext) -> Shell {
+    let Some(calling) = &ctx.agent else {
+        return shell::CHIBI;
+    };
+    let table = calling.agent.table();
+    let users = ctx.env.path("SHELL").filter(|_| table.users_shell);
+    let name = users.as_deref().and_then(Path::file_name);
+    let is_known = name.is_none_or(|name| {
+        let known = ["sh", "bash", "dash", "ash", "zsh", "busybox"];
+        known.iter().any(|shell| name == *shell)
+    });
+    Shell {
+        language: if is_known {
+            table.shell.language
+        } else {
+            Language::Other
+        },
+        ..table.shell
     }
 }
 

@@ -55,7 +55,13 @@ impl RunContext {
         match &self.agent {
             Some(calling) => {
                 for dir in &calling.plugins {
-                    add(Layer::Plugin, dir.clone());
+                    let is_projects = real(dir).starts_with(self.real_project_dir());
+                    let layer = if is_projects {
+                        Layer::Project
+                    } else {
+                        Layer::Plugin
+                    };
+                    add(layer, dir.clone());
                 }
             }
             None => add(Layer::Plugin, self.dirs.skills()),

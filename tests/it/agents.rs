@@ -11,12 +11,15 @@ mod gemini;
 mod opencode;
 mod qwen_code;
 
+use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agent_skills::host::Agent;
+use agent_skills::protocol::Input;
+use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -198,6 +201,26 @@ impl World {
             status: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// As [`World::hook`], in this process, for many calls.
+    pub fn hook_here(&self, payload: &Value) -> Answer {
+        let vars = [
+            ("HOME", self.home()),
+            ("AGENT_SKILLS_HOME", self.data()),
+            ("PATH", "/usr/bin:/bin".into()),
+        ];
+        let words = ["hook", self.form.agent.as_str()];
+        let answer = agent_skills::run(Input {
+            args: words.map(OsString::from).to_vec(),
+            env: Env::new(vars, &self.project()),
+            stdin: Box::new(Cursor::new(payload.to_string())),
+        });
+        Answer {
+            status: answer.status.into(),
+            stdout: answer.stdout,
+            stderr: String::new(),
         }
     }
 

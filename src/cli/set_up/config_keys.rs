@@ -1,7 +1,7 @@
 //! What each key of the configuration takes and does, in a line for people
 //! (docs/configuration.md says more). What a value means is for the rooms that use it.
 
-/// A key, with `NAME` or `GLOB` for what the user chooses.
+/// A key, with `NAME`, `AGENT` or `GLOB` for what the user chooses.
 #[derive(Debug)]
 pub struct Key {
     /// `key` or `table.key`.
@@ -46,7 +46,7 @@ impl Key {
 }
 
 fn is_free(part: &str) -> bool {
-    matches!(part, "NAME" | "GLOB")
+    matches!(part, "NAME" | "GLOB" | "AGENT")
 }
 
 const fn key(name: &'static str, values: &'static str, about: &'static str) -> Key {
@@ -100,7 +100,7 @@ pub static KEYS: &[Key] = &[
     key("uses_skills_chars", NUMBER, "how many characters of skills are always on in one context"),
     key("catalog.GLOB", "a list of names or globs", "which skills a context sees"),
     key("enforce_for.NAME", "`restrict`, `warn` or `off`", "`enforce` for one skill"),
-    key("hosts.NAME.mode", "`restrict`, `grant`, `both` or `ask`", "what a skill's list means in another agent, such as `claude-code`"),
+    key("hosts.AGENT.mode", "`restrict`, `grant`, `both` or `ask`", "what a skill's list means in another agent, such as `claude-code`"),
     key("skills.NAME.allow", TOOLS, "what is granted besides what one skill's own list grants"),
     key("skills.NAME.allowed_paths", "a list of directories", "`allowed_paths` for the scripts of one skill"),
     key("skills.NAME.network", "`open` or `restricted`", "`network` for the scripts of one skill"),
@@ -118,7 +118,11 @@ mod tests {
 
     /// Whether the configuration accepts the key with this value.
     fn accepts(key: &Key, value: &str) -> bool {
-        let name = key.name.replace("GLOB", "\"ops*\"").replace("NAME", "pdf");
+        let name = key
+            .name
+            .replace("GLOB", "\"ops*\"")
+            .replace("NAME", "pdf")
+            .replace("AGENT", "claude-code");
         parse_toml::<Config>(&format!("{name} = {value}")).is_ok()
     }
 

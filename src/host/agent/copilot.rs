@@ -50,18 +50,20 @@ pub(super) static TABLE: Table = Table {
         tool("list_agents", Does::Harmless),
     ],
     mcp: Mcp::Hyphen,
-    // `bash` calls of one `shellId` share a shell.
+    // Bash; only calls with a `shellId` share one.
     shell: Shell {
         language: Language::Sh,
-        persists: true,
+        persists: false,
     },
+    users_shell: false,
     form: Form::Claude,
     serves: Serves {
         grant: true,
         ask: true,
         rewrite: false,
     },
-    project: &[],
+    started: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
+    starts_hooks_there: true,
     skills: Skills {
         enterprise: &[],
         personal: &[".copilot/skills", ".agents/skills"],
@@ -69,6 +71,8 @@ pub(super) static TABLE: Table = Table {
         project_first: true,
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
         nested: false,
+        grouped: true,
+        is_any: false,
     },
     injects: Injects::No,
     reads_activate: false,

@@ -41,13 +41,15 @@ pub(super) static TABLE: Table = Table {
         language: Language::BashOrZsh,
         persists: true,
     },
+    users_shell: true,
     form: Form::Permission,
     serves: Serves {
         grant: false,
         ask: true,
         rewrite: false,
     },
-    project: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    started: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    starts_hooks_there: false,
     skills: Skills {
         enterprise: &[],
         personal: &[
@@ -65,6 +67,8 @@ pub(super) static TABLE: Table = Table {
         project_first: true,
         plugins: &[],
         nested: false,
+        grouped: false,
+        is_any: false,
     },
     injects: Injects::No,
     reads_activate: true,

@@ -52,13 +52,15 @@ pub(super) static TABLE: Table = Table {
         language: Language::BashOrZsh,
         persists: false,
     },
+    users_shell: true,
     form: Form::Decision,
     serves: Serves {
         grant: false,
         ask: false,
         rewrite: true,
     },
-    project: &[],
+    started: &[],
+    starts_hooks_there: true,
     skills: Skills {
         enterprise: &[],
         personal: &[
@@ -77,6 +79,8 @@ pub(super) static TABLE: Table = Table {
         project_first: true,
         plugins: &[],
         nested: false,
+        grouped: true,
+        is_any: true,
     },
     injects: Injects::Typed,
     reads_activate: false,

@@ -17,12 +17,16 @@ pub struct Table {
     pub mcp: Mcp,
     /// What reads the text of its shell tool.
     pub shell: Shell,
+    /// Whether that is the user's own shell, whatever it is.
+    pub users_shell: bool,
     /// How it is answered.
     pub form: Form,
     /// Which modes it can serve.
     pub serves: Serves,
-    /// The variables in which it names the project's directory to its hooks.
-    pub project: &'static [&'static str],
+    /// The variables in which it tells its hooks where it was started.
+    pub started: &'static [&'static str],
+    /// Whether, without such a variable, a hook begins where the agent was started.
+    pub starts_hooks_there: bool,
     /// Where it finds skills.
     pub skills: Skills,
     /// Which skills have `` !`command` `` run when they become active.
@@ -152,6 +156,10 @@ pub struct Skills {
     pub plugins: &'static [&'static str],
     /// Whether it also finds those of directories deeper in the project.
     pub nested: bool,
+    /// Whether it also finds skills deeper in these directories.
+    pub grouped: bool,
+    /// Whether, of several skills of one name, any may be used.
+    pub is_any: bool,
 }
 
 /// A tool of an agent.

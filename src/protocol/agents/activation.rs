@@ -1,9 +1,11 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::answers::Verdict;
-use super::find::{Found, find};
+use super::find::{Found, find, find_in};
 use super::judge::{Judge, Judged};
 use super::translate::OurCall;
 use crate::activation::put_in_force;
@@ -12,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::host::agent::table::{Injects, Table};
 use crate::permission::{Call, Outcome, decide};
 use crate::policy::{Event, OnDisk};
-use crate::run_context::{Calling, RunContext};
-use crate::session::{Session, snapshot};
+use crate::run_context::{Calling, RunContext, real};
+use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
 
@@ -33,6 +35,8 @@ pub enum By {
 pub struct Wanted<'a> {
     /// Its name, as the agent has it.
     pub name: &'a str,
+    /// Its directory, if that is known.
+    pub dir: Option<&'a Path>,
     /// Its arguments.
     pub arguments: &'a str,
     /// How it is called.
@@ -46,8 +50,17 @@ pub struct Wanted<'a> {
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
 pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
-    let Some(found) = find(ctx, calling, wanted.name) else {
-        return unknown(judge, wanted);
+    let found = match wanted.dir {
+        Some(dir) => Ok(find_in(ctx, calling, dir)),
+        None => find(ctx, calling, wanted.name),
+    };
+    let found = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => return unknown(judge, wanted),
+        Err(error) if judge.mode().restricts() => {
+            return refused(wanted, wanted.name, &error.with_next_step());
+        }
+        Err(_) => return (Verdict::Silent, None),
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
@@ -55,39 +68,41 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
     if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
         return (verdict, event);
     }
-    let refused = |why: String| {
-        let text = format!(
-            "The skill `{}` is not allowed to become active: {why}",
-            quoted(&name)
-        );
-        let event = Event::new("tool")
-            .with("tool", wanted.shown)
-            .with("skill", name.as_str())
-            .with("decision", "blocked")
-            .with("by", "failed activation");
-        (Verdict::Denied(text), Some(event))
-    };
     let skill = match usable(entry, wanted.by) {
         Ok(skill) => skill,
         // Without a restriction to lose, only what was decided about the skill counts.
-        Err((why, is_decided)) if is_decided || judge.mode().restricts() => return refused(why),
+        Err((why, is_decided)) if is_decided || judge.mode().restricts() => {
+            return refused(wanted, &name, &why);
+        }
         Err(_) => return (Verdict::Silent, None),
     };
     if judge.mode().restricts()
         && let Err(error) = may_inject(&found, calling.agent.table(), skill, wanted)
     {
-        return refused(error.with_next_step());
+        return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.ctx, ctx, skill, wanted) {
         Ok(()) => (Verdict::Silent, None),
         Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
-        Err(error) => refused(error.with_next_step()),
+        Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
+}
+
+/// Why the skill does not become active.
+fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
+    let name = quoted(name);
+    let text = format!("The skill `{name}` is not allowed to become active: {why}");
+    let event = Event::new("tool")
+        .with("tool", wanted.shown)
+        .with("skill", name)
+        .with("decision", "blocked")
+        .with("by", "failed activation");
+    (Verdict::Denied(text), Some(event))
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
 pub fn confirm(ctx: &RunContext, calling: &Calling, name: &str) {
-    if let Some(found) = find(ctx, calling, name) {
+    if let Ok(Some(found)) = find(ctx, calling, name) {
         // Without the record the skill grants nothing.
         let _ = ctx.store().confirm(&ctx.session(), &found.entry().dir);
     }
@@ -98,7 +113,7 @@ fn unknown(judge: &Judge, wanted: Wanted) -> Judged {
     if wanted.by != By::Tool {
         return (Verdict::Silent, None);
     }
-    let nowhere = std::path::Path::new("");
+    let nowhere = Path::new("");
     let (verdict, _) = judge.activation(wanted.shown, wanted.name, nowhere);
     let decision = match verdict {
         Verdict::Denied(_) | Verdict::Asked(_) => "blocked",
@@ -158,7 +173,7 @@ fn may_inject(found: &Found, table: &Table, skill: &Skill, wanted: Wanted) -> Re
     let (config, policies) = (ctx.config()?, ctx.policies()?);
     let enforcement =
         crate::activation::Enforcement::for_session(ctx, &config, &policies, &session)
-            .begun_in(ctx.env.cwd.clone());
+            .begun_in(ctx.env.cwd.clone(), false);
     for written in commands {
         let command = filled(written, skill, wanted.arguments)?;
         let arguments = json!({"command": command});
@@ -271,17 +286,16 @@ pub fn by_reading(
     let table = calling.agent.table();
     let read = |call| super::own::skills_read(ctx, table, call);
     let active = ctx.active().unwrap_or_default();
-    calls.iter().flat_map(read).find_map(|name| {
-        let is_active = active.active().any(|skill| {
-            std::path::Path::new(&skill.dir)
-                .file_name()
-                .is_some_and(|dir| dir == name.as_str())
-        });
-        if is_active {
+    calls.iter().flat_map(read).find_map(|dir| {
+        let dir = dir.as_path();
+        let is_active = |active: &ActiveSkill| real(Path::new(&active.dir)) == real(dir);
+        let name = dir.file_name()?.to_str()?;
+        if active.active().any(is_active) {
             return None;
         }
         let wanted = Wanted {
-            name: &name,
+            name,
+            dir: Some(dir),
             arguments: "",
             by: By::Reading,
             shown: "reading SKILL.md",

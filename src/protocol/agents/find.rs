@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Entry, Layer};
+use crate::error::{Error, Result};
 use crate::host::agent::table::Skills;
-use crate::run_context::{Calling, RunContext};
-use crate::sys::{EntryKind, Env, files, limits};
+use crate::run_context::{Calling, RunContext, real};
+use crate::sys::text::quoted;
+use crate::sys::{EntryKind, files, limits};
 
 /// Directories visited in search of nested skills and of plugins.
 const VISITED: usize = 20_000;
@@ -32,7 +34,10 @@ impl Found {
 
 /// The skill that the agent means by `written`; `None` if it is none of those on disk, such as one
 /// that the agent ships inside itself.
-pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Option<Found> {
+///
+/// # Errors
+/// If it is not known which of several the agent uses.
+pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option<Found>> {
     let skills = &calling.agent.table().skills;
     let (owner, name) = match written.rsplit_once(':') {
         Some((owner, name)) => (Some(owner), name),
@@ -40,50 +45,58 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Option<Found>
     };
     let is_plain = |part: &str| !part.is_empty() && !Path::new(part).is_absolute();
     if !is_plain(name) || name.contains('/') {
-        return None;
+        return Ok(None);
     }
-    let holder = |dir: PathBuf| in_directory(ctx, calling, dir, Vec::new());
+    let here = &ctx.env.cwd;
+    let with = |more| pick(in_directory(ctx, calling, here, more), skills, name);
+    let below = |dir: &Path| pick(in_directory(ctx, calling, dir, Vec::new()), skills, name);
     if let Some(owner) = owner {
         let nested = ctx.project_dir().join(owner);
         if skills.nested && is_plain(owner) && nested.is_dir() {
-            let found = pick(holder(nested), skills, name);
+            let found = below(&nested)?;
             if found.is_some() {
-                return found;
+                return Ok(found);
             }
         }
-        let plugins = plugins_with(ctx, skills, Some(owner), name);
-        return pick(
-            in_directory(ctx, calling, ctx.env.cwd.clone(), plugins),
-            skills,
-            name,
-        );
+        return with(plugins_with(ctx, skills, Some(owner), name));
     }
-    let here = in_directory(ctx, calling, ctx.env.cwd.clone(), Vec::new());
-    pick(here, skills, name)
-        .or_else(|| {
-            let deeper = skills
-                .nested
-                .then(|| nested_with(ctx, skills, name))
-                .flatten();
-            pick(holder(deeper?), skills, name)
-        })
-        .or_else(|| {
-            let plugins = plugins_with(ctx, skills, None, name);
-            let is_any = !plugins.is_empty();
-            is_any
-                .then(|| in_directory(ctx, calling, ctx.env.cwd.clone(), plugins))
-                .and_then(|found| pick(found, skills, name))
-        })
+    if let Some(found) = with(Vec::new())? {
+        return Ok(Some(found));
+    }
+    if skills.grouped
+        && let Some(found) = with(groups_with(ctx, calling, name))?
+    {
+        return Ok(Some(found));
+    }
+    if skills.nested
+        && let Some(deeper) = nested_with(ctx, skills, name)
+        && let Some(found) = below(&deeper)?
+    {
+        return Ok(Some(found));
+    }
+    with(plugins_with(ctx, skills, None, name))
+}
+
+/// The skill in a directory, as the agent finds it there.
+pub fn find_in(ctx: &RunContext, calling: &Calling, dir: &Path) -> Option<Found> {
+    let around = dir.parent().map(Path::to_owned).into_iter().collect();
+    let ctx = in_directory(ctx, calling, &ctx.env.cwd, around);
+    let catalog = ctx.catalog();
+    let real = real(dir);
+    let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
+    let at = catalog.entries().iter().position(is_it)?;
+    Some(Found { ctx, catalog, at })
 }
 
 /// The context of the same call in another directory, or with more directories of skills.
 fn in_directory(
     ctx: &RunContext,
     calling: &Calling,
-    cwd: PathBuf,
+    cwd: &Path,
     plugins: Vec<PathBuf>,
 ) -> &'static RunContext {
-    let env: Env = ctx.env.clone().in_directory(cwd, Some(ctx.project_dir()));
+    let project = Some(ctx.project_dir());
+    let env = ctx.env.clone().in_directory(cwd.to_owned(), project);
     let calling = Calling {
         plugins,
         ..calling.clone()
@@ -92,7 +105,7 @@ fn in_directory(
     Box::leak(Box::new(RunContext::of_agent(env, calling)))
 }
 
-fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Option<Found> {
+fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<Found>> {
     let catalog = ctx.catalog();
     let has_it = |entry: &Entry| {
         entry.dir.file_name().is_some_and(|dir| dir == name)
@@ -108,11 +121,36 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Option<Found> 
         Layer::Plugin => 4,
     };
     let entries = catalog.entries().iter().enumerate();
-    let found = entries
-        .filter(|(_, entry)| has_it(entry))
-        .min_by_key(|(at, entry)| (rank(entry), *at));
-    let at = found.map(|(at, _)| at)?;
-    Some(Found { ctx, catalog, at })
+    let mut found: Vec<(usize, &Entry)> = entries.filter(|(_, entry)| has_it(entry)).collect();
+    found.sort_by_key(|(at, entry)| (rank(entry), *at));
+    if skills.is_any
+        && let [(_, first), (_, second), ..] = found[..]
+    {
+        let text = format!(
+            "several skills have the name `{}`, and the agent may use any of them: {} and {}",
+            quoted(name),
+            first.dir.display(),
+            second.dir.display()
+        );
+        return Err(Error::new(text).hint("the user can rename or remove all but one"));
+    }
+    let at = found.first().map(|(at, _)| *at);
+    Ok(at.map(|at| Found { ctx, catalog, at }))
+}
+
+/// The directories, deeper in those of skills, that have one of this name.
+fn groups_with(ctx: &RunContext, calling: &Calling, name: &str) -> Vec<PathBuf> {
+    let config = ctx.config().unwrap_or_default();
+    let mut all = Vec::new();
+    for root in in_directory(ctx, calling, &ctx.env.cwd, Vec::new()).roots(&config) {
+        let _ = walk::<()>(&root.dir, &[".git", "node_modules"], &mut |dir| {
+            if dir != root.dir && dir.join(name).join("SKILL.md").exists() {
+                all.push(dir.to_owned());
+            }
+            None
+        });
+    }
+    all
 }
 
 /// The directory below the project whose skills include one of this name.

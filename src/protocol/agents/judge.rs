@@ -92,6 +92,7 @@ impl<'a> Judge<'a> {
             arguments: serde_json::json!({}),
             directory: self.ctx.env.cwd.clone(),
             is_mcp: false,
+            persists: false,
         };
         self.decide(shown, &call, Some(OurTool::Skill { name, dir }))
     }
@@ -158,7 +159,7 @@ impl<'a> Judge<'a> {
             session.mcp_tools.insert(our.tool.clone());
         }
         let enforcement = Enforcement::for_session(self.ctx, &config, policies, &session)
-            .begun_in(our.directory.clone());
+            .begun_in(our.directory.clone(), our.persists);
         let case = Case {
             judge: self,
             shown,

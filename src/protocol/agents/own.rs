@@ -67,9 +67,9 @@ pub fn uses_own_files(table: &Table, session: &Session, call: &OurCall) -> bool 
     }
 }
 
-/// The directories of skills, by name, whose `SKILL.md` a call reads or whose script it runs, as an
+/// The directories of the skills whose `SKILL.md` a call reads or whose script it runs, as an
 /// agent without a tool for skills lets the model use one.
-pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<String> {
+pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathBuf> {
     let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
     let files: Vec<PathBuf> = match call.tool.as_str() {
         "read_file" => text("path").map(PathBuf::from).into_iter().collect(),
@@ -118,16 +118,20 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<Strin
                 let root = OnDisk.canonical(root)?;
                 real.strip_prefix(root).ok().map(Path::to_owned)
             })?;
-            let mut parts = below.components();
-            let name = parts.next()?.as_os_str().to_str()?.to_owned();
-            let next = parts.next()?.as_os_str();
-            let is_use = next == "scripts" || next == "SKILL.md";
-            (is_use && root.join(&name).join("SKILL.md").exists()).then_some(name)
+            // The nearest directory with such a file is the skill: it may be deeper than the first.
+            let mut dirs = below.ancestors().skip(1);
+            let skill = dirs.find(|dir| root.join(dir).join("SKILL.md").exists())?;
+            let used = below.strip_prefix(skill).ok()?.components().next()?;
+            let is_use = ["scripts", "SKILL.md"]
+                .iter()
+                .any(|name| used.as_os_str() == *name);
+            let is_one = !skill.as_os_str().is_empty();
+            (is_use && is_one).then(|| root.join(skill))
         })
     };
-    let mut names: Vec<String> = files.iter().filter_map(of_skill).collect();
-    names.dedup();
-    names
+    let mut dirs: Vec<PathBuf> = files.iter().filter_map(of_skill).collect();
+    dirs.dedup();
+    dirs
 }
 
 /// The program in a command that a person could then type commands into.

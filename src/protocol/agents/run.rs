@@ -1,6 +1,6 @@
 //! One call of an agent's hook, from its data to its answer.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -76,17 +76,18 @@ fn leaked(env: Env, calling: Calling) -> &'static RunContext {
 /// The context of the call: where it begins, and in which session.
 fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static RunContext {
     let table = agent.table();
-    let mut set = table.project.iter().filter_map(|name| env.path(name));
-    let project = set.find(|path| path.is_absolute());
-    let told = event.cwd.clone().filter(|path| path.is_absolute());
-    let cwd: PathBuf = told.unwrap_or_else(|| env.cwd.clone());
+    // A directory that a command changed to must not decide which project this is.
+    let mut set = table.started.iter().filter_map(|name| env.path(name));
+    let started = set.find(|path| path.is_absolute());
+    let told = event.cwd.clone().filter(|_| !table.starts_hooks_there);
+    let begin = started.or(told).unwrap_or_else(|| env.cwd.clone());
     let calling = Calling {
         agent,
         session: event.session.clone(),
         mode,
         plugins: Vec::new(),
     };
-    leaked(env.in_directory(cwd, project), calling)
+    leaked(env.in_directory(begin, None), calling)
 }
 
 fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
@@ -132,7 +133,7 @@ impl Hook<'_> {
         if let Some(Does::Skill(key)) = table.does(&used.tool) {
             return self.record(self.skill(&judge, used, key));
         }
-        let calls = match translate(table, used, &ctx.env.cwd) {
+        let calls = match translate(table, used, self.cwd()) {
             Ok(calls) => calls,
             Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
         };
@@ -181,6 +182,7 @@ impl Hook<'_> {
         };
         let wanted = Wanted {
             name,
+            dir: None,
             arguments: text("args")
                 .or_else(|| text("arguments"))
                 .unwrap_or_default(),
@@ -217,6 +219,7 @@ impl Hook<'_> {
         for name in names {
             let wanted = Wanted {
                 name,
+                dir: None,
                 arguments,
                 by: By::Typing,
                 shown: name,
@@ -315,6 +318,12 @@ impl Hook<'_> {
             Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
         }
+    }
+
+    /// Where the call begins.
+    fn cwd(&self) -> &Path {
+        let told = self.event.cwd.as_deref().filter(|path| path.is_absolute());
+        told.unwrap_or(&self.ctx.env.cwd)
     }
 
     fn record(&self, (verdict, event): Judged) -> Verdict {

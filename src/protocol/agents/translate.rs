@@ -23,6 +23,8 @@ pub struct OurCall {
     pub directory: PathBuf,
     /// Whether the tool is an MCP server's.
     pub is_mcp: bool,
+    /// Whether its shell keeps what an earlier command changed.
+    pub persists: bool,
 }
 
 /// The calls that `used` amounts to, begun in `cwd`.
@@ -36,6 +38,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
         arguments,
         directory: cwd.to_owned(),
         is_mcp: false,
+        persists: table.shell.persists,
     };
     let file = |tool, keys: &[&str]| {
         let path = text(arguments, keys).ok_or_else(|| lacks(keys))?;
@@ -67,8 +70,10 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
             let patched = patched.into_iter();
             let mut calls: Vec<OurCall> = patched.map(|file| change(&directory, file)).collect();
             let command = call("run_command", json!({"command": command}));
+            let is_shared = arguments.get("shellId").is_some_and(|id| !id.is_null());
             calls.push(OurCall {
                 directory,
+                persists: table.shell.persists || is_shared,
                 ..command
             });
             Ok(calls)
@@ -197,7 +202,12 @@ fn beginning(place: &Path, pattern: &str) -> (PathBuf, String) {
     let plain = parts.iter().take_while(|part| is_plain(part)).count();
     let begin: PathBuf = parts[..plain].iter().collect();
     let rest: PathBuf = parts[plain..].iter().collect();
-    (place.join(begin), rest.display().to_string())
+    let path = if plain == 0 {
+        place.to_owned()
+    } else {
+        place.join(begin)
+    };
+    (path, rest.display().to_string())
 }
 
 /// The addresses in a text.

@@ -6,6 +6,8 @@ use std::path::Path;
 use agent_skills::host::Agent;
 use serde_json::json;
 
+use crate::shell_tables::{GRANTED, HOSTILE};
+
 use super::{Form, World};
 use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
 
@@ -76,6 +78,22 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             world.audit().contains(&format!("\"agent\":\"{agent}\"")),
             "{agent}"
         );
+    }
+}
+
+#[test]
+fn hostile_commands_are_refused_in_every_form() {
+    for world in worlds() {
+        let agent = world.form.agent;
+        let world = world.skill("pdf", &format!("allowed-tools: {GRANTED}"));
+        assert!(world.activate("pdf").is_silent(), "{agent}");
+        let run = |command: &str| {
+            let arguments = json!({ "command": command });
+            world.hook_here(&world.calling(world.form.shell.1, arguments))
+        };
+        assert!(run("git log --oneline | head -5").is_silent(), "{agent}");
+        let passed: Vec<_> = HOSTILE.iter().filter(|it| !run(it).is_denied()).collect();
+        assert!(passed.is_empty(), "{agent}: {passed:?}");
     }
 }
 

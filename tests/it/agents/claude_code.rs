@@ -196,7 +196,9 @@ fn the_person_is_asked_about_what_is_not_listed() {
 
 #[test]
 fn settings_read_by_other_agents_are_judged_by_their_tables() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    let world = World::of(&FORM);
+    let text = "---\nname: pdf\ndescription: d\nallowed-tools: Bash(git log:*)\n---\n";
+    world.file("home/.copilot/skills/pdf/SKILL.md", text);
     let copilot = World::of(&super::copilot::FORM);
     let mut skill = copilot.payload("pre-tool-use-skill");
     skill["tool_input"] = json!({"skill": "pdf"});
@@ -205,4 +207,31 @@ fn settings_read_by_other_agents_are_judged_by_their_tables() {
     bash["tool_input"]["command"] = json!("touch x");
     assert!(world.hook(&bash).is_denied());
     assert!(world.audit().contains("\"copilot\""));
+}
+
+#[test]
+fn a_change_of_directory_hides_no_skill() {
+    let world = World::of(&FORM);
+    let text = "---\nname: deploy\ndescription: d\nallowed-tools: Bash(./run.sh:*)\n---\n";
+    world.file("project/.claude/skills/deploy/SKILL.md", text);
+    let in_project = |payload: &Value| {
+        let start = world.project();
+        world.hook_with(payload.to_string().as_bytes(), &|command| {
+            command.env("CLAUDE_PROJECT_DIR", &start).current_dir("/");
+        })
+    };
+    let mut skill = world.payload("pre-tool-use-skill");
+    skill["tool_input"] = json!({"skill": "deploy"});
+    skill["cwd"] = json!("/");
+    // It is found, and not trusted.
+    assert!(in_project(&skill).is_denied());
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
+    world.activate("pdf");
+    let mut call = world.calling("Bash", json!({"command": "./run.sh"}));
+    assert!(world.hook(&call).is_silent());
+    call["cwd"] = json!(world.project().join("sub"));
+    assert!(
+        world.hook(&call).is_denied(),
+        "another program of that name"
+    );
 }

@@ -60,3 +60,12 @@ fn every_searched_path_counts() {
     );
     assert!(world.hook(&world.payload("pre-tool-use-grep")).is_denied());
 }
+
+#[test]
+fn a_shell_that_is_shared_may_be_anywhere() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
+    world.activate("pdf");
+    assert!(world.run("./run.sh").is_silent());
+    let shared = json!({"command": "./run.sh", "shellId": "a"});
+    assert!(world.call("Bash", shared).is_denied());
+}

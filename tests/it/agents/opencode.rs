@@ -41,3 +41,42 @@ fn a_subagent_belongs_to_its_parent() {
     assert!(world.hook(&call).is_denied());
     assert!(world.run("touch x").is_denied());
 }
+
+#[test]
+fn which_of_several_skills_is_used_is_not_guessed() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    world.file(
+        "home/.claude/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: d\n---\n",
+    );
+    let (_, reason) = world.activate("pdf").decision();
+    assert!(
+        reason.contains("several skills have the name `pdf`"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_skill_deeper_in_a_directory_of_skills_is_found() {
+    let world = World::of(&FORM);
+    let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n";
+    world.file("home/.agents/skills/group/pdf/SKILL.md", text);
+    assert!(world.activate("pdf").is_silent());
+    assert!(world.run("touch x").is_denied());
+}
+
+#[test]
+fn nothing_is_granted_by_a_pattern_where_another_shell_reads() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    world.activate("pdf");
+    let call = world
+        .calling("bash", json!({"command": "git log"}))
+        .to_string();
+    let with = |shell: &str| {
+        world.hook_with(call.as_bytes(), &|command| {
+            command.env("SHELL", shell);
+        })
+    };
+    assert!(with("/bin/zsh").is_silent());
+    assert!(with("/usr/bin/fish").is_denied());
+}
