@@ -108,6 +108,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
             hook(idle, "on_start", "{}", nothing),
         ),
     ];
+    cases.extend(agents(fixture));
     let gates = [
         (10, Some(0.6), None),
         (100, Some(0.9), None),
@@ -168,6 +169,58 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         });
     }
     cases
+}
+
+/// A hook of another agent has the gates of `pre_tool`.
+fn agents(fixture: &Fixture) -> Vec<Case> {
+    let hook = |home: PathBuf, tool: &str, input: &str, is_right: fn(&str) -> bool| Checked {
+        call: Call {
+            home,
+            user: fixture.user(),
+            what: What::Agent(format!(
+                r#"{{"session_id":"s","prompt_id":"p","transcript_path":"/t","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#,
+                fixture.user().display()
+            )),
+        },
+        is_right: Box::new(is_right),
+    };
+    let silent = |answer: &str| answer.is_empty();
+    let denied = |answer: &str| answer.contains(r#""permissionDecision":"deny""#);
+    let (idle, restricted) = (fixture.idle(), fixture.restricted());
+    let activate = || hook(restricted.clone(), "Skill", r#"{"skill":"reader"}"#, silent);
+    let case = |name: &str, gate: f64, before, measured| Case {
+        before,
+        ..Case::new(name, Some(gate), measured)
+    };
+    let command = r#"{"command":"git status --short && git log --oneline | head -20"}"#;
+    let read = r#"{"file_path":"/notes.md"}"#;
+    let write = r#"{"file_path":"/notes.md","content":"x"}"#;
+    vec![
+        case(
+            "hook claude-code, nothing active",
+            0.45,
+            vec![],
+            hook(idle, "Bash", command, silent),
+        ),
+        case(
+            "hook claude-code, allowed",
+            0.55,
+            vec![activate()],
+            hook(restricted.clone(), "Read", read, silent),
+        ),
+        case(
+            "hook claude-code, blocked by name",
+            0.55,
+            vec![activate()],
+            hook(restricted.clone(), "Write", write, denied),
+        ),
+        case(
+            "hook claude-code, shell command checked",
+            0.6,
+            vec![activate()],
+            hook(restricted.clone(), "Bash", command, silent),
+        ),
+    ]
 }
 
 impl Case {

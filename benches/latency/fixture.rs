@@ -25,6 +25,9 @@ impl Fixture {
                 "allowed-tools: Read Bash(git status *) Bash(git log *)\n",
             );
         }
+        let agents = fixture.user().join(".claude");
+        let list = "allowed-tools: Read Bash(git status *) Bash(git log *)\n";
+        skill(&agents, "reader", list);
         // The index is never used for files changed within the clock's last tick.
         std::thread::sleep(std::time::Duration::from_millis(100));
         fixture

@@ -32,6 +32,8 @@ pub enum What {
     Schema,
     Hook(&'static str, String),
     Tool(String, String),
+    /// A hook of Claude Code.
+    Agent(String),
 }
 
 #[derive(Debug, Clone)]
@@ -89,6 +91,10 @@ impl Program {
         let (name, value, data, payload) = match &call.what {
             What::Schema => {
                 command.arg("--schema");
+                return timed(&mut command);
+            }
+            What::Agent(data) => {
+                command.args(["hook", "claude-code"]).stdin(file_with(data));
                 return timed(&mut command);
             }
             What::Hook(hook, data) => ("CHIBI_HOOK", *hook, "CHIBI_HOOK_DATA", data),

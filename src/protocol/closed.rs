@@ -34,9 +34,6 @@ const NOT_JUDGED: LastWord = LastWord::refusing(
     REFUSED as i32,
 );
 
-/// Another agent goes on without an answer where nothing restricts.
-const SILENCE: LastWord = LastWord::answering("", true);
-
 const BLOCKED: LastWord = LastWord::answering(
     r#"{"block":true,"message":"The call is not allowed: agent-skills failed while checking it. Tell the user."}"#,
     true,
@@ -151,16 +148,6 @@ pub fn prepare_early() {
 /// instead of refusing it.
 pub fn nothing_is_in_force() {
     last_word::replace(&PERMITTED);
-}
-
-/// A failure from here on refuses an agent's call again.
-pub fn prepare_agent() {
-    last_word::replace(&NOT_JUDGED);
-}
-
-/// As [`nothing_is_in_force`], for another agent.
-pub fn nothing_restricts_an_agent() {
-    last_word::replace(&SILENCE);
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 /// The keys that Claude Code's hooks and those modelled on them have.
@@ -76,17 +78,15 @@ pub(super) static TABLE: Table = Table {
         ask: true,
         rewrite: false,
     },
-    started: &["CLAUDE_PROJECT_DIR"],
-    starts_hooks_there: true,
+    started: Started::There(&["CLAUDE_PROJECT_DIR"]),
     skills: Skills {
         enterprise: &["/etc/claude-code/.claude/skills"],
         personal: &[".claude/skills"],
         project: &[".claude/skills"],
-        project_first: false,
+        first: First::Personal,
         plugins: &[".claude/plugins"],
         nested: true,
         grouped: false,
-        is_any: false,
     },
     injects: Injects::Always,
     reads_activate: false,

@@ -2,7 +2,9 @@
 
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -40,17 +42,15 @@ pub(super) static TABLE: Table = Table {
         ask: false,
         rewrite: false,
     },
-    started: &[],
-    starts_hooks_there: true,
+    started: Started::There(&[]),
     skills: Skills {
         enterprise: &["/etc/codex/skills"],
         personal: &[".agents/skills", ".codex/skills"],
         project: &[".agents/skills", ".codex/skills"],
-        project_first: true,
+        first: First::Unknown,
         plugins: &[".codex/plugins"],
         nested: false,
         grouped: true,
-        is_any: true,
     },
     injects: Injects::No,
     reads_activate: true,

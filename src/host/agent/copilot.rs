@@ -4,7 +4,9 @@
 use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -62,17 +64,15 @@ pub(super) static TABLE: Table = Table {
         ask: true,
         rewrite: false,
     },
-    started: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
-    starts_hooks_there: true,
+    started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
     skills: Skills {
         enterprise: &[],
         personal: &[".copilot/skills", ".agents/skills"],
         project: &[".github/skills", ".agents/skills", ".claude/skills"],
-        project_first: true,
+        first: First::Project,
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
         nested: false,
         grouped: true,
-        is_any: false,
     },
     injects: Injects::No,
     reads_activate: false,

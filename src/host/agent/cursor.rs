@@ -3,7 +3,9 @@
 use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -48,8 +50,7 @@ pub(super) static TABLE: Table = Table {
         ask: true,
         rewrite: false,
     },
-    started: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-    starts_hooks_there: false,
+    started: Started::Told(&["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
         enterprise: &[],
         personal: &[
@@ -64,11 +65,10 @@ pub(super) static TABLE: Table = Table {
             ".claude/skills",
             ".codex/skills",
         ],
-        project_first: true,
+        first: First::Project,
         plugins: &[],
         nested: false,
         grouped: false,
-        is_any: false,
     },
     injects: Injects::No,
     reads_activate: true,

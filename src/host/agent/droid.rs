@@ -3,7 +3,9 @@
 
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -42,17 +44,15 @@ pub(super) static TABLE: Table = Table {
         ask: false,
         rewrite: false,
     },
-    started: &["FACTORY_PROJECT_DIR"],
-    starts_hooks_there: false,
+    started: Started::Told(&["FACTORY_PROJECT_DIR"]),
     skills: Skills {
         enterprise: &[],
         personal: &[".factory/skills", ".agents/skills"],
         project: &[".factory/skills", ".agents/skills"],
-        project_first: true,
+        first: First::Project,
         plugins: &[],
         nested: false,
         grouped: false,
-        is_any: false,
     },
     injects: Injects::No,
     reads_activate: false,

@@ -2,7 +2,9 @@
 
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -54,17 +56,15 @@ pub(super) static TABLE: Table = Table {
         ask: false,
         rewrite: true,
     },
-    started: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-    starts_hooks_there: true,
+    started: Started::There(&["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
         enterprise: &[],
         personal: &[".agents/skills", ".gemini/skills"],
         project: &[".agents/skills", ".gemini/skills"],
-        project_first: true,
+        first: First::Project,
         plugins: &[".gemini/extensions"],
         nested: false,
         grouped: false,
-        is_any: false,
     },
     injects: Injects::No,
     reads_activate: false,

@@ -2,7 +2,9 @@
 //! of our own plugin in it.
 
 use super::settings::{Format, Home, Settings, Watched};
-use super::table::{Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Table, tool};
+use super::table::{
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+};
 use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
@@ -59,8 +61,7 @@ pub(super) static TABLE: Table = Table {
         ask: false,
         rewrite: true,
     },
-    started: &[],
-    starts_hooks_there: true,
+    started: Started::There(&[]),
     skills: Skills {
         enterprise: &[],
         personal: &[
@@ -76,11 +77,10 @@ pub(super) static TABLE: Table = Table {
             ".claude/skills",
             ".agents/skills",
         ],
-        project_first: true,
+        first: First::Unknown,
         plugins: &[],
         nested: false,
         grouped: true,
-        is_any: true,
     },
     injects: Injects::Typed,
     reads_activate: false,

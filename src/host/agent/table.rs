@@ -23,10 +23,8 @@ pub struct Table {
     pub form: Form,
     /// Which modes it can serve.
     pub serves: Serves,
-    /// The variables in which it tells its hooks where it was started.
-    pub started: &'static [&'static str],
-    /// Whether, without such a variable, a hook begins where the agent was started.
-    pub starts_hooks_there: bool,
+    /// How a hook knows where the agent was started.
+    pub started: Started,
     /// Where it finds skills.
     pub skills: Skills,
     /// Which skills have `` !`command` `` run when they become active.
@@ -119,6 +117,16 @@ pub enum Form {
     Permission,
 }
 
+/// How a hook knows where the agent was started: by one of these variables, or else by where the hook
+/// itself was started, or by what the call says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Started {
+    /// The agent starts its hooks there.
+    There(&'static [&'static str]),
+    /// The call's own directory is the best that is known.
+    Told(&'static [&'static str]),
+}
+
 /// Which modes an agent can serve besides `restrict`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Serves {
@@ -150,16 +158,25 @@ pub struct Skills {
     pub personal: &'static [&'static str],
     /// Below the project and the directories between it and the working directory.
     pub project: &'static [&'static str],
-    /// Whether a project's skill precedes a personal one of its name.
-    pub project_first: bool,
+    /// Which of several skills of one name it uses.
+    pub first: First,
     /// Where, below the home, plugins or extensions with skills of their own are.
     pub plugins: &'static [&'static str],
     /// Whether it also finds those of directories deeper in the project.
     pub nested: bool,
     /// Whether it also finds skills deeper in these directories.
     pub grouped: bool,
-    /// Whether, of several skills of one name, any may be used.
-    pub is_any: bool,
+}
+
+/// Which of several skills of one name an agent uses, after the administrator's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// The user's.
+    Personal,
+    /// The project's.
+    Project,
+    /// Any of them, or all.
+    Unknown,
 }
 
 /// A tool of an agent.

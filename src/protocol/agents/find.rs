@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
-use crate::host::agent::table::Skills;
+use crate::host::agent::table::{First, Skills};
 use crate::run_context::{Calling, RunContext, real};
 use crate::sys::text::quoted;
 use crate::sys::{EntryKind, files, limits};
@@ -115,7 +115,7 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
     };
     let rank = |entry: &Entry| match entry.layer {
         Layer::Enterprise => 0,
-        Layer::Project if skills.project_first => 1,
+        Layer::Project if skills.first == First::Project => 1,
         Layer::Personal => 2,
         Layer::Project => 3,
         Layer::Plugin => 4,
@@ -123,7 +123,7 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
     let entries = catalog.entries().iter().enumerate();
     let mut found: Vec<(usize, &Entry)> = entries.filter(|(_, entry)| has_it(entry)).collect();
     found.sort_by_key(|(at, entry)| (rank(entry), *at));
-    if skills.is_any
+    if skills.first == First::Unknown
         && let [(_, first), (_, second), ..] = found[..]
     {
         let text = format!(

@@ -11,9 +11,9 @@ use super::judge::{Judge, Judged, mode};
 use super::translate::translate;
 use crate::host::Agent;
 use crate::host::agent::Mode;
-use crate::host::agent::table::{Does, Moment, Prompts};
+use crate::host::agent::table::{Does, Moment, Prompts, Started};
 use crate::policy::Lifetime;
-use crate::protocol::closed::{self, REFUSED};
+use crate::protocol::closed::REFUSED;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
 use crate::session::{Session, Unreadable};
@@ -77,10 +77,14 @@ fn leaked(env: Env, calling: Calling) -> &'static RunContext {
 fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static RunContext {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
-    let mut set = table.started.iter().filter_map(|name| env.path(name));
-    let started = set.find(|path| path.is_absolute());
-    let told = event.cwd.clone().filter(|_| !table.starts_hooks_there);
-    let begin = started.or(told).unwrap_or_else(|| env.cwd.clone());
+    let (names, is_there) = match table.started {
+        Started::There(names) => (names, true),
+        Started::Told(names) => (names, false),
+    };
+    let set = names.iter().filter_map(|name| env.path(name));
+    let told = event.cwd.clone().filter(|_| !is_there);
+    let mut known = set.chain(told).filter(|path| path.is_absolute());
+    let begin = known.next().unwrap_or_else(|| env.cwd.clone());
     let calling = Calling {
         agent,
         session: event.session.clone(),
@@ -127,24 +131,27 @@ impl Hook<'_> {
         let Some(used) = &self.event.used else {
             return Verdict::Silent;
         };
+        let skill = match table.does(&used.tool) {
+            Some(Does::Skill(key)) => Some(key),
+            _ => None,
+        };
+        let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty())
+            && ctx
+                .policies()
+                .is_ok_and(|all| all.denied_tools().next().is_none());
+        if is_idle && skill.is_none() && !table.reads_activate {
+            return Verdict::Silent;
+        }
         // If it cannot be recorded, what was known of it counts.
         let _ = ctx.store().note_host(&ctx.session());
         let judge = Judge::new(ctx, self.calling, &session);
-        if let Some(Does::Skill(key)) = table.does(&used.tool) {
+        if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));
         }
         let calls = match translate(table, used, self.cwd()) {
             Ok(calls) => calls,
             Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
         };
-        let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty());
-        if is_idle
-            && ctx
-                .policies()
-                .is_ok_and(|all| all.denied_tools().next().is_none())
-        {
-            closed::nothing_restricts_an_agent();
-        }
         let mut allowed: Option<String> = None;
         let mut all_allowed = true;
         for call in &calls {
@@ -155,7 +162,6 @@ impl Hook<'_> {
             }
         }
         if table.reads_activate {
-            closed::prepare_agent();
             let stopped = by_reading(
                 ctx,
                 self.calling,

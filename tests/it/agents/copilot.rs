@@ -35,10 +35,10 @@ fn a_patch_as_text_names_its_files() {
     world.activate("pdf");
     assert!(
         world
-            .hook(&world.payload("pre-tool-use-edit-2"))
+            .hook(&world.payload("pre-tool-use-edit-known"))
             .is_denied()
     );
-    let patch = world.payload("pre-tool-use-edit-2").to_string();
+    let patch = world.payload("pre-tool-use-edit-known").to_string();
     let inside = patch.replace("patched.txt", "docs/patched.txt");
     assert!(world.hook_with(inside.as_bytes(), &|_| {}).is_silent());
 }
