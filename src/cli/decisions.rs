@@ -12,6 +12,7 @@ use super::args::{
 use super::options::{Common, Findings};
 use super::safety::trust::Parts;
 use super::set_up::hosts::Connecting;
+use crate::host::agent::Mode;
 
 /// Who may run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +118,15 @@ fn of_verb(verb: &Verb) -> Decision {
             name: _,
             scope: _,
         })
+        // It only restricts; `install.sh --for` runs it in a script.
+        | Verb::Hosts(Hosts {
+            change:
+                Some(Connecting::Add {
+                    hosts: _,
+                    scope: _,
+                    mode: None | Some(Mode::Restrict),
+                }),
+        })
         // In a layer, the new skill is offered at once.
         | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
         Verb::Remove(Remove { names: _, scope }) => {
@@ -155,14 +165,14 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Sources::Remove { names: _ },
         )
-        // Connecting restricts, disconnecting loosens.
+        // It loosens, as does connecting with a mode that allows or only asks.
         | Verb::Hosts(Hosts {
             change:
                 Some(
                     Connecting::Add {
                         hosts: _,
                         scope: _,
-                        mode: _,
+                        mode: Some(Mode::Grant | Mode::Both | Mode::Ask),
                     }
                     | Connecting::Remove { hosts: _, scope: _ },
                 ),

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::steps::Steps;
@@ -12,6 +13,11 @@ pub trait Resolve {
     /// The path without links and `..`, where missing names count as directories yet to be made;
     /// `None` if it cannot be known.
     fn canonical(&self, path: &Path) -> Option<PathBuf>;
+
+    /// The same of a name in a directory whose canonical path is `dir`.
+    fn canonical_in(&self, dir: &Path, name: &OsStr) -> Option<PathBuf> {
+        self.canonical(&dir.join(name))
+    }
 
     /// The entries of a directory that are symbolic links.
     fn links_in(&self, dir: &Path) -> Vec<PathBuf>;
@@ -68,6 +74,13 @@ impl Resolve for Remembering<'_> {
         let mut known = self.known.borrow_mut();
         known.insert(path.to_owned(), canonical.clone());
         canonical
+    }
+
+    fn canonical_in(&self, dir: &Path, name: &OsStr) -> Option<PathBuf> {
+        if !self.steps.spend(ASK) {
+            return None;
+        }
+        self.inner.canonical_in(dir, name)
     }
 
     fn is_repository(&self, dir: &Path) -> bool {

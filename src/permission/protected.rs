@@ -125,7 +125,14 @@ impl<'a> Protection<'a> {
     fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Folded> {
         let mut forms = Vec::new();
         for path in paths {
-            let resolved = self.resolve.canonical(path);
+            // Many are in the same few directories, which are remembered.
+            let resolved = match path.parent().zip(path.file_name()) {
+                Some((dir, name)) => {
+                    let dir = self.resolve.canonical(dir);
+                    dir.and_then(|dir| self.resolve.canonical_in(&dir, name))
+                }
+                None => self.resolve.canonical(path),
+            };
             forms.push(Folded::new(path));
             forms.extend(resolved.as_deref().map(Folded::new));
         }

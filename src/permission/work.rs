@@ -1,6 +1,7 @@
 //! Counts what decisions cost: for any input, the steps are few or the call is refused.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,11 @@ impl Resolve for Counting {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         self.0.set(self.0.get() + path.components().count());
         Some(path.to_owned())
+    }
+
+    fn canonical_in(&self, dir: &Path, name: &OsStr) -> Option<PathBuf> {
+        self.0.set(self.0.get() + 1);
+        Some(dir.join(name))
     }
 
     fn links_in(&self, _: &Path) -> Vec<PathBuf> {

@@ -1,7 +1,7 @@
 //! Answers what a decision about paths needs to know about the file system.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -23,51 +23,11 @@ const ROOM: usize = 1024 - 256;
 impl Resolve for OnDisk {
     /// Reads each component once, so the cost is linear.
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
-        let mut ahead: VecDeque<OsString> = steps(path).collect();
-        let mut done = PathBuf::from("/");
-        // How many names at the end of `done` do not exist.
-        let mut missing = 0_usize;
-        let mut links = 0;
-        while let Some(step) = ahead.pop_front() {
-            if step == ".." {
-                // The kernel refuses what stands behind a file.
-                if missing == 0 && !done.is_dir() {
-                    return None;
-                }
-                done.pop();
-                missing = missing.saturating_sub(1);
-                continue;
-            }
-            let has_room = done.as_os_str().len() < ROOM;
-            done.push(step);
-            if missing > 0 {
-                missing += 1;
-                continue;
-            }
-            match fs::read_link(&done) {
-                Ok(target) => {
-                    links += 1;
-                    if links > MAX_LINKS {
-                        return None;
-                    }
-                    done.pop();
-                    if target.is_absolute() {
-                        done = PathBuf::from("/");
-                    }
-                    ahead = steps(&target).chain(ahead).collect();
-                }
-                Err(error) => match error.kind() {
-                    // It exists and is not a link.
-                    ErrorKind::InvalidInput => {}
-                    // Whatever makes it makes a directory, or it is the last name.
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => missing = 1,
-                    // The name is too long to exist, not the path.
-                    ErrorKind::InvalidFilename if has_room => missing = 1,
-                    _ => return None,
-                },
-            }
-        }
-        Some(done)
+        followed(PathBuf::from("/"), steps(path).collect())
+    }
+
+    fn canonical_in(&self, dir: &Path, name: &OsStr) -> Option<PathBuf> {
+        followed(dir.to_owned(), VecDeque::from([name.to_owned()]))
     }
 
     fn is_repository(&self, dir: &Path) -> bool {
@@ -106,6 +66,53 @@ impl Resolve for OnDisk {
         let identity = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
         identity(one).is_some_and(|one| Some(one) == identity(other))
     }
+}
+
+/// Where the steps ahead lead from a directory without links.
+fn followed(mut done: PathBuf, mut ahead: VecDeque<OsString>) -> Option<PathBuf> {
+    // How many names at the end of `done` do not exist.
+    let mut missing = 0_usize;
+    let mut links = 0;
+    while let Some(step) = ahead.pop_front() {
+        if step == ".." {
+            // The kernel refuses what stands behind a file.
+            if missing == 0 && !done.is_dir() {
+                return None;
+            }
+            done.pop();
+            missing = missing.saturating_sub(1);
+            continue;
+        }
+        let has_room = done.as_os_str().len() < ROOM;
+        done.push(step);
+        if missing > 0 {
+            missing += 1;
+            continue;
+        }
+        match fs::read_link(&done) {
+            Ok(target) => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return None;
+                }
+                done.pop();
+                if target.is_absolute() {
+                    done = PathBuf::from("/");
+                }
+                ahead = steps(&target).chain(ahead).collect();
+            }
+            Err(error) => match error.kind() {
+                // It exists and is not a link.
+                ErrorKind::InvalidInput => {}
+                // Whatever makes it makes a directory, or it is the last name.
+                ErrorKind::NotFound | ErrorKind::NotADirectory => missing = 1,
+                // The name is too long to exist, not the path.
+                ErrorKind::InvalidFilename if has_room => missing = 1,
+                _ => return None,
+            },
+        }
+    }
+    Some(done)
 }
 
 /// The names in a path, and `..`.

@@ -250,20 +250,35 @@ fn a_dry_run_shows_the_difference_and_changes_nothing() {
 }
 
 #[test]
-fn only_a_person_connects_and_disconnects() {
+fn a_script_may_restrict_and_only_a_person_loosens() {
     let host = Host::stdin();
-    for verb in ["add", "remove"] {
-        let words = ["hosts", verb, "codex", "--yes"];
-        let ran = host.unattended(&words);
+    let ran = host.unattended(&["hosts", "add", "codex"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("--yes` agrees"),
+        "{ran:?}"
+    );
+    let ran = host.unattended(&["hosts", "add", "codex", "--yes"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let loosening = [
+        &["hosts", "add", "codex", "--mode", "ask", "--yes"][..],
+        &["hosts", "add", "codex", "--mode=grant", "--yes"],
+        &["hosts", "remove", "codex", "--yes"],
+    ];
+    for words in loosening {
+        let ran = host.unattended(words);
         assert_eq!(ran.status, 1, "{ran:?}");
         assert!(ran.stderr.contains("only a person"), "{ran:?}");
-        let answer = host.tool("agent-skills", &serde_json::json!({"args": words}));
-        assert!(answer.starts_with("Error: only a person"), "{answer}");
     }
+    // A model does neither.
+    let all = loosening
+        .into_iter()
+        .chain([&["hosts", "add", "gemini", "--yes"][..]]);
+    for words in all {
+        host.blocks("agent-skills", &serde_json::json!({"args": words}));
+    }
+    assert!(!host.home().join(".gemini").exists());
     fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
-    let ran = host.unattended(&["hosts", "add", "codex"]);
-    assert!(ran.status == 1 && ran.stderr.contains("--yes"), "{ran:?}");
-    let ran = host.unattended(&["hosts", "add", "codex", "--yes"]);
+    let ran = host.unattended(loosening[2]);
     assert_eq!(ran.status, 0, "{ran:?}");
 }
 
