@@ -48,6 +48,8 @@ pub enum Why {
     Cut,
     /// It names a skill that is not there.
     Gone,
+    /// Enough entries are suggested for others.
+    More,
 }
 
 /// Calls for which nothing is suggested, by reason: how many, and one of them.
@@ -83,6 +85,7 @@ impl Why {
             Self::Masked => "masked",
             Self::Cut => "cut",
             Self::Gone => "gone",
+            Self::More => "more",
         }
     }
 
@@ -97,6 +100,7 @@ impl Why {
             Self::Masked => "a secret in it is masked in the audit log",
             Self::Cut => "the audit log has only its beginning",
             Self::Gone => "it names a skill that is not there",
+            Self::More => "there are more entries than anybody reads; apply these first",
         }
     }
 }

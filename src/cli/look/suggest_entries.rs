@@ -14,6 +14,9 @@ use crate::run_context::RunContext;
 use crate::skill::Skill;
 use crate::sys::Moment;
 
+/// After so many entries no more are looked for: nobody reads them all.
+const ENTRIES: usize = 100;
+
 /// How suggested entries are cited while they are tried.
 const SUGGESTED: &str = "suggested";
 
@@ -88,25 +91,25 @@ impl Suggestions {
                     places: scope.places,
                     skill_dir: &dir,
                 };
-                let passes = passes(&decide(&[]));
-                (passes, entries_for(&wanted, &known, &decide))
+                if passes(&decide(&[])) {
+                    Ok(None)
+                } else if known.len() < ENTRIES {
+                    let searched = entries_for(&wanted, &known, &decide);
+                    searched.map(Some).map_err(Why::Obstacle)
+                } else {
+                    let passes = passes(&decide(&known));
+                    passes.then(|| Some(Vec::new())).ok_or(Why::More)
+                }
             });
-            let Ok((is_granted, searched)) = searched else {
-                new.count(found, false, false);
-                leave_out(&mut new.left_out, Why::Gone, found.total(), &found.example);
-                continue;
-            };
-            new.count(found, is_granted, searched.is_ok());
+            let searched = searched.unwrap_or(Err(Why::Gone));
+            new.count(found, searched == Ok(None), searched.is_ok());
             match searched {
-                _ if is_granted => {}
-                Ok(entries) => {
+                Ok(None) => {}
+                Ok(Some(entries)) => {
                     known.extend(entries);
                     open.push(found);
                 }
-                Err(why) => {
-                    let why = Why::Obstacle(why);
-                    leave_out(&mut new.left_out, why, found.total(), &found.example);
-                }
+                Err(why) => leave_out(&mut new.left_out, why, found.total(), &found.example),
             }
         }
         let enforcement = enforcement.adding(SUGGESTED, &known);
