@@ -97,6 +97,14 @@ impl RunContext {
         }
     }
 
+    /// Takes over the events that another context of this call holds back.
+    pub fn take_events(&self, other: &Self) {
+        if let Some(held_back) = other.known::<HeldBack>() {
+            let events = held_back.0.take();
+            self.once(HeldBack::default).0.borrow_mut().extend(events);
+        }
+    }
+
     /// Writes the events held back until the answer was sent.
     pub fn write_events(&self) {
         let Some(held_back) = self.known::<HeldBack>() else {

@@ -1,6 +1,7 @@
 //! `suggest`: the entries that a skill's list lacks, and applying them for a person.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -16,8 +17,9 @@ use crate::cli::report::restriction_of;
 use crate::cli::write::try_skill;
 use crate::cli::{Answer, Caller, Paint, Screen, json};
 use crate::error::Result;
+use crate::policy::{Line, last_events};
 use crate::run_context::RunContext;
-use crate::skill::{Skill, brief, one_line};
+use crate::skill::{Skill, SkillName, brief, one_line};
 use crate::sys::text::{count, counted};
 
 /// Suggest the entries that a skill's list of tools lacks
@@ -66,7 +68,8 @@ struct Left<'a> {
 impl Suggest {
     /// Shows the entries, and applies them if a person asks for it.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
-        let skill = try_skill::find(ctx, &self.skill)?;
+        let skill = try_skill::find(ctx, &self.skill)
+            .or_else(|error| self.last_activated(ctx).ok_or(error))?;
         let since = since(self.since.as_deref())?;
         let is_restricted = restriction_of(ctx, &skill).1.allowed().is_some();
         let found = if is_restricted {
@@ -83,6 +86,17 @@ impl Suggest {
             return Ok(json::one(&report)?);
         }
         Ok(report.render(screen, true))
+    }
+
+    /// The skill of this name that was last activated: other agents find skills where the catalog
+    /// does not look.
+    fn last_activated(&self, ctx: &RunContext) -> Option<Skill> {
+        let name = SkillName::from_written(&self.skill)?;
+        let is_its =
+            |line: &Line| line.text("event") == "activate" && line.text("skill") == name.as_str();
+        let (lines, _) = last_events(&ctx.audit_file(), 1, is_its).ok()?;
+        let skill = Skill::load(Path::new(lines.first()?.text("path"))).ok()?;
+        (skill.name == name).then_some(skill)
     }
 
     fn applied(

@@ -245,7 +245,9 @@ fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> R
         let ended = store.enter_prompt(&key, Some(prompt))?;
         ctx.record_ends(ended);
     }
-    put_in_force(found, skill, &tool_name(&skill.name))?;
+    let put = put_in_force(found, skill, &tool_name(&skill.name));
+    ctx.take_events(found);
+    put?;
     if wanted.by != By::Tool {
         store.confirm(&key, &skill.dir)?;
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use agent_skills::host::Agent;
 use serde_json::json;
@@ -294,5 +295,30 @@ fn the_last_call_is_known_by_a_files_time() {
             .data()
             .join(format!("hosts/{}.seen", world.form.agent));
         assert!(seen.exists(), "{}", world.form.agent);
+    }
+}
+
+#[test]
+fn added_entries_and_suggestions_hold_in_every_agent() {
+    for world in worlds() {
+        let agent = world.form.agent;
+        let added = "[skills.pdf]\nallow = [\"Bash(npx:*)\"]\n";
+        let world = world
+            .skill("pdf", "allowed-tools: Read, Bash(git log:*)")
+            .config(added);
+        world.activate("pdf");
+        let granted = world.run("npx x y");
+        assert!(granted.is_silent(), "{agent}: {granted:?}");
+        let log = world.audit();
+        assert!(log.contains("the configuration: Bash(npx:*)"), "{agent}");
+        assert!(log.contains(r#""event":"activate""#), "{agent}: {log}");
+        assert!(world.run("make test").is_denied(), "{agent}");
+        let mut suggest = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        suggest.args(["suggest", "--json", "pdf"]);
+        suggest.env_clear().env("HOME", world.home());
+        suggest.env("AGENT_SKILLS_HOME", world.data());
+        let output = suggest.current_dir(world.project()).output().unwrap();
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert!(found.contains("Bash(make test:*)"), "{agent}: {found}");
     }
 }
