@@ -50,14 +50,7 @@ impl Places {
 
     /// An agent's directory of this user; `None` without a home directory.
     pub(super) fn home(&self, home: Home) -> Option<PathBuf> {
-        let named = home.variable.and_then(|name| self.env.path(name));
-        if let Some(named) = named.filter(|path| path.is_absolute()) {
-            return Some(match home.in_variable {
-                "" => named,
-                below => named.join(below),
-            });
-        }
-        Some(self.env.home()?.join(home.below_home))
+        home.directory(&self.env)
     }
 
     pub(super) fn user_home(&self) -> Option<PathBuf> {

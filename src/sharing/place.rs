@@ -127,18 +127,16 @@ fn paths(ctx: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
         let root = ctx.project_dir();
         return skills.project.iter().map(|dir| root.join(dir)).collect();
     }
-    let home = &agent.settings().home;
+    let home = agent.settings().home;
     let dirs = skills.personal.iter();
     dirs.filter_map(|dir| of_user(&ctx.env, home, dir))
         .collect()
 }
 
 /// A directory of this user, which a variable of the agent may have moved.
-fn of_user(env: &Env, home: &Home, dir: &str) -> Option<PathBuf> {
-    let moved = || {
-        let set = env.path(home.variable?).filter(|path| path.is_absolute())?;
-        let below = Path::new(dir).strip_prefix(home.below_home).ok()?;
-        Some(set.join(home.in_variable).join(below))
-    };
-    moved().or_else(|| Some(env.home()?.join(dir)))
+fn of_user(env: &Env, home: Home, dir: &str) -> Option<PathBuf> {
+    match Path::new(dir).strip_prefix(home.below_home) {
+        Ok(below) => Some(home.directory(env)?.join(below)),
+        Err(_) => Some(env.home()?.join(dir)),
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::install::{is_new, told, what_next};
+use super::install::{is_new, told};
+use super::next::what_next;
+use crate::cli::agents::share;
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
@@ -34,9 +36,11 @@ impl ImportLock {
         let mut outcomes = Outcomes::new(common, caller);
         let mut new = Vec::new();
         for one in market.import_lock(&self.path, &mut confirm, &mut note)? {
-            let told = one
-                .outcome
-                .and_then(|installed| Ok((told(ctx, common, &installed, layer)?, installed)));
+            let told = one.outcome.and_then(|installed| {
+                let mut told = told(ctx, common, &installed, layer)?;
+                share(ctx, common, (layer, &[]), &installed, &mut told)?;
+                Ok((told, installed))
+            });
             match told {
                 Ok((told, installed)) => {
                     for (name, text) in told {
@@ -50,7 +54,7 @@ impl ImportLock {
                 }
             }
         }
-        outcomes.then(what_next(&new, layer, caller));
+        outcomes.then(what_next(ctx, &new, layer, caller));
         outcomes.answer()
     }
 }

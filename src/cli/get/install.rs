@@ -13,6 +13,7 @@ use crate::cli::caller::{decided_by_a_person, pasted};
 use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
+use crate::cli::get::next::what_next;
 use crate::cli::get::update::{changed, record};
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
@@ -22,8 +23,7 @@ use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::host::agent::Agent;
 use crate::marketplace::{
-    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
-    Updated, offered_name,
+    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions, Updated,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -176,7 +176,7 @@ impl Install {
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
-        outcomes.then(what_next(&new, layer, caller));
+        outcomes.then(what_next(ctx, &new, layer, caller));
         outcomes.answer()
     }
 
@@ -326,50 +326,6 @@ fn outcome(skill: &Installed) -> String {
         let _ = writeln!(text, "  note: {}", one_line(remark));
     }
     text
-}
-
-/// What to do next with skills that were not there before, in the words of the host.
-pub fn what_next(new: &[Installed], layer: Layer, caller: Caller) -> String {
-    if new.is_empty() {
-        return String::new();
-    }
-    if layer == Layer::Project {
-        let next =
-            "next: agent-skills trust (skills of a project are offered once it is trusted)\n";
-        return next.to_owned();
-    }
-    let skills: Vec<(String, Skill)> = new
-        .iter()
-        .filter_map(|one| {
-            let skill = Skill::load(&one.dir).ok()?;
-            Some((offered_name(&one.dir, &skill).to_string(), skill))
-        })
-        .collect();
-    let mut fields = skills.iter().map(|(_, skill)| &skill.fields);
-    let is_asked = fields.any(|fields| !fields.disables_model_invocation());
-    let by_name = skills
-        .iter()
-        .find(|(_, skill)| skill.fields.user_invocable());
-    let (does, one) = match new {
-        [_] => ("it does", "it"),
-        _ => ("they do", "one"),
-    };
-    let mut ways = Vec::new();
-    if is_asked {
-        ways.push(format!("ask chibi for what {does}"));
-    }
-    if let Some((name, _)) = by_name {
-        ways.push(format!("call {one} by name: chibi \"/{name}\""));
-    }
-    // Its own tool is not offered before the next start.
-    let now = match caller {
-        Caller::Host if is_asked => "; a model can `use` it at once",
-        _ => "",
-    };
-    match ways.as_slice() {
-        [] => String::new(),
-        ways => format!("next: {}{now}\n", ways.join(", or ")),
-    }
 }
 
 fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {

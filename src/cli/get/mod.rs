@@ -5,6 +5,7 @@ pub mod import_lock;
 pub mod install;
 pub mod link;
 pub mod list;
+mod next;
 pub mod outdated;
 pub mod remove;
 pub mod show;

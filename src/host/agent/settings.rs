@@ -2,11 +2,13 @@
 //! an entry in them. Only types and what follows from them; each agent's facts are in its file.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::table::Moment;
 use super::{Agent, Mode};
 use crate::error::Error;
+use crate::sys::Env;
 
 /// For whom an agent is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +63,20 @@ pub struct Home {
     pub in_variable: &'static str,
     /// The directory below the home directory without that variable.
     pub below_home: &'static str,
+}
+
+impl Home {
+    /// The directory of this user; `None` without a home directory.
+    pub fn directory(self, env: &Env) -> Option<PathBuf> {
+        let named = self.variable.and_then(|name| env.path(name));
+        if let Some(named) = named.filter(|path| path.is_absolute()) {
+            return Some(match self.in_variable {
+                "" => named,
+                below => named.join(below),
+            });
+        }
+        Some(env.home()?.join(self.below_home))
+    }
 }
 
 /// What an agent's configuration is like, and what else decides about its hooks.

@@ -10,6 +10,7 @@ use crate::policy::OnDisk;
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::sys::name_list::Names;
+use crate::sys::{EntryKind, files};
 
 /// Programs that run the file that is their first operand.
 static RUNNERS: Names =
@@ -23,6 +24,11 @@ static SHELLS: Names = Names::new(
 static SCREENS: Names = Names::new(
     "vi vim nvim nano emacs ed ex less more most man ssh telnet ftp sftp gdb lldb screen tmux top htop su",
 );
+
+/// What enters a directory.
+static ENTER: Names = Names::new("cd pushd");
+/// How many directories that a command enters are looked in.
+const ENTERED: usize = 16;
 
 /// Whether a call only reads what belongs to an active skill, or runs a script of it as it is: what
 /// the tools of ours do in chibi without an entry in the skill's list.
@@ -79,23 +85,38 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
             if !command.contains("SKILL.md") && !command.contains("scripts") {
                 return Vec::new();
             }
+            // As the shell reads them, and as they are written: what is not known before the
+            // command runs, or cannot be read, may still read a skill.
             let outline = Outline::read(command, &shell(table));
-            let words = match &outline {
-                Some(outline) => {
-                    let words = outline.commands.iter().flatten().flatten();
-                    words.map(String::as_str).collect()
-                }
-                // What cannot be read may still read a skill.
-                None => command
-                    .split([' ', '\n', '\t', ';', '"', '\'', '<', '('])
-                    .collect::<Vec<_>>(),
-            };
+            let read = outline.iter().flat_map(|outline| &outline.commands);
+            let read = read.flatten().flatten().map(String::as_str);
+            let written = command.split(|c: char| c.is_whitespace() || ";&|\"'<>()".contains(c));
+            let words: Vec<&str> = read.chain(written).collect();
             let home = ctx.env.home().unwrap_or_default();
-            let expanded = |word: &str| match word.strip_prefix("~/") {
-                Some(rest) => home.join(rest),
-                None => call.directory.join(word),
+            let expanded = |dir: &Path, word: &str| {
+                let mut homes = ["~/", "$HOME/", "${HOME}/"].iter();
+                match homes.find_map(|begin| word.strip_prefix(begin)) {
+                    Some(rest) => home.join(rest),
+                    None => dir.join(word),
+                }
             };
-            words.into_iter().map(expanded).collect()
+            // Where a directory is entered, each file may be meant in it.
+            let mut dirs = vec![call.directory.clone()];
+            for (at, _) in words.iter().enumerate().filter(|(_, word)| ENTER.has(word)) {
+                let mut operands = words[at + 1..].iter();
+                let to = operands.find(|word| !word.starts_with('-'));
+                let bases = [dirs.first(), dirs.last()].into_iter().flatten();
+                let entered: Vec<PathBuf> = bases
+                    .zip(std::iter::repeat(to))
+                    .filter_map(|(dir, to)| Some(expanded(dir, to?)))
+                    .collect();
+                dirs.extend(entered);
+                dirs.truncate(ENTERED);
+            }
+            let files = dirs
+                .iter()
+                .flat_map(|dir| words.iter().map(|word| expanded(dir, word)));
+            files.collect()
         }
         _ => return Vec::new(),
     };
@@ -111,7 +132,7 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
     }
     let of_skill = |file: &PathBuf| {
         let real = OnDisk.canonical(file)?;
-        roots.iter().find_map(|root| {
+        let by_path = roots.iter().find_map(|root| {
             // A skill may be a link to where it was installed.
             let below = file.strip_prefix(root).ok().map(Path::to_owned);
             let below = below.or_else(|| {
@@ -127,11 +148,24 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
                 .any(|name| used.as_os_str() == *name);
             let is_one = !skill.as_os_str().is_empty();
             (is_use && is_one).then(|| root.join(skill))
-        })
+        });
+        by_path.or_else(|| roots.iter().find_map(|root| linked(root, &real)))
     };
     let mut dirs: Vec<PathBuf> = files.iter().filter_map(of_skill).collect();
     dirs.dedup();
     dirs
+}
+
+/// The skill that a link in `root` leads to and that the file is used of, where it really is.
+fn linked(root: &Path, real: &Path) -> Option<PathBuf> {
+    let entries = files::entries(root).ok()?.into_iter();
+    let links = entries.filter(|(_, kind)| *kind == EntryKind::Link);
+    let mut links = links.map(|(name, _)| root.join(name.as_os_str()));
+    links.find(|link| {
+        let below = OnDisk.canonical(link);
+        let below = below.and_then(|dir| real.strip_prefix(dir).ok().map(Path::to_owned));
+        below.is_some_and(|below| below.starts_with("scripts") || below == Path::new("SKILL.md"))
+    })
 }
 
 /// The program in a command that a person could then type commands into.

@@ -50,6 +50,28 @@ fn a_run_of_a_script_activates() {
 }
 
 #[test]
+fn a_read_elsewhere_or_behind_a_link_activates() {
+    for command in [
+        "cat ~/.agents/skills/pdf/SKILL.md",
+        "head -50 \"$HOME/.agents/skills/pdf/SKILL.md\"",
+        "cd ~/.agents/skills && cat pdf/SKILL.md",
+        "cd ~/.agents; cd -P skills/pdf; sed -n 1,9p SKILL.md",
+        "cat ~/.chibi/plugins/agent-skills/skills/csv/SKILL.md",
+        "cd ~/.chibi/plugins && cat agent-skills/skills/csv/SKILL.md",
+    ] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+        // As `install` has an agent find a skill.
+        let text = "---\nname: csv\ndescription: d\nallowed-tools: Read\n---\n";
+        world.file("home/.chibi/plugins/agent-skills/skills/csv/SKILL.md", text);
+        let link = world.home().join(".agents/skills/csv");
+        std::os::unix::fs::symlink(world.data().join("skills/csv"), link).unwrap();
+        assert!(world.run("touch x").is_silent());
+        assert!(world.run(command).is_silent(), "{command}");
+        assert!(world.run("touch x").is_denied(), "{command}");
+    }
+}
+
+#[test]
 fn paths_are_read_from_the_patch() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Write(docs/**), Bash(apply_patch:*)");
     world.activate("pdf");
