@@ -74,23 +74,21 @@ fn a_chibi_that_has_it_serves_other_agents_too() {
 fn agents_are_connected_and_disconnected() {
     let host = home();
     let settings = host.home().join(".claude/settings.json");
-    // Without a terminal, only where the user has said that a script may.
-    let words = ["--for", "claude-code,codex", "--program", EXE];
-    let ran = script(&host, &words);
-    assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(
-        ran.stderr.contains("hosts add claude-code codex"),
-        "{ran:?}"
-    );
-    assert!(!settings.exists());
-    fs::write(data(&host).join("config.toml"), "unattended = true\n").unwrap();
-    let ran = script(&host, &words);
+    let ran = script(&host, &["--for", "claude-code,codex", "--program", EXE]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let entries = fs::read_to_string(&settings).unwrap();
     assert!(
         entries.contains(program(&host).to_str().unwrap()),
         "{entries}"
     );
+    // Without a terminal, only where the user has said that a script may disconnect.
+    let ran = script(&host, &["--uninstall"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("still connected"),
+        "{ran:?}"
+    );
+    assert!(settings.exists() && program(&host).exists());
+    fs::write(data(&host).join("config.toml"), "unattended = true\n").unwrap();
     let ran = script(&host, &["--uninstall"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!settings.exists() && !program(&host).exists());
@@ -149,18 +147,12 @@ fn uninstalling_leaves_the_users_skills_in_the_data_directory() {
     script(&host, &["--for", "claude-code", "--program", EXE]);
     let skill = data(&host).join("skills/mine");
     fs::create_dir_all(&skill).unwrap();
-    fs::write(
-        skill.join("SKILL.md"),
-        "---\nname: mine\ndescription: d\n---\n",
-    )
-    .unwrap();
+    let text = "---\nname: mine\ndescription: d\n---\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+    fs::write(data(&host).join("config.toml"), "unattended = true\n").unwrap();
     let ran = script(&host, &["--uninstall"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!program(&host).exists() && skill.join("SKILL.md").exists());
-    fs::remove_dir_all(&skill).unwrap();
-    script(&host, &["--for", "claude-code", "--program", EXE]);
-    let ran = script(&host, &["--uninstall"]);
-    assert!(ran.status == 0 && !data(&host).exists(), "{ran:?}");
 }
 
 #[test]
