@@ -24,18 +24,32 @@ impl Seen {
         }
     }
 
+    /// Whether `text` was seen before; does not record it.
+    pub fn has(&self, text: &str) -> bool {
+        let wanted = hash(text.as_bytes()).to_le_bytes();
+        let known = self.known();
+        known.chunks_exact(HASH).any(|earlier| earlier == wanted)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.join(self.file.as_os_str())
+    }
+
+    fn known(&self) -> Vec<u8> {
+        files::read_capped(&self.path(), limits::SEEN_FILE).unwrap_or_default()
+    }
+
     /// Whether `text` was seen before; records it.
     pub fn before(&self, text: &str) -> bool {
         let new = hash(text.as_bytes()).to_le_bytes();
-        let path = self.dir.join(self.file.as_os_str());
-        let known = files::read_capped(&path, limits::SEEN_FILE).unwrap_or_default();
+        let known = self.known();
         if known.chunks_exact(HASH).any(|earlier| earlier == new) {
             return true;
         }
         let is_full = known.len() as u64 + HASH as u64 > limits::SEEN_FILE;
         if is_full || !known.len().is_multiple_of(HASH) {
             // Most of them are old, or it is not ours: starting over is simpler than sorting it out.
-            let _ = files::remove(&path);
+            let _ = files::remove(&self.path());
         }
         let file = Dir::make_anchor(&self.dir).and_then(|dir| dir.append(&self.file, 0o600));
         let _ = file.map(|mut file| file.write_all(&new));

@@ -91,7 +91,7 @@ impl Answer {
     }
 
     pub fn is_silent(&self) -> bool {
-        self.status == 0 && self.stdout.is_empty()
+        self.decision().0 == "silence"
     }
 }
 

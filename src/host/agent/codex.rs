@@ -36,11 +36,11 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: true,
-    form: Form::Claude,
+    form: Form::Claude { tells: false },
     serves: Serves {
         grant: false,
         ask: false,
-        rewrite: false,
+        rewrite: None,
     },
     started: Started::There(&[]),
     skills: Skills {

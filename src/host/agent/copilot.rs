@@ -58,11 +58,11 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: false,
-    form: Form::Claude,
+    form: Form::Claude { tells: false },
     serves: Serves {
         grant: true,
         ask: true,
-        rewrite: false,
+        rewrite: None,
     },
     started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
     skills: Skills {

@@ -48,7 +48,7 @@ pub(super) static TABLE: Table = Table {
     serves: Serves {
         grant: false,
         ask: true,
-        rewrite: false,
+        rewrite: None,
     },
     started: Started::Told(&["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {

@@ -38,11 +38,11 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: true,
-    form: Form::Claude,
+    form: Form::Claude { tells: false },
     serves: Serves {
         grant: false,
         ask: false,
-        rewrite: false,
+        rewrite: None,
     },
     started: Started::Told(&["FACTORY_PROJECT_DIR"]),
     skills: Skills {

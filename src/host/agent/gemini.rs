@@ -3,7 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Does, First, Form, Injects, Keys, Mcp, Moment, Own, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -54,7 +55,12 @@ pub(super) static TABLE: Table = Table {
     serves: Serves {
         grant: false,
         ask: false,
-        rewrite: true,
+        rewrite: Some(&Own {
+            user: &[".gemini/settings.json"],
+            project: &[".gemini/settings.json"],
+            machine: &["/etc/gemini-cli/settings.json"],
+            marks: &["run_shell_command", "ShellTool", "\"tools\"", "policy"],
+        }),
     },
     started: Started::There(&["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {

@@ -3,7 +3,8 @@
 
 use super::settings::{Format, Home, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Does, First, Form, Injects, Keys, Mcp, Moment, Own, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -59,7 +60,16 @@ pub(super) static TABLE: Table = Table {
     serves: Serves {
         grant: false,
         ask: false,
-        rewrite: true,
+        rewrite: Some(&Own {
+            user: &[
+                ".config/opencode/opencode.json",
+                ".config/opencode/opencode.jsonc",
+                ".config/opencode/config.json",
+            ],
+            project: &["opencode.json", "opencode.jsonc"],
+            machine: &[],
+            marks: &["\"permission\"", "\"bash\""],
+        }),
     },
     started: Started::There(&[]),
     skills: Skills {

@@ -44,11 +44,11 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: false,
-    form: Form::Claude,
+    form: Form::Claude { tells: false },
     serves: Serves {
         grant: true,
         ask: false,
-        rewrite: false,
+        rewrite: None,
     },
     started: Started::There(&["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {

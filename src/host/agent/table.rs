@@ -110,7 +110,10 @@ pub enum Mcp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `hookSpecificOutput` with `permissionDecision`, and `decision: block` for prompts.
-    Claude,
+    Claude {
+        /// Whether it takes `additionalContext` for the model.
+        tells: bool,
+    },
     /// `decision: deny`.
     Decision,
     /// `permission: deny`, and `continue: false` for prompts.
@@ -134,8 +137,22 @@ pub struct Serves {
     pub grant: bool,
     /// Whether a hook may have the person asked.
     pub ask: bool,
-    /// Whether a hook may change a call's arguments without allowing it.
-    pub rewrite: bool,
+    /// The user's own rules about commands, if a hook may change a command without allowing it; one
+    /// that such a rule could match is not changed.
+    pub rewrite: Option<&'static Own>,
+}
+
+/// Where a user's rules about commands are in an agent's own configuration.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Own {
+    /// Files below the home.
+    pub user: &'static [&'static str],
+    /// Files in the project.
+    pub project: &'static [&'static str],
+    /// The administrator's files.
+    pub machine: &'static [&'static str],
+    /// What stands in a file with such rules.
+    pub marks: &'static [&'static str],
 }
 
 /// Which skills have `` !`command` `` run when they become active.

@@ -16,7 +16,7 @@ use crate::permission::{Call, Outcome, decide};
 use crate::policy::{Event, OnDisk};
 use crate::run_context::{Calling, RunContext, real};
 use crate::session::{ActiveSkill, Session, snapshot};
-use crate::skill::{Skill, commands_run};
+use crate::skill::{Skill, brief, commands_run};
 use crate::sys::text::quoted;
 
 /// How a skill is called.
@@ -82,6 +82,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.ctx, ctx, skill, wanted) {
+        Ok(()) if judge.mode().restricts() => (told(skill), None),
         Ok(()) => (Verdict::Silent, None),
         Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
@@ -98,6 +99,25 @@ fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
         .with("decision", "blocked")
         .with("by", "failed activation");
     (Verdict::Denied(text), Some(event))
+}
+
+/// What the model may use from now on, so that it does not learn it by refusals.
+fn told(skill: &Skill) -> Verdict {
+    let taken = snapshot(skill, "");
+    let list = |entries: &[String]| brief(&entries.join(", "), 400);
+    let allowed = taken.allowed.as_deref().map(|entries| {
+        format!(
+            "only these may be used, besides its own files: {}",
+            list(entries)
+        )
+    });
+    let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
+    let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
+    if parts.is_empty() {
+        return Verdict::Silent;
+    }
+    let (name, parts) = (&skill.name, parts.join("; "));
+    Verdict::Told(format!("While the skill {name} is active, {parts}."))
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
@@ -304,7 +324,7 @@ pub fn by_reading(
             prompt,
         };
         let (verdict, event) = activate(ctx, calling, judge, wanted);
-        (verdict != Verdict::Silent).then_some((verdict, event))
+        matches!(verdict, Verdict::Denied(_) | Verdict::Asked(_)).then_some((verdict, event))
     })
 }
 

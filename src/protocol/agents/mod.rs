@@ -5,6 +5,7 @@
 
 mod activation;
 mod answers;
+mod confine;
 mod event;
 mod find;
 mod judge;

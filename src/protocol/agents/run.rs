@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
 use super::answers::{Verdict, answer};
+use super::confine::{confined, is_confined};
 use super::event::{self, Event};
 use super::judge::{Judge, Judged, mode};
 use super::translate::translate;
@@ -148,6 +149,9 @@ impl Hook<'_> {
         if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));
         }
+        if is_confined(ctx, table, used) {
+            return Verdict::Silent;
+        }
         let calls = match translate(table, used, self.cwd()) {
             Ok(calls) => calls,
             Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
@@ -173,9 +177,11 @@ impl Hook<'_> {
                 return self.record(stopped);
             }
         }
-        allowed
-            .filter(|_| all_allowed)
-            .map_or(Verdict::Silent, Verdict::Allowed)
+        if let Some(why) = allowed.filter(|_| all_allowed) {
+            return Verdict::Allowed(why);
+        }
+        let session = session.unwrap_or_default();
+        confined(ctx, table, &session, used).map_or(Verdict::Silent, Verdict::With)
     }
 
     fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {
@@ -236,6 +242,7 @@ impl Hook<'_> {
                 return verdict;
             }
         }
+        // What may be used is told at calls of tools alone: not every agent takes it elsewhere.
         Verdict::Silent
     }
 

@@ -322,3 +322,55 @@ fn added_entries_and_suggestions_hold_in_every_agent() {
         assert!(found.contains("Bash(make test:*)"), "{agent}: {found}");
     }
 }
+
+#[test]
+fn hooks_of_one_call_cannot_end_what_another_began() {
+    for form in [&claude_code::FORM, &qwen_code::FORM] {
+        let mut world = World::of(form).skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        world.prompt = "p2".to_owned();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(world.activate("pdf").is_silent()));
+            }
+        });
+        assert!(world.run("touch x").is_denied(), "{}", form.agent);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(world.run("touch x").is_denied()));
+            }
+        });
+    }
+}
+
+#[test]
+fn limits_and_silence_end_in_the_refusal() {
+    use std::process::{Command, Stdio};
+    let world = World::of(&claude_code::FORM).skill("pdf", "allowed-tools: Read");
+    world.activate("pdf");
+    let hook = |before: &str| {
+        let mut command = Command::new("/bin/sh");
+        let program = env!("CARGO_BIN_EXE_agent-skills");
+        command.args(["-c", &format!("{before} exec {program} hook claude-code")]);
+        command
+            .env("HOME", world.home())
+            .env("AGENT_SKILLS_HOME", world.data());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    // Nothing is written, and the pipe stays open.
+    let mut silent = hook("");
+    let started = std::time::Instant::now();
+    let status = silent.wait().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert!(
+        started.elapsed().as_secs() < 9,
+        "below the agent's own limit"
+    );
+    let mut short = hook("ulimit -n 0;");
+    drop(short.stdin.take());
+    assert_eq!(short.wait_with_output().unwrap().status.code(), Some(2));
+}

@@ -235,3 +235,16 @@ fn a_change_of_directory_hides_no_skill() {
         "another program of that name"
     );
 }
+
+#[test]
+fn the_model_is_told_what_it_may_use() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read\ndisallowed-tools: Bash(rm:*)");
+    let told = world.activate("pdf").json();
+    assert_eq!(
+        told["hookSpecificOutput"]["additionalContext"],
+        "While the skill pdf is active, only these may be used, besides its own files: Read; never: \
+         Bash(rm:*)."
+    );
+    let world = World::of(&FORM).skill("free", "");
+    assert_eq!(world.activate("free").stdout, "");
+}

@@ -80,3 +80,30 @@ fn nothing_is_granted_by_a_pattern_where_another_shell_reads() {
     assert!(with("/bin/zsh").is_silent());
     assert!(with("/usr/bin/fish").is_denied());
 }
+
+#[test]
+fn a_granted_command_is_handed_back_confined() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    let world = world.config("skills.pdf.sandbox = \"auto\"\n");
+    world.activate("pdf");
+    let arguments = json!({"command": "git log -3 | head -5", "description": "run"});
+    let answer = world.call("bash", arguments).json();
+    let command = answer["args"]["command"].as_str().unwrap();
+    assert!(command.contains(" confine --skill "), "{command}");
+    assert!(command.ends_with("-c 'git log -3 | head -5'"), "{command}");
+    assert_eq!(
+        answer["args"]["description"], "run",
+        "the other arguments stay"
+    );
+    // Another hook of the same call gets it, and no other text of that kind passes.
+    assert_eq!(world.run(command).stdout, "");
+    assert!(world.run(&command.replace("git log", "touch")).is_denied());
+    assert!(world.run("touch x").is_denied());
+    let rules = "{\"permission\": {\"bash\": {\"git *\": \"allow\"}}}";
+    world.file("project/opencode.json", rules);
+    assert_eq!(
+        world.run("git log -4").stdout,
+        "",
+        "a rule of the user's would not match"
+    );
+}
