@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use agent_skills::host::Agent;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::shell_tables::{GRANTED, HOSTILE};
@@ -344,14 +345,13 @@ fn hooks_of_one_call_cannot_end_what_another_began() {
 }
 
 #[test]
-fn limits_and_silence_end_in_the_refusal() {
+fn signals_and_silence_end_in_the_refusal() {
     use std::process::{Command, Stdio};
     let world = World::of(&claude_code::FORM).skill("pdf", "allowed-tools: Read");
     world.activate("pdf");
-    let hook = |before: &str| {
-        let mut command = Command::new("/bin/sh");
-        let program = env!("CARGO_BIN_EXE_agent-skills");
-        command.args(["-c", &format!("{before} exec {program} hook claude-code")]);
+    let hook = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        command.args(["hook", "claude-code"]);
         command
             .env("HOME", world.home())
             .env("AGENT_SKILLS_HOME", world.data());
@@ -362,7 +362,8 @@ fn limits_and_silence_end_in_the_refusal() {
         command.spawn().unwrap()
     };
     // Nothing is written, and the pipe stays open.
-    let mut silent = hook("");
+    let mut silent = hook();
+    let open = silent.stdin.take();
     let started = std::time::Instant::now();
     let status = silent.wait().unwrap();
     assert_eq!(status.code(), Some(2));
@@ -370,7 +371,13 @@ fn limits_and_silence_end_in_the_refusal() {
         started.elapsed().as_secs() < 9,
         "below the agent's own limit"
     );
-    let mut short = hook("ulimit -n 0;");
-    drop(short.stdin.take());
-    assert_eq!(short.wait_with_output().unwrap().status.code(), Some(2));
+    drop(open);
+    for signal in [Signal::TERM, Signal::SEGV, Signal::ALARM] {
+        let ended = hook();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        kill_process(Pid::from_child(&ended), signal).unwrap();
+        let output = ended.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{signal:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("not allowed"));
+    }
 }
