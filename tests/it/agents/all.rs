@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use agent_skills::host::Agent;
 use rustix::process::{Pid, Signal, kill_process};
@@ -346,7 +346,6 @@ fn hooks_of_one_call_cannot_end_what_another_began() {
 
 #[test]
 fn signals_and_silence_end_in_the_refusal() {
-    use std::process::{Command, Stdio};
     let world = World::of(&claude_code::FORM).skill("pdf", "allowed-tools: Read");
     world.activate("pdf");
     let hook = || {
