@@ -44,29 +44,24 @@ pub fn unclear_denial(entries: &[String]) -> Option<&String> {
     })
 }
 
-/// The first of these entries in which a part cannot grant anything, and why. A name that only
-/// another client has is no mistake.
-pub fn mistaken_grant(entries: &[String]) -> Option<(&String, String)> {
+/// What is wrong with the first of these entries in which a part cannot grant anything; the text
+/// names it. A name that only another client has is no mistake.
+pub fn mistaken_grant(entries: &[String]) -> Option<String> {
     let directories = Directories::default();
     entries.iter().find_map(|entry| {
         let list: &[String] = std::slice::from_ref(entry);
         let (rules, notes) = read_list("", list, Purpose::Allow, &directories);
-        if rules.is_empty() {
-            return Some((entry, "it is empty".to_owned()));
-        }
         let is_idle = |rule: &&Rule| {
             rule.test == ArgMatcher::Nothing
                 && rule.subject != ToolMatcher::Capability(Capability::NoCounterpart)
         };
-        let idle = rules.iter().find(is_idle)?;
-        let mut notes = notes
-            .into_iter()
-            .filter(|note| note.entry == idle.cited.rule);
+        let idle = rules.iter().find(is_idle).map(|rule| &rule.cited.rule);
+        if idle.is_none() && !rules.is_empty() {
+            return None;
+        }
+        let mut notes = notes.into_iter().filter(|note| Some(&note.entry) == idle);
         let why = notes.next_back().map(|note| note.message);
-        Some((
-            entry,
-            why.unwrap_or_else(|| "it is neither `NAME` nor `NAME(pattern)`".into()),
-        ))
+        Some(why.unwrap_or_else(|| format!("`{entry}`: it names no tool; it grants nothing")))
     })
 }
 

@@ -80,9 +80,9 @@ pub fn grants<'de, D: Deserializer<'de>>(
     let written = Vec::deserialize(deserializer)?;
     match mistaken_grant(&written) {
         None => Ok(Some(written)),
-        Some((entry, why)) => Err(D::Error::custom(format!(
-            "`allow` contains `{}`, which grants nothing: {why}",
-            entry.escape_debug()
+        Some(why) => Err(D::Error::custom(format!(
+            "`allow` has a mistake: {}",
+            why.escape_debug()
         ))),
     }
 }

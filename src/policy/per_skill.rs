@@ -107,11 +107,11 @@ mod tests {
             ("Bash()", "the parentheses are empty"),
             ("Read Bash(git", "not closed"),
             ("|", "neither"),
-            (" ", "it is empty"),
+            (" ", "names no tool"),
             ("WebFetch(domain:*x*)", "domain"),
         ] {
             let error = read(entry).unwrap_err();
-            assert!(error.contains("`allow` contains"), "{entry}: {error}");
+            assert!(error.contains("`allow` has a mistake"), "{entry}: {error}");
             assert!(error.contains(part), "{entry}: {error}");
         }
         for entry in [

@@ -145,7 +145,7 @@ fn an_entry_without_meaning_is_a_mistake_of_the_file() {
     let error = host.fails(&["config", "list"]);
     assert!(error.contains("line 2"), "{error}");
     assert!(
-        error.contains("`Bash(git`, which grants nothing"),
+        error.contains("`Bash(git`: a parenthesis or quote is not closed"),
         "{error}"
     );
     let refused = host.fails(&["config", "set", "skills.pdf.allow", "Bash()"]);

@@ -36,9 +36,10 @@ pub fn split(command: &str) -> Vec<Word> {
     words.into_iter().map(kept).collect()
 }
 
-/// Characters that mean themselves to the shell, to an entry and to a list of entries.
+/// Characters that mean themselves to the shell, to an entry and to a list of entries, and that a
+/// person cannot take for others.
 fn is_plain_character(c: char) -> bool {
-    c.is_alphanumeric() || "_-./@:+=%~^".contains(c)
+    c.is_ascii_alphanumeric() || "_-./@:+=%~^".contains(c)
 }
 
 /// Whether this is `NAME=value`.
