@@ -26,6 +26,7 @@ impl Store {
                     }
                     ended.extend(session.ended(other, End::NextPrompt));
                     session.keeps_hosts(other);
+                    session.note_host(key);
                     session.prompt = prompt.map(str::to_owned);
                     session.changed = now();
                     return true;
@@ -36,9 +37,13 @@ impl Store {
                 ended.extend(session.ended(other, End::HostGone));
                 session.keeps_hosts(other)
             });
-            if !state.sessions.contains_key(key.as_str()) && !state.may_have_lost(key) {
+            // A session without anything needs no record, and one whose host is not recorded would
+            // make everybody pass for its model.
+            let begins = prompt.is_some() && !state.sessions.contains_key(key.as_str());
+            if begins && !state.may_have_lost(key) {
                 let session = state.sessions.entry(key.as_str().to_owned()).or_default();
                 (session.realm, session.changed) = (realm, now());
+                session.note_host(key);
                 session.prompt = prompt.map(str::to_owned);
             }
             Ok(ended)
