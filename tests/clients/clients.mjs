@@ -47,6 +47,7 @@ export const clients = {
       ...(resumed ? ["--continue"] : []),
     ],
     skills: ".claude/skills",
+    personal: ".claude/skills",
     tools: {
       shell: shell("Bash"),
       read: (path) => ({ tool: "Read", args: { file_path: path } }),
@@ -90,6 +91,7 @@ multi_agent_v2 = true
       prompt,
     ],
     skills: ".agents/skills",
+    personal: ".agents/skills",
     tools: {
       shell: shell("exec_command", "cmd"),
       write: (path, content) => ({
@@ -120,6 +122,7 @@ multi_agent_v2 = true
       ...(resumed ? ["--continue"] : ["--trust-folder"]),
     ],
     skills: ".github/skills",
+    personal: ".copilot/skills",
     tools: {
       shell: shell("bash", "command", { description: "run" }),
       read: (path) => ({ tool: "view", args: { path } }),
@@ -155,6 +158,7 @@ multi_agent_v2 = true
       ...(resumed ? ["--resume", "latest"] : []),
     ],
     skills: ".gemini/skills",
+    personal: ".gemini/skills",
     tools: {
       shell: shell("run_shell_command"),
       read: (path) => ({ tool: "read_file", args: { file_path: path } }),
@@ -181,6 +185,7 @@ multi_agent_v2 = true
       ...(resumed ? ["--continue"] : []),
     ],
     skills: ".qwen/skills",
+    personal: ".qwen/skills",
     tools: {
       shell: shell("run_shell_command", "command", { description: "run", is_background: false }),
       read: (path) => ({ tool: "read_file", args: { file_path: path } }),
@@ -232,6 +237,7 @@ multi_agent_v2 = true
       prompt,
     ],
     skills: ".opencode/skills",
+    personal: ".config/opencode/skills",
     tools: {
       shell: shell("bash", "command", { description: "run" }),
       read: (path) => ({ tool: "read", args: { filePath: path } }),

@@ -1,6 +1,15 @@
 // Runs the scenarios and says how each ended. The proof is the file that is, or is not, touched.
 
-import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,20 +44,34 @@ function turn(name, step, place) {
   if (step.break && bare) return turn(name, step.then, place);
   if (step.break) {
     const said = turn(name, step.then, place);
-    return Object.assign(said, { before: () => breakages[step.break](name, place, ours(place)) });
+    const before = () => {
+      try {
+        breakages[step.break](name, place, ours(place));
+      } catch (error) {
+        place.wrong.push(error.message);
+      }
+    };
+    return Object.assign(said, { before });
   }
   if (Array.isArray(step)) return step.flatMap((each) => turn(name, each, place));
   const client = clients[name];
   const [[kind, value]] = Object.entries(step);
   if (kind === "text") return step;
-  if (kind === "raw") return value;
+  if (kind === "raw") return JSON.parse(JSON.stringify(value).replaceAll("PROJECT", place.project));
   const values = (Array.isArray(value) ? value : [value]).map((text) => text.replaceAll("PROJECT", place.project));
   // Without a tool for skills, one is used by reading it.
   if (kind === "skill" && !client.tools.skill) {
-    return client.tools.read(join(place.project, client.skills, values[0], "SKILL.md"));
+    return client.tools.read(skillFile(client, place, values[0]));
   }
   // Only codex has to be told to wait for a subagent.
   return client.tools[kind]?.(...values);
+}
+
+/** A skill of the project, in whichever place it is. */
+function skillFile(client, place, name) {
+  const folder = join(place.project, client.skills);
+  const places = [join(folder, name), join(folder, "group", name)];
+  return join(places.find(existsSync) ?? places[0], "SKILL.md");
 }
 
 /** What a person types to use a skill. */
@@ -65,6 +88,23 @@ const ours =
     return ran.stdout;
   };
 
+/** Writes a skill where the client looks: in the project, or as `where` says. */
+function writeSkill(client, place, name, { body = "Do it.", where = "project", ...fields }) {
+  const front = Object.entries({ name, description: `Use for ${name}.`, ...fields });
+  const text = `---\n${front.map(([key, value]) => `${key}: ${value}\n`).join("")}---\n${body} $ARGUMENTS\n`;
+  const project = join(place.project, client.skills);
+  const folder = {
+    project,
+    group: join(project, "group"),
+    home: join(place.home, client.personal),
+    link: join(place.root, "elsewhere"),
+  }[where];
+  write(join(folder, name, "SKILL.md"), text);
+  if (where !== "link") return;
+  mkdirSync(project, { recursive: true });
+  symlinkSync(join(folder, name), join(project, name));
+}
+
 function setUp(name, scenario, place) {
   const client = clients[name];
   place.program = join(place.home, ".local/bin/agent-skills");
@@ -74,15 +114,16 @@ function setUp(name, scenario, place) {
   } catch {
     copyFileSync(program, place.program);
   }
-  // `install.sh --for` makes it.
-  mkdirSync(join(place.home, ".local/share/agent-skills"), { recursive: true });
+  // The directory is what `install.sh --for` makes; the line is how a person lets a script decide for them.
+  write(join(place.home, ".local/share/agent-skills/config.toml"), "unattended = true\n");
+  place.cwd = join(place.project, scenario.start ?? ".");
   client.setUp?.(place);
   for (const [path, text] of Object.entries(scenario.files ?? {})) write(join(place.project, path), text);
-  for (const [skill, { body = "Do it.", ...fields }] of Object.entries(scenario.skills ?? {})) {
-    const front = Object.entries({ name: skill, description: `Use for ${skill}.`, ...fields });
-    const text = `---\n${front.map(([key, value]) => `${key}: ${value}\n`).join("")}---\n${body} $ARGUMENTS\n`;
-    write(join(place.project, client.skills, skill, "SKILL.md"), text);
-  }
+  for (const [skill, fields] of Object.entries(scenario.skills ?? {})) writeSkill(client, place, skill, fields);
+  // Skills of a project that nobody trusts are not offered.
+  const isTrusted = scenario.trusted !== false && existsSync(join(place.project, client.skills));
+  const always = scenario.trusted === "always" ? ["--always"] : [];
+  if (isTrusted && !bare) ours(place)("trust", place.project, "--yes", ...always);
   if (scenario.connected !== false && !bare) {
     ours(place)("hosts", "add", name, "--yes", ...(scenario.mode ? ["--mode", scenario.mode] : []));
   }
@@ -95,13 +136,13 @@ async function run(name, scenario) {
   const requests = [];
   const { server, port } = await model(scripts, (method, path, body) => requests.push({ method, path, body }));
   place.port = port;
-  const wrong = [];
+  const wrong = (place.wrong = []);
   const said = [];
   try {
+    setUp(name, scenario, place);
     for (const [key, steps] of Object.entries(scenario.model)) {
       scripts[key] = steps.map((step) => turn(name, step, place)).filter(Boolean);
     }
-    setUp(name, scenario, place);
     for (const step of scenario.steps) {
       if (step.break && bare) continue;
       if (step.break) breakages[step.break](name, place, ours(place));
