@@ -62,6 +62,9 @@ pub struct Session {
     /// it. Another one ends them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    /// Of a subagent with a session of its own, the session of the main agent, where its skills are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main: Option<String>,
     /// The directories of the skills that an agent itself has made active. A call of its skill tool
     /// alone may yet be refused by the agent, so it grants nothing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

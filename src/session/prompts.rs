@@ -50,6 +50,17 @@ impl Store {
         })
     }
 
+    /// Records that the session `key` is a subagent's of the session named `main`.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn belongs_to(&self, key: &SessionKey, main: &str) -> Result<()> {
+        self.change_session(key, |session, _| {
+            session.main = Some(main.to_owned());
+            Ok(())
+        })
+    }
+
     /// Records another identity of the prompt at which the session's skills became active.
     ///
     /// # Errors

@@ -15,8 +15,10 @@ pub struct Event {
     pub moment: Moment,
     /// The agent's name for the event.
     pub name: String,
-    /// The session, that of the main agent if a subagent calls.
+    /// The session; of a subagent with one of its own, the session that started it.
     pub session: String,
+    /// The subagent's own session, if it has one.
+    pub own_session: Option<String>,
     /// Whether a subagent calls.
     pub is_subagents: bool,
     /// The identity of the user's prompt.
@@ -45,8 +47,12 @@ impl Event {
         };
         // Before the session, which is the parent's for a subagent.
         let is_subagents = data.has(keys.subagent) || data.has(keys.parent);
-        let session = data.text(keys.parent);
-        let session = session.or_else(|| data.text(keys.session));
+        let own = data.text(keys.session);
+        let parent = data.text(keys.parent);
+        let (session, own_session) = match parent {
+            Some(parent) => (Some(parent), own),
+            None => (own, None),
+        };
         let used = match moment {
             Moment::BeforeTool | Moment::AfterTool => Some(ToolUse {
                 tool: data.text(keys.tool).ok_or("it names no tool")?,
@@ -59,6 +65,7 @@ impl Event {
             moment,
             name,
             session: session.ok_or("it names no session")?,
+            own_session,
             is_subagents,
             prompt: data.text(keys.prompt),
             cwd: data.text(keys.cwd).map(PathBuf::from),

@@ -9,12 +9,12 @@ use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
 use crate::run_context::RunContext;
 use crate::session::Session;
+use crate::skill::Runner;
 use crate::sys::name_list::Names;
 use crate::sys::{EntryKind, files};
 
 /// Programs that run the file that is their first operand.
-static RUNNERS: Names =
-    Names::new("bash sh zsh dash python python3 node ruby perl php lua deno bun uv");
+static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby perl php lua");
 
 /// Programs that take commands from whoever types, if no operand says otherwise.
 static SHELLS: Names = Names::new(
@@ -66,7 +66,7 @@ pub fn uses_own_files(table: &Table, session: &Session, call: &OurCall) -> bool 
             };
             script.is_some_and(|script| {
                 let path = call.directory.join(script);
-                script.contains('/') && path.is_file() && is_own(&path)
+                script.contains('/') && Runner::is_meant_at(&path) && is_own(&path)
             })
         }
         _ => false,

@@ -17,7 +17,7 @@ use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
-use crate::session::{Session, Unreadable};
+use crate::session::{Session, SessionKey, Unreadable};
 use crate::sys::{Dir, EntryName, Env, warn};
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
@@ -92,7 +92,29 @@ fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'stati
         mode,
         plugins: Vec::new(),
     };
-    leaked(env.in_directory(begin, None), calling)
+    let ctx = leaked(env.in_directory(begin, None), calling.clone());
+    // The session that started this subagent may be a subagent's as well.
+    match main_session(ctx, agent, event) {
+        Some(session) => leaked(ctx.env.clone(), Calling { session, ..calling }),
+        None => ctx,
+    }
+}
+
+/// The main agent's session, if the one that started this subagent is another's. Records to which the
+/// subagent's own belongs. An unreadable record refuses the call later.
+fn main_session(ctx: &RunContext, agent: Agent, event: &Event) -> Option<String> {
+    let own = event.own_session.as_deref()?;
+    let store = ctx.store();
+    let above = store.session(&ctx.session()).ok()?.main;
+    let main = above.as_deref().unwrap_or(&event.session);
+    let key = SessionKey::named(&format!("{agent}/{own}"));
+    let is_known = |session: Session| session.main.as_deref() == Some(main);
+    if !store.session(&key).is_ok_and(is_known)
+        && let Err(error) = store.belongs_to(&key, main)
+    {
+        warn(format_args!("{error}"));
+    }
+    above
 }
 
 fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
@@ -300,7 +322,12 @@ impl Hook<'_> {
         let Some(prompt) = identity.filter(|_| self.ends_with_the_prompt()) else {
             return Ok(session);
         };
-        match store.enter_prompt(&key, Some(prompt)) {
+        let entered = match session.prompt {
+            Some(_) => store.enter_prompt(&key, Some(prompt)),
+            // A subagent activated it, perhaps at this very prompt.
+            None => store.name_prompt(&key, prompt).map(|()| Vec::new()),
+        };
+        match entered {
             Ok(ended) => self.ctx.record_ends(ended),
             // Everything stays active, which is safe.
             Err(error) => warn(format_args!("{error}")),

@@ -248,3 +248,16 @@ fn the_model_is_told_what_it_may_use() {
     let world = World::of(&FORM).skill("free", "");
     assert_eq!(world.activate("free").stdout, "");
 }
+
+#[test]
+fn what_a_subagent_activates_lasts_for_the_prompt() {
+    let mut world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    let mut skill = world.payload("pre-tool-use-skill");
+    skill["tool_input"] = json!({"skill": "pdf"});
+    skill["agent_id"] = json!("a1");
+    assert!(world.hook(&skill).is_silent());
+    assert!(world.run("touch x").is_denied());
+    assert!(world.run("touch x").is_denied());
+    world.prompt = "p2".to_owned();
+    assert!(world.run("touch x").is_silent());
+}

@@ -27,6 +27,9 @@ fn a_subagent_belongs_to_the_session_that_started_it() {
     }
     assert!(world.hook(&prompt).is_silent());
     assert!(world.hook(&call).is_denied());
+    call["session_id"] = json!("deeper");
+    call["parent_agent_id"] = json!("sub");
+    assert!(world.hook(&call).is_denied(), "a subagent's own subagent");
 }
 
 #[test]
