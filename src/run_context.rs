@@ -135,9 +135,16 @@ impl RunContext {
         holders
     }
 
-    /// The directory whose trust covers a project's skills directory.
+    /// The directory whose trust covers a project's skills directory, or a group of skills in it.
     pub fn holder_of(root: &Path) -> &Path {
-        root.ancestors().nth(2).unwrap_or(root)
+        let place = Self::place_of(root).unwrap_or(root);
+        place.ancestors().nth(2).unwrap_or(place)
+    }
+
+    /// The project's skills directory that is, or holds, `dir`.
+    pub fn place_of(dir: &Path) -> Option<&Path> {
+        let is_place = |dir: &&Path| PROJECT_HOLDS.iter().any(|place| dir.ends_with(place));
+        dir.ancestors().find(is_place)
     }
 
     /// The project's own configuration, if there is one.

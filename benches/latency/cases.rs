@@ -179,12 +179,12 @@ fn agents(fixture: &Fixture) -> Vec<Case> {
             user: fixture.user(),
             what: What::Agent(format!(
                 r#"{{"session_id":"s","prompt_id":"p","transcript_path":"/t","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#,
-                fixture.user().display()
+                fixture.user().join("project").display()
             )),
         },
         is_right: Box::new(is_right),
     };
-    let silent = |answer: &str| answer.is_empty();
+    let silent = |answer: &str| !answer.contains("permissionDecision");
     let denied = |answer: &str| answer.contains(r#""permissionDecision":"deny""#);
     let (idle, restricted) = (fixture.idle(), fixture.restricted());
     let activate = || hook(restricted.clone(), "Skill", r#"{"skill":"reader"}"#, silent);

@@ -25,6 +25,7 @@ impl Fixture {
                 "allowed-tools: Read Bash(git status *) Bash(git log *)\n",
             );
         }
+        fs::create_dir(fixture.user().join("project")).unwrap();
         let agents = fixture.user().join(".claude");
         let list = "allowed-tools: Read Bash(git status *) Bash(git log *)\n";
         skill(&agents, "reader", list);

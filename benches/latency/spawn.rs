@@ -94,6 +94,8 @@ impl Program {
                 return timed(&mut command);
             }
             What::Agent(data) => {
+                // Elsewhere the user's skills would be the project's.
+                command.current_dir(call.user.join("project"));
                 command.args(["hook", "claude-code"]).stdin(file_with(data));
                 return timed(&mut command);
             }

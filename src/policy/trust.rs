@@ -81,6 +81,10 @@ impl Trusts {
             return Trust::Given;
         }
         let holder = RunContext::holder_of(root);
+        // So a group of skills is, with all that is in it.
+        if let Some(place) = RunContext::place_of(root).filter(|place| *place != root) {
+            return self.of_part(ctx, holder, place);
+        }
         // A directory without a skill is one of the shared files.
         if !is_known && find_skill_file(dir).is_some() {
             let own = self.of_part(ctx, holder, dir);

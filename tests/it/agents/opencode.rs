@@ -1,6 +1,8 @@
 //! opencode, as our plugin in it calls.
 
 use agent_skills::host::Agent;
+use agent_skills::run_context::RunContext;
+use agent_skills::sys::Env;
 use serde_json::json;
 
 use super::{Form, World};
@@ -106,4 +108,26 @@ fn a_granted_command_is_handed_back_confined() {
         "",
         "a rule of the user's would not match"
     );
+}
+
+#[test]
+fn a_group_of_skills_is_trusted_with_its_project() {
+    let world = World::of(&FORM);
+    let text = "---\nname: log\ndescription: d\nallowed-tools: Read\n---\n";
+    world.file("project/.agents/skills/group/log/SKILL.md", text);
+    assert!(world.activate("log").is_denied());
+    let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
+    let env = Env::new(vars, &world.project());
+    let parts = RunContext::parts_of(&world.project());
+    let trusted = RunContext::new(env, None).trust(&world.project(), &parts, false);
+    assert!(trusted.unwrap().is_empty());
+    assert!(world.activate("log").is_silent());
+    assert!(world.run("touch x").is_denied());
+    let mut world = world;
+    world.session = "s2".to_owned();
+    world.file(
+        "project/.agents/skills/group/log/SKILL.md",
+        &text.replace("Read", "Bash"),
+    );
+    assert!(world.activate("log").is_denied(), "it changed");
 }
