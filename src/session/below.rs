@@ -28,10 +28,9 @@ impl Session {
 
     /// Whether [`Session::note_host`] would add nothing.
     pub(super) fn knows_host(&self, key: &SessionKey) -> bool {
-        above(key).is_none_or(|above| {
-            let hosts = self.hosts.as_ref();
-            hosts.is_some_and(|hosts| hosts.knows(&key::realm(), &above))
-        })
+        let above = || ProcessId::ancestors().take(RECORDED);
+        let hosts = self.hosts.as_ref();
+        key.process().is_some() || hosts.is_some_and(|hosts| hosts.knows(&key::realm(), above()))
     }
 
     /// Forgets everything but which processes are hosts of a named session; returns whether any is

@@ -62,10 +62,17 @@ impl Hosts {
         }
     }
 
-    /// Whether the host of a call below these processes is certain.
-    pub(super) fn knows(&self, realm: &str, above: &[ProcessId]) -> bool {
-        let mut of_here = self.0.iter().filter(|line| line.realm == realm);
-        of_here.any(|line| matches!(line.above[..], [host] if above.contains(&host)))
+    /// Whether the host of a call below these processes, nearest first, is certain. Looks no further
+    /// than to that one.
+    pub(super) fn knows(&self, realm: &str, mut above: impl Iterator<Item = ProcessId>) -> bool {
+        let of_here = self.0.iter().filter(|line| line.realm == realm);
+        let certain: Vec<ProcessId> = of_here
+            .filter_map(|line| match line.above[..] {
+                [host] => Some(host),
+                _ => None,
+            })
+            .collect();
+        !certain.is_empty() && above.any(|process| certain.contains(&process))
     }
 
     /// Those of this realm that run.

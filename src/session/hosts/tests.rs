@@ -61,9 +61,9 @@ fn behind_wrappers_that_end_the_host_counts() {
     let (host, shell) = (Running::start(), Running::start());
     let of = |wrapper| [ended(wrapper), host.id(), shell.id()];
     let once = noted(&[&of(1)]);
-    assert!(include(&once, HERE, &[host.id()]) && !once.knows(HERE, &of(2)));
+    assert!(include(&once, HERE, &[host.id()]) && !once.knows(HERE, of(2).into_iter()));
     let twice = noted(&[&of(1), &of(2)]);
-    assert!(include(&twice, HERE, &[host.id()]) && twice.knows(HERE, &of(3)));
+    assert!(include(&twice, HERE, &[host.id()]) && twice.knows(HERE, of(3).into_iter()));
     assert!(!include(&twice, HERE, &[shell.id()]));
 }
 
