@@ -21,6 +21,8 @@ impl RunContext {
         // From these, agents read hooks, permissions and plugins, which could switch ours off.
         let agents = watched(self);
         let mut places: Vec<PathBuf> = active.chain(policies).chain(agents).collect();
+        // In its place, another program would answer.
+        places.extend(self.env.exe.iter().chain(&self.env.invoked).cloned());
         // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
         // of these counts with what it leads to, so that no list of these files can miss one.
         let mut deciding: Vec<PathBuf> = self.dirs.private(&self.env).into();

@@ -147,7 +147,7 @@ impl ToolMatcher {
             Self::Everything => true,
             Self::Unclear => denies,
             Self::Capability(Capability::WebSearch) => {
-                tool.ours.is_none() && fold(tool.name) == "websearch"
+                tool.ours.is_none() && !tool.is_mcp && fold(tool.name) == "websearch"
             }
             Self::Capability(Capability::Skill) => {
                 matches!(tool.ours, Some(OurTool::Skill { .. }))

@@ -34,10 +34,9 @@ pub fn commands_run(body: &str) -> Vec<&str> {
         Some(text[..text.find("```")?].trim())
     });
     let inline = body.match_indices(INLINE).filter_map(|(at, _)| {
-        let is_free = body[..at]
-            .chars()
-            .next_back()
-            .is_none_or(char::is_whitespace);
+        let before = body[..at].chars().next_back();
+        // A blank in JavaScript, too.
+        let is_free = before.is_none_or(|c| c.is_whitespace() || c == '\u{feff}');
         let text = &body[at + INLINE.len()..];
         let end = text.find('`').filter(|end| *end > 0 && is_free)?;
         Some(&text[..end])
@@ -77,6 +76,7 @@ mod tests {
             ("```!\nmake\nls\n```", &["make\nls"]),
             ("in line ```! id ``` !`w`", &["id", "w"]),
             ("```! open", &[]),
+            ("a\u{feff}!`x`", &["x"]),
         ] {
             assert_eq!(commands_run(body), commands, "{body:?}");
         }

@@ -14,6 +14,8 @@ pub struct Env {
     pub cwd: PathBuf,
     /// Our own executable, as the operating system reports it.
     pub exe: Option<PathBuf>,
+    /// The path by which this program was started, if that is absolute: a link, perhaps.
+    pub invoked: Option<PathBuf>,
     /// Cached, because one call needs it many times.
     project: OnceLock<PathBuf>,
 }
@@ -25,6 +27,10 @@ impl Env {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().unwrap_or_default(),
             exe: std::env::current_exe().ok(),
+            invoked: std::env::args_os()
+                .next()
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute()),
             ..Self::default()
         }
     }

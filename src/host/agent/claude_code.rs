@@ -84,6 +84,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".claude/skills"],
         project: &[".claude/skills"],
         first: First::Personal,
+        commands: &[".claude/commands"],
         plugins: &[".claude/plugins"],
         nested: true,
         grouped: false,

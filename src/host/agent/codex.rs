@@ -48,6 +48,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".agents/skills", ".codex/skills"],
         project: &[".agents/skills", ".codex/skills"],
         first: First::Unknown,
+        commands: &[],
         plugins: &[".codex/plugins"],
         nested: false,
         grouped: true,

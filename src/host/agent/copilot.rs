@@ -70,6 +70,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".copilot/skills", ".agents/skills"],
         project: &[".github/skills", ".agents/skills", ".claude/skills"],
         first: First::Project,
+        commands: &[],
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
         nested: false,
         grouped: true,

@@ -66,6 +66,7 @@ pub(super) static TABLE: Table = Table {
             ".codex/skills",
         ],
         first: First::Project,
+        commands: &[],
         plugins: &[],
         nested: false,
         grouped: false,

@@ -50,6 +50,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".factory/skills", ".agents/skills"],
         project: &[".factory/skills", ".agents/skills"],
         first: First::Project,
+        commands: &[],
         plugins: &[],
         nested: false,
         grouped: false,

@@ -68,6 +68,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".agents/skills", ".gemini/skills"],
         project: &[".agents/skills", ".gemini/skills"],
         first: First::Project,
+        commands: &[],
         plugins: &[".gemini/extensions"],
         nested: false,
         grouped: false,

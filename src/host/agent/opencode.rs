@@ -88,6 +88,7 @@ pub(super) static TABLE: Table = Table {
             ".agents/skills",
         ],
         first: First::Unknown,
+        commands: &[],
         plugins: &[],
         nested: false,
         grouped: true,

@@ -56,6 +56,7 @@ pub(super) static TABLE: Table = Table {
         personal: &[".qwen/skills", ".agents/skills"],
         project: &[".qwen/skills", ".agents/skills"],
         first: First::Project,
+        commands: &[],
         plugins: &[".qwen/extensions"],
         nested: false,
         grouped: false,

@@ -190,9 +190,7 @@ impl Agent {
             Mode::Ask if !serves.ask => {
                 Some("it cannot ask its user for a hook: what would be asked about is denied")
             }
-            Mode::Grant if !serves.grant => {
-                Some("it takes no grant from a hook: nothing is allowed without its question")
-            }
+            Mode::Grant if !serves.grant => Some("it takes no grant from a hook, so it still asks"),
             Mode::Both if !serves.grant => {
                 Some("it takes no grant from a hook: this restricts only")
             }

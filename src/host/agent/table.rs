@@ -177,6 +177,8 @@ pub struct Skills {
     pub project: &'static [&'static str],
     /// Which of several skills of one name it uses.
     pub first: First,
+    /// Below the home and the project, files of commands that the tool for skills runs as well.
+    pub commands: &'static [&'static str],
     /// Where, below the home, plugins or extensions with skills of their own are.
     pub plugins: &'static [&'static str],
     /// Whether it also finds those of directories deeper in the project.

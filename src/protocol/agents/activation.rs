@@ -1,6 +1,6 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
 
@@ -18,6 +18,7 @@ use crate::run_context::{Calling, RunContext, real};
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, brief, commands_run};
 use crate::sys::text::quoted;
+use crate::sys::{files, limits};
 
 /// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,19 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
     };
     let found = match found {
         Ok(Some(found)) => found,
-        Ok(None) => return unknown(judge, wanted),
+        Ok(None) => match command_file(ctx, calling, wanted.name) {
+            Some(file) if judge.mode().restricts() && asks_for_something(&file) => {
+                let why = format!(
+                    "it is a command, not a skill, and its list or its own commands cannot be held \
+                     to here: the user can make it a skill, as `.claude/skills/{}/SKILL.md` \
+                     instead of {}",
+                    quoted(wanted.name),
+                    file.display()
+                );
+                return refused(wanted, wanted.name, &why);
+            }
+            _ => return unknown(judge, wanted),
+        },
         Err(error) if judge.mode().restricts() => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
@@ -87,6 +100,42 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
+}
+
+/// The file of a command that the agent's tool for skills, or typing, runs by this name.
+fn command_file(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
+    let skills = &calling.agent.table().skills;
+    let name = written.replace(':', "/");
+    let parts = Path::new(&name).components();
+    if !parts
+        .into_iter()
+        .all(|part| matches!(part, Component::Normal(_)))
+    {
+        return None;
+    }
+    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
+    let mut places = holders.chain(ctx.env.home()).flat_map(|holder| {
+        let commands = skills.commands.iter();
+        commands.map(move |dir| holder.join(dir))
+    });
+    places.find_map(|place| {
+        let file = place.join(format!("{name}.md"));
+        file.exists().then_some(file)
+    })
+}
+
+/// Whether a command's file has a list of tools, or commands that run as it is loaded. One that
+/// cannot be read may have them.
+fn asks_for_something(file: &Path) -> bool {
+    let Ok(bytes) = files::read_capped(file, limits::SKILL_FILE) else {
+        return true;
+    };
+    let dir = file.with_extension("");
+    let Ok(skill) = Skill::parse(&dir, file.to_owned(), &bytes) else {
+        return true;
+    };
+    let taken = snapshot(&skill, "");
+    taken.is_restricted() || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
 }
 
 /// Why the skill does not become active.
@@ -209,8 +258,9 @@ fn may_inject(found: &Found, table: &Table, skill: &Skill, wanted: Wanted) -> Re
                 "its text has the command `{}` run as it is loaded, and {}",
                 quoted(written),
                 refusal
-                    .in_agent("that command", enforcement.entries())
+                    .in_agent("Bash", enforcement.entries())
                     .for_people()
+                    .trim_end_matches('.')
             );
             return Err(
                 Error::new(text).hint("its author has to list the command in `allowed-tools`")

@@ -23,7 +23,7 @@ pub fn confined(
     ctx: &RunContext,
     table: &Table,
     session: &Session,
-    used: &ToolUse,
+    (used, begin): (&ToolUse, &Path),
 ) -> Option<Value> {
     let own = table.serves.rewrite?;
     let Some(Does::Shell(key, _)) = table.does(&used.tool) else {
@@ -45,26 +45,41 @@ pub fn confined(
     }
     .wrap(command)?;
     // Recorded first: another hook of this call gets the command as it is now.
-    ctx.seen(CONFINED).before(&recorded(ctx, &confined));
+    ctx.seen(CONFINED)
+        .before(&recorded(ctx, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Some(arguments)
 }
 
-/// Whether the call is one whose command was handed back in this session, to the letter.
-pub fn is_confined(ctx: &RunContext, table: &Table, used: &ToolUse) -> bool {
+/// Whether the call is one whose command was handed back, to the letter, to the same skills and in the
+/// same directory.
+pub fn is_confined(
+    ctx: &RunContext,
+    table: &Table,
+    session: &Session,
+    (used, begin): (&ToolUse, &Path),
+) -> bool {
     let Some(Does::Shell(key, _)) = table.does(&used.tool) else {
         return false;
     };
     let command = used.arguments.get(key).and_then(Value::as_str);
     table.serves.rewrite.is_some()
         && command.is_some_and(|command| {
-            command.contains(" confine ") && ctx.seen(CONFINED).has(&recorded(ctx, command))
+            let recorded = || recorded(ctx, session, begin, command);
+            command.contains(" confine ") && ctx.seen(CONFINED).has(&recorded())
         })
 }
 
-fn recorded(ctx: &RunContext, command: &str) -> String {
-    format!("{}\0{command}", ctx.session().as_str())
+/// A command with all that it was judged by.
+fn recorded(ctx: &RunContext, session: &Session, begin: &Path, command: &str) -> String {
+    format!(
+        "{}\0{:?}\0{:?}\0{}\0{command}",
+        ctx.session().as_str(),
+        session.activated,
+        session.began,
+        begin.display()
+    )
 }
 
 /// Whether the user has rules of the agent's own about commands, which look at the command's text.

@@ -43,6 +43,11 @@ impl Event {
         let mut data = Data(data);
         let name = data.text(keys.event).ok_or("it names no event")?;
         let Some(moment) = table.moment(&name) else {
+            // The event of another agent, before a tool: this one's table does not fit.
+            let begins = ["Pre", "pre", "Before", "before"];
+            if begins.iter().any(|begin| name.starts_with(begin)) && name.contains("Tool") {
+                return Err("its event is not one of this agent's");
+            }
             return Ok(None);
         };
         // Before the session, which is the parent's for a subagent.
@@ -90,6 +95,14 @@ pub fn caller(agent: Agent, data: &Map<String, Value>) -> Agent {
         Agent::ClaudeCode if has("timestamp") && !has("transcript_path") => Agent::Copilot,
         other => other,
     }
+}
+
+/// A skill's name without what agents written in JavaScript trim, which takes U+FEFF for a blank, and
+/// without the sign of a command.
+pub fn plain_name(written: &str) -> &str {
+    let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let name = written.trim_matches(is_blank).trim_start_matches('/');
+    name.trim_matches(is_blank)
 }
 
 /// Some releases send arguments as the text that the model wrote.

@@ -122,6 +122,17 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
     };
     let entries = catalog.entries().iter().enumerate();
     let mut found: Vec<(usize, &Entry)> = entries.filter(|(_, entry)| has_it(entry)).collect();
+    if found.is_empty() {
+        // Some agents do not tell the case.
+        let is_alike = |entry: &Entry| {
+            let dir = entry.dir.file_name().and_then(|dir| dir.to_str());
+            let own = entry.disclosed().map(|skill| skill.name.as_str());
+            let mut names = dir.into_iter().chain(own);
+            names.any(|own| own.to_lowercase() == name.to_lowercase())
+        };
+        let entries = catalog.entries().iter().enumerate();
+        found = entries.filter(|(_, entry)| is_alike(entry)).collect();
+    }
     found.sort_by_key(|(at, entry)| (rank(entry), *at));
     if skills.first == First::Unknown
         && let [(_, first), (_, second), ..] = found[..]

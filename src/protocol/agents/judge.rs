@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use super::answers::Verdict;
 use super::own;
 use super::translate::OurCall;
@@ -277,6 +279,21 @@ impl Case<'_> {
             is_pattern(&rule.rule) && (is_theirs || is_added)
         };
         let (decision, event) = self.decided(&enforcement.clone().keeping(proves));
+        // Options of granted programs that write or run: what they do stands behind no question.
+        let command = self.our.arguments.get("command").and_then(Value::as_str);
+        let writes = |option: &&str| command.is_some_and(|command| command.contains(*option));
+        if [
+            "--output",
+            "--ext-diff",
+            "--exec",
+            "--upload-pack",
+            "--textconv",
+        ]
+        .iter()
+        .any(writes)
+        {
+            return None;
+        }
         let granting = decision.granting();
         let (first, _) = granting.split_first()?;
         (decision.outcome == Outcome::Granted).then(|| {

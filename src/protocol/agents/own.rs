@@ -18,8 +18,10 @@ static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby pe
 
 /// Programs that take commands from whoever types, if no operand says otherwise.
 static SHELLS: Names = Names::new(
-    "bash sh zsh dash ksh fish python python2 python3 node irb ruby perl php lua psql mysql sqlite3 ghci tclsh expect bc",
+    "bash sh zsh dash ksh fish python python2 python3 node irb ruby perl php lua nodejs ghci tclsh expect bc",
 );
+/// Clients of databases, which take them unless an option or a second operand does.
+static CLIENTS: Names = Names::new("psql mysql mariadb sqlite3 mongosh redis-cli");
 /// Programs from which a person gets a shell by typing, whatever they were started with.
 static SCREENS: Names = Names::new(
     "vi vim nvim nano emacs ed ex less more most man ssh telnet ftp sftp gdb lldb screen tmux top htop su",
@@ -52,7 +54,9 @@ pub fn uses_own_files(table: &Table, session: &Session, call: &OurCall) -> bool 
                 let mut parts = Path::new(pattern).components();
                 parts.any(|part| !matches!(part, Component::Normal(_)))
             };
-            is_inside && !text("pattern").is_some_and(leads_out)
+            let has_alternatives = |pattern: &str| pattern.contains(['{', '(', '[', '\\']);
+            let pattern = text("pattern").unwrap_or_default();
+            is_inside && !leads_out(pattern) && !has_alternatives(pattern)
         }
         "run_command" => {
             let outline = Outline::read(text("command").unwrap_or_default(), &shell(table));
@@ -60,17 +64,47 @@ pub fn uses_own_files(table: &Table, session: &Session, call: &OurCall) -> bool 
                 .as_ref()
                 .and_then(Outline::plain)
                 .unwrap_or_default();
+            if reads_only(&words, |word| is_own(&call.directory.join(word))) {
+                return !call.persists;
+            }
             let script = match words.first() {
                 Some(program) if RUNNERS.has(program) => words.get(1),
                 first => first,
             };
             script.is_some_and(|script| {
                 let path = call.directory.join(script);
-                script.contains('/') && Runner::is_meant_at(&path) && is_own(&path)
+                // A shared shell may be in another directory.
+                let is_known = !call.persists || Path::new(script).is_absolute();
+                is_known && script.contains('/') && Runner::is_meant_at(&path) && is_own(&path)
             })
         }
         _ => false,
     }
+}
+
+/// Whether a plain command only prints files that are all the skill's own.
+fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
+    let Some((program, rest)) = words.split_first() else {
+        return false;
+    };
+    let is_line_range = |word: &&str| {
+        let mut chars = word.chars();
+        chars.all(|c| c.is_ascii_digit() || matches!(c, ',' | '$' | 'p'))
+    };
+    let operands: Vec<&&str> = match (*program, rest) {
+        ("sed", ["-n", range, files @ ..]) if is_line_range(range) => files.iter().collect(),
+        ("cat" | "ls" | "wc" | "nl", files) => {
+            files.iter().filter(|word| !word.starts_with('-')).collect()
+        }
+        ("head" | "tail", files) => {
+            let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
+            let is_file = |word: &&&str| !word.starts_with('-') && !is_number(word);
+            files.iter().filter(is_file).collect()
+        }
+        _ => return false,
+    };
+    let is_file = |word: &&&str| !word.starts_with('-') && is_own(word);
+    !operands.is_empty() && operands.iter().all(is_file)
 }
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs, as an
@@ -81,8 +115,10 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
         "read_file" => text("path").map(PathBuf::from).into_iter().collect(),
         "run_command" => {
             let command = text("command").unwrap_or_default();
-            // Most commands name neither, and are not read at all.
-            if !command.contains("SKILL.md") && !command.contains("scripts") {
+            // Most commands have nothing to do with skills, and are not read at all.
+            let begins = call.directory.to_string_lossy();
+            let names = ["skill", "SKILL", "scripts"];
+            if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
             // As the shell reads them, and as they are written: what is not known before the
@@ -95,10 +131,16 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
             let home = ctx.env.home().unwrap_or_default();
             let expanded = |dir: &Path, word: &str| {
                 let mut homes = ["~/", "$HOME/", "${HOME}/"].iter();
-                match homes.find_map(|begin| word.strip_prefix(begin)) {
+                let path = match homes.find_map(|begin| word.strip_prefix(begin)) {
                     Some(rest) => home.join(rest),
                     None => dir.join(word),
-                }
+                };
+                // Up to where it is not known: a pattern or a variable may name any file there.
+                let is_known = |part: &Component| {
+                    let part = part.as_os_str().to_string_lossy();
+                    !part.contains(['*', '?', '[', '{', '$', '`', '~'])
+                };
+                path.components().take_while(is_known).collect()
             };
             // Where a directory is entered, each file may be meant in it.
             let mut dirs = vec![call.directory.clone()];
@@ -140,14 +182,9 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
                 real.strip_prefix(root).ok().map(Path::to_owned)
             })?;
             // The nearest directory with such a file is the skill: it may be deeper than the first.
-            let mut dirs = below.ancestors().skip(1);
+            let mut dirs = below.ancestors();
             let skill = dirs.find(|dir| root.join(dir).join("SKILL.md").exists())?;
-            let used = below.strip_prefix(skill).ok()?.components().next()?;
-            let is_use = ["scripts", "SKILL.md"]
-                .iter()
-                .any(|name| used.as_os_str() == *name);
-            let is_one = !skill.as_os_str().is_empty();
-            (is_use && is_one).then(|| root.join(skill))
+            (!skill.as_os_str().is_empty()).then(|| root.join(skill))
         });
         by_path.or_else(|| roots.iter().find_map(|root| linked(root, &real)))
     };
@@ -171,7 +208,13 @@ fn linked(root: &Path, real: &Path) -> Option<PathBuf> {
 /// The program in a command that a person could then type commands into.
 pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
     let outline = Outline::read(command, &shell(table))?;
-    let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    // `python3.12` is `python`.
+    let base = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_version = name.len() > plain.len() && name.contains('.');
+        if is_version { plain } else { name }.to_owned()
+    };
     outline.commands.iter().find_map(|words| {
         let words: Vec<&str> = words
             .iter()
@@ -179,10 +222,15 @@ pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
             .collect();
         words.iter().enumerate().find_map(|(at, word)| {
             let name = base(word);
+            let rest = &words[at + 1..];
             let is_option = |word: &&str| word.starts_with('-') && *word != "-c" && *word != "-m";
-            let asks = SHELLS.has(&name) && words[at + 1..].iter().all(is_option)
-                || at == 0 && SCREENS.has(&name)
-                || SHELLS.has(&name) && words[at + 1..].first() == Some(&"-i");
+            let is_stdin = |word: &&str| ["-", "/dev/stdin", "/dev/fd/0"].contains(word);
+            let is_told = |word: &&str| ["-c", "-e", "-f", "--command"].contains(word);
+            let operands = rest.iter().filter(|word| !is_option(word)).count();
+            let asks = SHELLS.has(&name) && rest.iter().all(is_option)
+                || SHELLS.has(&name) && (rest.contains(&"-i") || rest.iter().any(is_stdin))
+                || CLIENTS.has(&name) && operands < 2 && !rest.iter().any(is_told)
+                || at == 0 && SCREENS.has(&name);
             asks.then_some(name)
         })
     })

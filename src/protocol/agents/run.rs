@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
 use super::answers::{Verdict, answer};
 use super::confine::{confined, is_confined};
-use super::event::{self, Event};
+use super::event::{self, Event, plain_name};
 use super::judge::{Judge, Judged, mode};
 use super::translate::translate;
 use crate::host::Agent;
@@ -31,7 +31,7 @@ pub fn run(input: &mut Input) -> Response {
     let data = match payload {
         Ok(Value::Object(data)) => data,
         Ok(_) => return refused("its data is no JSON object"),
-        Err(why) => return refused(&format!("its data is {why}")),
+        Err(why) => return refused(&why),
     };
     match read(agent, data) {
         Err(why) => refused(why),
@@ -133,7 +133,10 @@ fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
         Moment::Typed => call.typed(),
         Moment::Prompt => call.prompt(),
         Moment::End => {
-            call.end_all();
+            // A subagent's session may end alone.
+            if !event.is_subagents {
+                call.end_all();
+            }
             Verdict::Silent
         }
         Moment::Hiding => Verdict::Silent,
@@ -171,13 +174,19 @@ impl Hook<'_> {
         if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));
         }
-        if is_confined(ctx, table, used) {
-            return Verdict::Silent;
-        }
         let calls = match translate(table, used, self.cwd()) {
             Ok(calls) => calls,
             Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
         };
+        let begin = calls
+            .last()
+            .map_or(self.cwd(), |call| &call.directory)
+            .to_owned();
+        if let Ok(session) = &session
+            && is_confined(ctx, table, session, (used, &begin))
+        {
+            return Verdict::Silent;
+        }
         let mut allowed: Option<String> = None;
         let mut all_allowed = true;
         for call in &calls {
@@ -203,7 +212,7 @@ impl Hook<'_> {
             return Verdict::Allowed(why);
         }
         let session = session.unwrap_or_default();
-        confined(ctx, table, &session, used).map_or(Verdict::Silent, Verdict::With)
+        confined(ctx, table, &session, (used, &begin)).map_or(Verdict::Silent, Verdict::With)
     }
 
     fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {
@@ -211,7 +220,7 @@ impl Hook<'_> {
         let name = [key, "skill", "name", "command"]
             .iter()
             .find_map(|key| text(key));
-        let Some(name) = name.map(|name| name.trim().trim_start_matches('/')) else {
+        let Some(name) = name.map(plain_name) else {
             return judge.unreadable(&used.tool, "it names no skill");
         };
         let wanted = Wanted {
@@ -235,7 +244,7 @@ impl Hook<'_> {
             && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
             && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
         {
-            confirm(self.ctx, self.calling, name.trim().trim_start_matches('/'));
+            confirm(self.ctx, self.calling, plain_name(name));
         }
         Verdict::Silent
     }
@@ -244,7 +253,7 @@ impl Hook<'_> {
         let Some((name, arguments)) = &self.event.typed else {
             return Verdict::Silent;
         };
-        self.by_typing(&[name.trim_start_matches('/')], arguments)
+        self.by_typing(&[plain_name(name)], arguments)
     }
 
     fn by_typing(&self, names: &[&str], arguments: &str) -> Verdict {

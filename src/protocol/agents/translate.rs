@@ -93,10 +93,13 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
         Some(Does::Find(keys)) => {
             let pattern = text(arguments, &["pattern", "glob_pattern"]).unwrap_or_default();
             let find = |place: PathBuf| {
-                let (path, pattern) = beginning(&place, pattern);
-                call("glob_files", json!({"path": path, "pattern": pattern}))
+                let (path, pattern) = beginning(&place, pattern)?;
+                Ok(call(
+                    "glob_files",
+                    json!({"path": path, "pattern": pattern}),
+                ))
             };
-            Ok(below(keys)?.into_iter().map(find).collect())
+            below(keys)?.into_iter().map(find).collect()
         }
         Some(Does::List(keys)) => {
             let list = |path| call("dir_list", json!({"path": path}));
@@ -104,12 +107,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
         }
         Some(Does::Fetch(key)) => {
             let fetch = |url: &str| call("fetch_url", json!({"url": url}));
-            let written = text(arguments, &[key, "url"]).ok_or_else(|| lacks(&[key]))?;
-            let urls = urls_in(written);
-            if urls.is_empty() {
-                return Ok(vec![fetch(written)]);
-            }
-            Ok(urls.into_iter().map(fetch).collect())
+            Ok(addresses(arguments, key)?.into_iter().map(fetch).collect())
         }
         Some(Does::WebSearch) => one("WebSearch", arguments.clone()),
         Some(Does::SubAgent(key)) => {
@@ -190,7 +188,23 @@ fn absolute(cwd: &Path, written: &str) -> PathBuf {
 
 /// Where a pattern begins to be one: a pattern may lead out of its directory by an absolute path or
 /// by `..`.
-fn beginning(place: &Path, pattern: &str) -> (PathBuf, String) {
+///
+/// # Errors
+/// If an alternative or a class in it may lead elsewhere, as in `{/etc/*,x}` and `[.][.]/*`.
+fn beginning(place: &Path, pattern: &str) -> Result<(PathBuf, String), String> {
+    let leads = |rest: &str| {
+        let mut next = rest.chars();
+        match next.next() {
+            Some('/' | '\\') => true,
+            Some('.') => !next.next().is_some_and(char::is_alphanumeric),
+            _ => false,
+        }
+    };
+    let opens = pattern.match_indices(['{', ',', '(', '|', '[']);
+    let mut opens = opens.map(|(at, _)| &pattern[at + 1..]);
+    if pattern.contains('\\') || opens.any(leads) {
+        return Err("its pattern may lead to another directory".to_owned());
+    }
     let is_plain = |part: &Component| {
         !part
             .as_os_str()
@@ -207,14 +221,38 @@ fn beginning(place: &Path, pattern: &str) -> (PathBuf, String) {
     } else {
         place.join(begin)
     };
-    (path, rest.display().to_string())
+    Ok((path, rest.display().to_string()))
 }
 
-/// The addresses in a text.
+/// The addresses that a call fetches: that in `url`, and those in the text under another key.
+fn addresses<'a>(arguments: &'a Value, key: &str) -> Result<Vec<&'a str>, String> {
+    let written = text(arguments, &[key, "url"]).ok_or_else(|| lacks(&[key]))?;
+    let mut urls = if key == "url" {
+        vec![written]
+    } else {
+        urls_in(written)
+    };
+    urls.extend(text(arguments, &["url"]).filter(|_| key != "url"));
+    if urls.is_empty() {
+        urls.push(written);
+        return Ok(urls);
+    }
+    let is_odd = |url: &&str| url.contains(|c: char| c.is_whitespace() || c.is_control());
+    if urls.iter().any(is_odd) {
+        return Err("its address has blanks in it".to_owned());
+    }
+    Ok(urls)
+}
+
+/// The addresses in a text: whatever between blanks could be one, as Gemini CLI takes it apart.
 fn urls_in(text: &str) -> Vec<&str> {
-    let begins = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
-    let breaks = |c: char| c.is_whitespace() || "\"'`<>()[]{},;".contains(c);
-    text.split(breaks).filter(begins).collect()
+    let words = text.split_whitespace();
+    words.filter(|word| word.contains("://")).collect()
+}
+
+/// Without blanks, U+FEFF among them, as agents written in JavaScript trim.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 /// The file that a line of a patch in Codex's form names.
@@ -226,7 +264,7 @@ fn named_in(line: &str) -> Option<&str> {
 
 /// The files that a patch in Codex's form adds, changes, deletes and moves to.
 fn files_of(patch: &str) -> Result<Vec<&str>, String> {
-    let files: Vec<&str> = patch.lines().filter_map(named_in).map(str::trim).collect();
+    let files: Vec<&str> = patch.lines().filter_map(named_in).map(trimmed).collect();
     let is_empty = |file: &&str| file.is_empty();
     if files.is_empty() || files.iter().any(is_empty) {
         return Err("its patch names no file".to_owned());
@@ -235,162 +273,4 @@ fn files_of(patch: &str) -> Result<Vec<&str>, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::host::Agent;
-
-    fn ours(agent: Agent, tool: &str, arguments: Value) -> Vec<(String, Value)> {
-        let used = ToolUse {
-            tool: tool.to_owned(),
-            arguments,
-        };
-        let calls = translate(agent.table(), &used, Path::new("/p/sub")).unwrap();
-        let calls = calls.into_iter();
-        calls.map(|call| (call.tool, call.arguments)).collect()
-    }
-
-    fn one(agent: Agent, tool: &str, arguments: Value) -> (String, Value) {
-        let mut all = ours(agent, tool, arguments);
-        assert_eq!(all.len(), 1);
-        all.remove(0)
-    }
-
-    #[test]
-    fn paths_are_what_the_agent_means() {
-        for (agent, tool, arguments, ours, path) in [
-            (
-                Agent::ClaudeCode,
-                "Read",
-                json!({"file_path": "/a"}),
-                "read_file",
-                "/a",
-            ),
-            (
-                Agent::ClaudeCode,
-                "Grep",
-                json!({"pattern": "x"}),
-                "grep_files",
-                "/p/sub",
-            ),
-            (
-                Agent::Gemini,
-                "replace",
-                json!({"file_path": "../x"}),
-                "file_edit",
-                "/p/sub/../x",
-            ),
-            (
-                Agent::QwenCode,
-                "list_directory",
-                json!({"path": "d"}),
-                "dir_list",
-                "/p/sub/d",
-            ),
-            (
-                Agent::OpenCode,
-                "write",
-                json!({"filePath": "x"}),
-                "write_file",
-                "/p/sub/x",
-            ),
-            (
-                Agent::Copilot,
-                "Read",
-                json!({"path": "/x"}),
-                "read_file",
-                "/x",
-            ),
-        ] {
-            let (name, arguments) = one(agent, tool, arguments);
-            assert_eq!(
-                (name.as_str(), arguments["path"].as_str()),
-                (ours, Some(path))
-            );
-        }
-    }
-
-    #[test]
-    fn a_call_of_several_files_is_several() {
-        let changes = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: /b\n*** Move to: ../c\n\
-                     *** Delete File: d\n*** End Patch";
-        let paths = |calls: Vec<(String, Value)>| -> Vec<String> {
-            let path =
-                |(_, arguments): (String, Value)| arguments["path"].as_str().unwrap().to_owned();
-            calls.into_iter().map(path).collect()
-        };
-        let patched = ours(Agent::Codex, "apply_patch", json!({"command": changes}));
-        assert_eq!(
-            paths(patched),
-            ["/p/sub/a", "/b", "/p/sub/../c", "/p/sub/d"]
-        );
-        let searched = ours(
-            Agent::Copilot,
-            "grep",
-            json!({"pattern": "x", "paths": ["/a", "b"]}),
-        );
-        assert_eq!(paths(searched), ["/a", "/p/sub/b"]);
-        let text = json!({"prompt": "compare https://a.org/x, and <http://b.org>"});
-        let fetched = ours(Agent::Gemini, "web_fetch", text);
-        assert_eq!(fetched[0].1["url"], "https://a.org/x");
-        assert_eq!(fetched[1].1["url"], "http://b.org");
-    }
-
-    #[test]
-    fn a_pattern_begins_where_its_plain_part_leads() {
-        for (pattern, path, rest) in [
-            ("**/*.rs", "/p/sub", "**/*.rs"),
-            ("/etc/*.conf", "/etc", "*.conf"),
-            ("../../*", "/p/sub/../..", "*"),
-            ("a/b", "/p/sub/a/b", ""),
-        ] {
-            let found = one(Agent::ClaudeCode, "Glob", json!({ "pattern": pattern }));
-            assert_eq!(found.1, json!({"path": path, "pattern": rest}), "{pattern}");
-        }
-    }
-
-    #[test]
-    fn other_tools_keep_a_name_that_is_no_tool_of_ours() {
-        for (agent, tool, name, is_mcp) in [
-            (
-                Agent::ClaudeCode,
-                "mcp__github__get_issue",
-                "github-get_issue",
-                true,
-            ),
-            (Agent::Gemini, "mcp_file_head", "file-head", true),
-            (Agent::Copilot, "github-get_issue", "github-get_issue", true),
-            (Agent::OpenCode, "shell_exec", "shell-exec", true),
-            (Agent::ClaudeCode, "Monitor", "Monitor", false),
-            (Agent::ClaudeCode, "call_user", "call-user", false),
-        ] {
-            assert_eq!(
-                named(agent.table().mcp, tool),
-                (name.to_owned(), is_mcp),
-                "{tool}"
-            );
-        }
-        for tool in tools::HOST_TOOLS {
-            assert!(tool.name.contains('_'), "{}", tool.name);
-        }
-    }
-
-    #[test]
-    fn a_call_without_what_decides_is_an_error() {
-        for (agent, tool, arguments) in [
-            (Agent::ClaudeCode, "Read", json!({"file": "/x"})),
-            (Agent::ClaudeCode, "Bash", json!({"command": 3})),
-            (Agent::ClaudeCode, "Bash", json!(null)),
-            (Agent::Codex, "apply_patch", json!({"command": "nothing"})),
-            (Agent::Copilot, "grep", json!({"paths": [3]})),
-        ] {
-            let used = ToolUse {
-                tool: tool.to_owned(),
-                arguments,
-            };
-            assert!(
-                translate(agent.table(), &used, Path::new("/p")).is_err(),
-                "{used:?}"
-            );
-        }
-    }
-}
+mod tests;

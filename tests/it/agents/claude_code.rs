@@ -1,5 +1,7 @@
 //! Claude Code.
 
+use std::process::{Command, Stdio};
+
 use agent_skills::host::Agent;
 use serde_json::{Value, json};
 
@@ -260,4 +262,59 @@ fn what_a_subagent_activates_lasts_for_the_prompt() {
     assert!(world.run("touch x").is_denied());
     world.prompt = "p2".to_owned();
     assert!(world.run("touch x").is_silent());
+}
+
+#[test]
+fn what_the_agent_takes_for_a_name_is_one_here() {
+    for written in ["\u{feff}pdf", " /pdf", "PDF", "pdf\u{feff} "] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+        assert!(world.activate(written).is_silent(), "{written:?}");
+        assert!(world.run("touch x").is_denied(), "{written:?}");
+    }
+}
+
+#[test]
+fn a_command_with_a_list_is_not_run_unheld() {
+    let world = World::of(&FORM);
+    let text = "---\ndescription: d\nallowed-tools: Read\n---\nDo.\n";
+    world.file("project/.claude/commands/ops/ship.md", text);
+    world.file("home/.claude/commands/live.md", "Look: !`id`\n");
+    world.file("home/.claude/commands/plain.md", "Look.\n");
+    for (name, denied) in [
+        ("ops:ship", true),
+        ("live", true),
+        ("plain", false),
+        ("none", false),
+    ] {
+        assert_eq!(world.activate(name).is_denied(), denied, "{name}");
+        assert_eq!(
+            world.hook(&typed(&world, name, "")).is_denied(),
+            denied,
+            "typed {name}"
+        );
+    }
+}
+
+#[test]
+fn the_program_itself_cannot_be_replaced() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Write, Bash");
+    let bin = world.home().join(".local/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let link = bin.join("agent-skills");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_agent-skills"), &link).unwrap();
+    world.activate("pdf");
+    let by_link = |command: String| {
+        let call = world.calling("Bash", json!({ "command": command }));
+        let mut hook = Command::new(&link);
+        hook.args(["hook", "claude-code"]).env("HOME", world.home());
+        hook.env("AGENT_SKILLS_HOME", world.data());
+        hook.stdin(Stdio::piped()).stdout(Stdio::piped());
+        crate::host::finish(&mut hook, call.to_string().as_bytes()).stdout
+    };
+    for command in ["rm", "ln -sf /bin/true", "chmod -x"] {
+        let answer = by_link(format!("{command} {}", link.display()));
+        assert!(answer.contains("\"deny\""), "{command}: {answer}");
+    }
+    assert!(by_link(format!("rm -rf {}", bin.display())).contains("\"deny\""));
+    assert_eq!(by_link(format!("touch {}/other", bin.display())), "");
 }

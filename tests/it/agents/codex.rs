@@ -86,6 +86,10 @@ fn a_shell_that_could_be_typed_into_is_not_started() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash");
     world.activate("pdf");
     for command in [
+        "python3.12 -q",
+        "bash /dev/stdin",
+        "psql app",
+        "python3 -q -i x.py",
         "bash",
         "python3",
         "env bash -i",
@@ -113,4 +117,53 @@ fn a_subagents_prompt_ends_nothing() {
     call["turn_id"] = json!("other");
     assert!(world.hook(&call).is_denied());
     assert!(world.run("touch x").is_denied());
+}
+
+#[test]
+fn however_the_file_is_named_its_read_activates() {
+    for words in [
+        "cat D/SKILL.m*",
+        "cat D/*",
+        "cat D/SKI''LL.md",
+        "find D -type f",
+        "f=S; cat D/$f",
+    ] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+        let dir = world
+            .home()
+            .join(".agents/skills/pdf")
+            .display()
+            .to_string();
+        assert!(world.run(&words.replace('D', &dir)).is_silent(), "{words}");
+        assert!(world.run("touch x").is_denied(), "{words}");
+    }
+}
+
+#[test]
+fn the_skills_own_files_can_be_read_by_commands() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    world.file("home/.agents/skills/pdf/references/a.md", "x");
+    world.activate("pdf");
+    let dir = world
+        .home()
+        .join(".agents/skills/pdf")
+        .display()
+        .to_string();
+    for words in [
+        "cat D/SKILL.md",
+        "sed -n 1,120p D/references/a.md",
+        "ls -la D",
+        "head -n 20 D/SKILL.md",
+    ] {
+        assert!(world.run(&words.replace('D', &dir)).is_silent(), "{words}");
+    }
+    for words in [
+        "cat D/SKILL.md /etc/hosts",
+        "cat D/../../x",
+        "sed -n -i p D/SKILL.md",
+        "cat D/SKILL.md > x",
+        "head -c 5 x D/SKILL.md",
+    ] {
+        assert!(world.run(&words.replace('D', &dir)).is_denied(), "{words}");
+    }
 }

@@ -44,4 +44,7 @@ fn every_address_in_a_text_counts() {
     assert!(fetch("summarize https://a.org/x").is_silent());
     assert!(fetch("compare https://a.org/x with https://b.org").is_denied());
     assert!(fetch("whatever you like").is_denied());
+    assert!(fetch("HTTP://b.org,https://a.org/").is_denied());
+    let both = json!({"prompt": "https://a.org", "url": "https://b.org/"});
+    assert!(world.call("web_fetch", both).is_denied());
 }

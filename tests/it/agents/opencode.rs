@@ -100,6 +100,11 @@ fn a_granted_command_is_handed_back_confined() {
     // Another hook of the same call gets it, and no other text of that kind passes.
     assert_eq!(world.run(command).stdout, "");
     assert!(world.run(&command.replace("git log", "touch")).is_denied());
+    let elsewhere = json!({"command": command, "workdir": "sub"});
+    assert!(
+        world.call("bash", elsewhere).is_denied(),
+        "it was judged in another directory"
+    );
     assert!(world.run("touch x").is_denied());
     let rules = "{\"permission\": {\"bash\": {\"git *\": \"allow\"}}}";
     world.file("project/opencode.json", rules);

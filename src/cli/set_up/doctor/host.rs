@@ -23,7 +23,7 @@ fn host(ctx: &RunContext) -> Check {
         return Check::warn(
             "host-missing",
             "`chibi` was not found on PATH",
-            "install chibi, or put it on PATH: without it, skills can be managed but not used",
+            "install chibi, or put it on PATH, if you use it: `agent-skills hosts` shows other agents",
         );
     };
     let at = chibi.display();
