@@ -81,7 +81,7 @@ impl Places {
             Scope::Project => (self.project.clone(), settings.project),
             Scope::Managed => {
                 let path = settings.managed.ok_or_else(|| {
-                    let text = format!("{agent} reads no plugin of an administrator's");
+                    let text = format!("{agent} has no managed settings that are known here");
                     Error::new(text).hint("connect it with `--scope user` or `--scope project`")
                 })?;
                 (self.machine.clone(), path.trim_start_matches('/'))

@@ -28,10 +28,17 @@ pub struct Found {
 
 /// What the files of an agent have of ours; nothing of a file without an entry.
 pub fn found(places: &Places, agent: Agent) -> Vec<Found> {
-    let scopes = Scope::ALL.into_iter();
-    scopes
+    let mut all: Vec<Found> = Vec::new();
+    for found in Scope::ALL
+        .into_iter()
         .filter_map(|scope| found_in(places, agent, scope))
-        .collect()
+    {
+        // In the home itself, the project's file is the user's.
+        if all.iter().all(|other| other.path != found.path) {
+            all.push(found);
+        }
+    }
+    all
 }
 
 fn found_in(places: &Places, agent: Agent, scope: Scope) -> Option<Found> {

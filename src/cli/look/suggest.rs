@@ -77,7 +77,7 @@ impl Suggest {
         } else {
             Suggestions::default()
         };
-        let report = self.report(&skill, &found, is_restricted);
+        let report = self.report(ctx, &skill, &found, is_restricted);
         if self.apply || self.local {
             let applied = self.applied(ctx, (&skill, &found, &report), common, caller);
             return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
@@ -150,6 +150,7 @@ impl Suggest {
 
     fn report<'a>(
         &self,
+        ctx: &RunContext,
         skill: &'a Skill,
         found: &'a Suggestions,
         is_restricted: bool,
@@ -177,7 +178,11 @@ impl Suggest {
             (true, false) => "no narrow entry would let the refused calls pass".to_owned(),
         };
         let name = skill.name.as_str();
-        let flags = ["--local", "--apply"].into_iter().filter(|_| !is_empty);
+        let counts = ctx
+            .policies()
+            .is_ok_and(|all| all.forbids_added_entries().is_none());
+        let flags = ["--local", "--apply"].into_iter();
+        let flags = flags.filter(|flag| !is_empty && (counts || *flag != "--local"));
         Report {
             name,
             path: skill.dir.display().to_string(),

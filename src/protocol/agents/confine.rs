@@ -1,5 +1,5 @@
-//! Hands a granted command back to the agent in our confinement, where `sandbox` is on for the active
-//! skill (docs/scripts.md#commands).
+//! Hands a permitted call back to the agent, where it takes arguments: a path as it was judged, and a
+//! command in our confinement if `sandbox` is on for the active skill (docs/scripts.md#commands).
 
 use std::path::{Path, PathBuf};
 
@@ -8,48 +8,108 @@ use serde_json::Value;
 use crate::host::agent::table::{Does, Own, Table};
 use crate::host::shell::Language;
 use crate::permission::Confined;
+use crate::policy::Event;
 use crate::protocol::ToolUse;
 use crate::run_context::RunContext;
 use crate::script::Mode;
-use crate::session::Session;
+use crate::session::{ActiveSkill, Session};
 use crate::sys::{EntryName, files, limits};
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 
-/// The arguments of a permitted call with its command confined; `None` if it stays as it is: nothing
-/// asks for it, the agent takes no arguments back, or a rule of the user's own would no longer match
-/// the command.
-pub fn confined(
+/// The arguments of a permitted call with its path absolute or its command confined; `None` if it
+/// stays as it is. `begin` is where the call begins.
+///
+/// # Errors
+/// Why it may not run: its command has to be confined, and cannot be.
+pub fn handed_back(
     ctx: &RunContext,
     table: &Table,
     session: &Session,
     (used, begin): (&ToolUse, &Path),
-) -> Option<Value> {
-    let own = table.serves.rewrite?;
-    let Some(Does::Shell(key, _)) = table.does(&used.tool) else {
-        return None;
+) -> Result<Option<Value>, String> {
+    match table.does(&used.tool) {
+        Some(Does::Shell(key, _)) => confined(ctx, table, session, (used, begin, key)),
+        Some(Does::Read(keys) | Does::Write(keys) | Does::Edit(keys)) => {
+            let takes = table.serves.rewrite.is_some() && session.active().next().is_some();
+            Ok(takes.then(|| absolute(used, begin, keys)).flatten())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The arguments with the path as it was judged, if it was written otherwise.
+fn absolute(used: &ToolUse, begin: &Path, keys: &[&'static str]) -> Option<Value> {
+    let mut texts = keys.iter();
+    let (key, written) = texts.find_map(|key| Some((*key, used.arguments.get(key)?.as_str()?)))?;
+    let judged = begin.join(written);
+    let judged = judged.to_str().filter(|judged| *judged != written)?;
+    let mut arguments = used.arguments.clone();
+    arguments[key] = judged.into();
+    Some(arguments)
+}
+
+/// The arguments with the command confined; `None` if nothing asks for it, or, unless it has to be,
+/// if the agent takes no arguments back or a rule of the user's own would no longer match it.
+fn confined(
+    ctx: &RunContext,
+    table: &Table,
+    session: &Session,
+    (used, begin, key): (&ToolUse, &Path, &str),
+) -> Result<Option<Value>, String> {
+    let Some(skill) = session.latest() else {
+        return Ok(None);
     };
-    let command = used.arguments.get(key)?.as_str()?;
-    let skill = session.latest()?;
-    let settings = ctx.script_settings(&skill.name).ok()?;
-    if settings.confinement.mode == Mode::Off || has_rules(ctx, own) {
-        return None;
+    let settings = ctx.script_settings(&skill.name);
+    let mode = settings.map_or(Mode::Off, |settings| settings.confinement.mode);
+    let stays = |why: &str| {
+        if mode != Mode::Require {
+            return Ok(None);
+        }
+        let event = Event::new("tool").with("tool", used.tool.as_str());
+        let event = event.with("skill", skill.name.as_str());
+        ctx.record(event.with("decision", "blocked").with("by", "sandbox"));
+        Err(format!(
+            "`{}` is not allowed: `sandbox` is `require` for the skill `{}`, and {why}. Tell the user.",
+            used.tool, skill.name
+        ))
+    };
+    if mode == Mode::Off {
+        return Ok(None);
     }
-    let shell = ctx.env.path("SHELL");
-    let shell = shell.filter(|_| table.shell.language == Language::BashOrZsh);
-    let confined = Confined {
-        program: ctx.env.exe.as_deref()?.to_str()?,
-        skill_dir: &skill.dir,
-        project_dir: ctx.project_dir().to_str()?,
-        shell: shell.as_deref().and_then(Path::to_str).unwrap_or("bash"),
+    let Some(own) = table.serves.rewrite else {
+        return stays("this agent takes no confined command from a hook");
+    };
+    if has_rules(ctx, own) {
+        return stays("a rule of the agent's own about commands would not match a confined one");
     }
-    .wrap(command)?;
+    let Some(confined) = wrapped(ctx, table, skill, used.arguments.get(key)) else {
+        return stays("this command cannot be confined");
+    };
     // Recorded first: another hook of this call gets the command as it is now.
     ctx.seen(CONFINED)
         .before(&recorded(ctx, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
-    Some(arguments)
+    Ok(Some(arguments))
+}
+
+/// The command that runs `command` in the confinement of the skill.
+fn wrapped(
+    ctx: &RunContext,
+    table: &Table,
+    skill: &ActiveSkill,
+    command: Option<&Value>,
+) -> Option<String> {
+    let shell = ctx.env.path("SHELL");
+    let shell = shell.filter(|_| table.shell.language == Language::BashOrZsh);
+    Confined {
+        program: ctx.env.exe.as_deref()?.to_str()?,
+        skill_dir: &skill.dir,
+        project_dir: ctx.project_dir().to_str()?,
+        shell: shell.as_deref().and_then(Path::to_str).unwrap_or("bash"),
+    }
+    .wrap(command?.as_str()?)
 }
 
 /// Whether the call is one whose command was handed back, to the letter, to the same skills and in the

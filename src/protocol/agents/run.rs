@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
 use super::answers::{Verdict, answer};
-use super::confine::{confined, is_confined};
+use super::confine::{handed_back, is_confined};
 use super::event::{self, Event, plain_name};
 use super::judge::{Judge, Judged, mode};
 use super::translate::translate;
@@ -208,11 +208,13 @@ impl Hook<'_> {
                 return self.record(stopped);
             }
         }
-        if let Some(why) = allowed.filter(|_| all_allowed) {
-            return Verdict::Allowed(why);
-        }
         let session = session.unwrap_or_default();
-        confined(ctx, table, &session, (used, &begin)).map_or(Verdict::Silent, Verdict::With)
+        let handed = handed_back(ctx, table, &session, (used, &begin));
+        match (handed, allowed.filter(|_| all_allowed)) {
+            (Err(why), _) => Verdict::Denied(why),
+            (_, Some(why)) => Verdict::Allowed(why),
+            (Ok(handed), None) => handed.map_or(Verdict::Silent, Verdict::With),
+        }
     }
 
     fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {

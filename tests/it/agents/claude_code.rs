@@ -265,6 +265,17 @@ fn what_a_subagent_activates_lasts_for_the_prompt() {
 }
 
 #[test]
+fn a_command_that_has_to_be_confined_does_not_run_otherwise() {
+    for (sandbox, denied) in [("require", true), ("auto", false)] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+        let world = world.config(&format!("skills.pdf.sandbox = \"{sandbox}\"\n"));
+        world.activate("pdf");
+        let answer = world.run("git log");
+        assert_eq!(answer.is_denied(), denied, "{sandbox}: {answer:?}");
+    }
+}
+
+#[test]
 fn what_the_agent_takes_for_a_name_is_one_here() {
     for written in ["\u{feff}pdf", " /pdf", "PDF", "pdf\u{feff} "] {
         let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");

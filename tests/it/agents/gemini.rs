@@ -37,6 +37,22 @@ fn a_command_begins_in_its_directory() {
 }
 
 #[test]
+fn a_path_is_handed_back_as_it_was_judged() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Write(docs/**)");
+    assert_eq!(
+        world.call("write_file", json!({"file_path": "x"})).stdout,
+        ""
+    );
+    world.activate("pdf");
+    let given = json!({"file_path": "docs/x", "content": "y"});
+    let answer = world.call("write_file", given).json();
+    let judged = &answer["hookSpecificOutput"]["tool_input"];
+    let path = world.project().join("docs/x");
+    assert_eq!(judged, &json!({"file_path": path, "content": "y"}));
+    assert_eq!(world.write(&path).stdout, "", "it was absolute");
+}
+
+#[test]
 fn every_address_in_a_text_counts() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: WebFetch(domain:a.org)");
     world.activate("pdf");

@@ -106,9 +106,16 @@ impl Connecting {
         self.connector
             .apply(&change)
             .map_err(|error| root(error, scope))?;
+        let all = found(&self.places, agent).into_iter();
+        let missing = all.filter(|found| found.scope == scope);
+        let missing: Vec<String> = missing.flat_map(|found| found.missing).collect();
+        let outcome = if missing.is_empty() {
+            "it asks agent-skills before each tool call from its next start on".to_owned()
+        } else {
+            format!("but it does not ask yet: {}", missing.join("; "))
+        };
         let mut said = format!(
-            "connected {agent} for {}: `{path}`; it asks agent-skills before each tool call from its \
-             next start on\n",
+            "connected {agent} for {}: `{path}`; {outcome}\n",
             whom(scope)
         );
         if !self.consenting.asks() {

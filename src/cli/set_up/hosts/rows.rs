@@ -117,7 +117,10 @@ fn row(ctx: &RunContext, places: &Places, agent: Agent, asked: Asked) -> Row {
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
         missing.push(format!("not yet seen: trust it in {agent} with /hooks"));
     }
-    for mode in all.iter().filter_map(|found| found.mode) {
+    let config = ctx.config().unwrap_or_default();
+    let set = config.hosts.get(&agent).and_then(|host| host.mode);
+    let of = |found: &Found| found.mode.or(set.filter(|_| found.is_connected));
+    for mode in all.iter().filter_map(of) {
         let less = agent.lacks(mode);
         missing.extend(less.map(|less| format!("`{mode}`: {less}")));
     }
@@ -128,7 +131,7 @@ fn row(ctx: &RunContext, places: &Places, agent: Agent, asked: Asked) -> Row {
         scope: found.scope.as_str(),
         file: found.path.display().to_string(),
         connected: found.is_connected,
-        mode: found.mode.map(Mode::as_str),
+        mode: of(found).map(Mode::as_str),
     });
     Row {
         host: agent.as_str(),
