@@ -8,7 +8,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use crate::error::{Error, Result, past};
-use crate::permission::{mistaken_grant, unclear_denial};
+use crate::permission::unclear_denial;
 use crate::sys::text::in_plain_words;
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
@@ -69,20 +69,6 @@ pub fn denials<'de, D: Deserializer<'de>>(
             "`deny` contains `{}`, which is not the name of a tool: write `NAME`, `NAME(pattern)` or \
              `mcp__SERVER__TOOL`",
             entry.escape_debug()
-        ))),
-    }
-}
-
-/// Entries that grant, in the same grammar. One that can grant nothing is a mistake in the file.
-pub fn grants<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Option<Vec<String>>, D::Error> {
-    let written = Vec::deserialize(deserializer)?;
-    match mistaken_grant(&written) {
-        None => Ok(Some(written)),
-        Some(why) => Err(D::Error::custom(format!(
-            "`allow` has a mistake: {}",
-            why.escape_debug()
         ))),
     }
 }

@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::file::grants;
+use crate::permission::mistaken_grant;
 use crate::script::{self, Confinement, Limit, Mode, Network, PassEnv};
 
 /// Settings that differ for one skill; unset ones are those of all skills.
@@ -47,6 +48,20 @@ impl SkillSettings {
             },
             timeout: self.timeout.unwrap_or(all.timeout),
         }
+    }
+}
+
+/// Entries that grant, in the grammar of `allowed-tools`. One that can grant nothing is a mistake in the file.
+fn grants<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    let written = Vec::deserialize(deserializer)?;
+    match mistaken_grant(&written) {
+        None => Ok(Some(written)),
+        Some(why) => Err(D::Error::custom(format!(
+            "`allow` has a mistake: {}",
+            why.escape_debug()
+        ))),
     }
 }
 
