@@ -48,7 +48,10 @@ pub fn names(found: &[Finds]) -> String {
 /// The connected agents.
 fn connected(ctx: &RunContext) -> Vec<Agent> {
     let places = Places::of(ctx);
-    let is_connected = |agent: &Agent| found(&places, *agent).iter().any(|it| it.is_connected);
+    let is_connected = |agent: &Agent| {
+        let all = found(&places, &ctx.dirs.plugin, *agent);
+        all.iter().any(|it| it.is_connected)
+    };
     Agent::ALL.into_iter().filter(is_connected).collect()
 }
 

@@ -19,4 +19,4 @@ pub use entry::{Invocation, program};
 pub use file::Run;
 pub use place::{Place, Places};
 pub use plugin::directory;
-pub use state::{Found, commands, found, last_seen, seen_file, watched};
+pub use state::{Found, Lack, commands, found, last_seen, seen_file, watched};

@@ -1,11 +1,14 @@
 //! To which agents this program is connected, what is missing there, and which of their files decide
 //! about that.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::file::{self, Run};
 use super::place::Places;
+use super::record::Records;
+use crate::error::Error;
 use crate::host::agent::settings::Format;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
@@ -22,16 +25,33 @@ pub struct Found {
     pub is_connected: bool,
     /// The mode that the entry itself names.
     pub mode: Option<Mode>,
-    /// What is wrong, and the next step.
-    pub missing: Vec<String>,
+    /// What is wrong.
+    pub missing: Vec<Lack>,
 }
 
-/// What the files of an agent have of ours; nothing of a file without an entry.
-pub fn found(places: &Places, agent: Agent) -> Vec<Found> {
+/// What is wrong with a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// What it is, as a sentence fragment.
+    pub what: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}: {}", self.what, self.next)
+    }
+}
+
+/// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
+/// read counts if it has been connected, by our records in `data` or by what is left in it.
+pub fn found(places: &Places, data: &Path, agent: Agent) -> Vec<Found> {
+    let records = Records::of(data);
     let mut all: Vec<Found> = Vec::new();
     for found in Scope::ALL
         .into_iter()
-        .filter_map(|scope| found_in(places, agent, scope))
+        .filter_map(|scope| found_in(places, &records, agent, scope))
     {
         // In the home itself, the project's file is the user's.
         if all.iter().all(|other| other.path != found.path) {
@@ -41,32 +61,39 @@ pub fn found(places: &Places, agent: Agent) -> Vec<Found> {
     all
 }
 
-fn found_in(places: &Places, agent: Agent, scope: Scope) -> Option<Found> {
+fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> Option<Found> {
     let place = places.place(agent, scope).ok()?;
     let path = place.path().to_owned();
-    let unreadable = |why: String| Found {
+    let shown = path.display();
+    let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
+    let unreadable = |why: Error| Found {
         scope,
         path: path.clone(),
         is_connected: false,
         mode: None,
-        missing: vec![why],
+        missing: vec![Lack {
+            what: format!("whether it asks is not known: {why}"),
+            next: format!("correct that file, or move it away and run {add}"),
+        }],
     };
     let text = match place.read() {
         Ok(content) => content?.text,
-        Err(error) => return Some(unreadable(error.to_string())),
+        Err(error) => return Some(unreadable(error)),
     };
     let entries = match file::entries(&place, &text) {
         Ok(entries) => entries,
         // Nothing of ours was ever in it.
-        Err(_) if !text.contains("agent-skills") => return None,
+        Err(_) if !text.contains("agent-skills") && records.read(&place).is_none() => return None,
         Err(error) => {
-            let shown = path.display();
-            return Some(unreadable(format!("`{shown}` cannot be read: {error}")));
+            return Some(unreadable(
+                error.context(format!("`{shown}` cannot be read")),
+            ));
         }
     };
     let first = &entries.all.first()?.ours;
     let mut missing = Vec::new();
-    let again = format!("run `agent-skills hosts add {agent} --scope {scope}` again");
+    let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
+    let again = format!("run {add} again");
     let has = |event: &str| entries.all.iter().any(|entry| entry.event == event);
     let is_plugin = matches!(agent.settings().format, Format::Plugin);
     let lacking: Vec<&str> = agent
@@ -75,19 +102,20 @@ fn found_in(places: &Places, agent: Agent, scope: Scope) -> Option<Found> {
         .filter(|event| !is_plugin && !has(event))
         .collect();
     if !lacking.is_empty() {
-        missing.push(format!("no entry for {}: {again}", lacking.join(", ")));
+        let events = lacking.join(", ");
+        lacks(format!("no entry for {events}"), again.clone());
     }
     let mut programs = entries.all.iter().map(|entry| &entry.ours.program);
     if let Some(gone) = programs.find(|program| !Path::new(program).is_file()) {
-        missing.push(format!("there is no `{gone}`: {again}"));
+        lacks(format!("there is no `{gone}`"), again);
     }
     if entries.disabled {
-        let shown = path.display();
-        missing.push(format!("`{shown}` has `disableAllHooks`: set it to false"));
+        let what = format!("`{shown}` has `disableAllHooks`");
+        lacks(what, "set it to false".to_owned());
     }
     Some(Found {
         scope,
-        path,
+        path: path.clone(),
         is_connected: missing.is_empty(),
         mode: first.mode,
         missing,
@@ -107,7 +135,8 @@ pub fn seen_file(ctx: &RunContext, agent: Agent) -> PathBuf {
     dir.join(format!("{agent}.seen"))
 }
 
-/// The commands that the entries of an agent run, each once, and for whom.
+/// The commands that the entries of an agent run, each once, and for whom. One whose program is gone is
+/// missing in [`found`] and not among these.
 pub fn commands(places: &Places, agent: Agent) -> Vec<(Scope, Run)> {
     let mut commands: Vec<(Scope, Run)> = Vec::new();
     for scope in Scope::ALL {
@@ -116,7 +145,8 @@ pub fn commands(places: &Places, agent: Agent) -> Vec<(Scope, Run)> {
         };
         let text = place.read().ok().flatten().map(|content| content.text);
         let entries = text.and_then(|text| file::entries(&place, &text).ok());
-        for entry in entries.unwrap_or_default().all {
+        let entries = entries.unwrap_or_default().all.into_iter();
+        for entry in entries.filter(|entry| Path::new(&entry.ours.program).is_file()) {
             if !commands.iter().any(|(_, known)| *known == entry.command) {
                 commands.push((scope, entry.command));
             }

@@ -39,7 +39,7 @@ fn managed_files_are_readable_and_leave_no_trace() {
         assert_eq!(mode(file.parent().unwrap()), 0o755, "{agent}");
         let again = connector.add(agent, Scope::Managed, &ours()).unwrap();
         assert!(again.is_nothing(), "{agent}");
-        let all = found(&places, agent);
+        let all = found(&places, &root.path().join("data"), agent);
         assert_eq!(all.len(), 1, "{agent}");
         assert_eq!(all[0].mode, Some(Mode::Restrict));
         let undo = connector.remove(agent, Scope::Managed).unwrap().unwrap();

@@ -22,6 +22,7 @@ mod closed;
 mod concurrency;
 mod configuration;
 mod confine;
+mod connections;
 mod consenting;
 mod context_limits;
 mod conversation_failures;

@@ -2,7 +2,7 @@
 //! configuration answers when it is run as the agent would run it. No agent is started.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -10,82 +10,126 @@ use serde_json::{Map, Value, json};
 
 use super::ask::answer;
 use super::check::Check;
-use crate::connection::{Places, Run, commands, found, last_seen, seen_file};
+use crate::connection::{Found, Places, Run, commands, found, last_seen, seen_file};
 use crate::host::agent::table::{Does, Moment};
 use crate::host::agent::{Agent, Scope};
 use crate::run_context::RunContext;
-use crate::sys::files;
+use crate::sys::{Env, files};
 
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let places = Places::of(ctx);
-    let of_each = Agent::ALL.into_iter();
-    of_each
-        .flat_map(|agent| of_agent(ctx, &places, agent))
+    let of_each = Agent::ALL.into_iter().map(|agent| Connected {
+        agent,
+        found: found(&places, &ctx.dirs.plugin, agent),
+        commands: commands(&places, agent),
+    });
+    let connected: Vec<Connected> = of_each.filter(|it| !it.found.is_empty()).collect();
+    let proofs = proofs(ctx, &connected);
+    let each = connected.iter().zip(proofs);
+    each.flat_map(|(connected, proofs)| connected.checks(ctx, proofs))
         .collect()
 }
 
-fn of_agent(ctx: &RunContext, places: &Places, agent: Agent) -> Vec<Check> {
-    let all = found(places, agent);
-    let mut checks = Vec::new();
-    if all.is_empty() {
-        return checks;
-    }
-    for found in &all {
-        let (scope, path) = (found.scope, found.path.display());
-        for missing in &found.missing {
-            let text = format!("{agent} ({scope}): {missing}");
-            let remedy = format!("`agent-skills hosts add {agent} --scope {scope}`");
-            checks.push(Check::fail("agent-entry", text, remedy));
+/// What the files of an agent have of ours.
+struct Connected {
+    agent: Agent,
+    found: Vec<Found>,
+    commands: Vec<(Scope, Run)>,
+}
+
+/// Whether a command answers, and else why it does not.
+type Proof = Result<(), String>;
+
+impl Connected {
+    fn checks(&self, ctx: &RunContext, proofs: Vec<Proof>) -> Vec<Check> {
+        let agent = self.agent;
+        let mut checks = Vec::new();
+        for found in &self.found {
+            let (scope, path) = (found.scope, found.path.display());
+            for lack in &found.missing {
+                let text = format!("{agent} ({scope}): {}", lack.what);
+                checks.push(Check::fail("agent-entry", text, &lack.next));
+            }
+            if found.is_connected {
+                let text = format!("{agent} is connected ({scope}) in `{path}`");
+                checks.push(Check::ok("agent", text));
+            }
         }
-        if found.is_connected {
-            let text = format!("{agent} is connected ({scope}) in `{path}`");
-            checks.push(Check::ok("agent", text));
-        }
-    }
-    let settings = agent.settings();
-    let own = all.iter().any(|found| found.scope != Scope::Managed);
-    checks.push(match last_seen(ctx, agent) {
-        Some(seen) => Check::ok(
-            "agent-seen",
-            format!("{agent} asked last at {}", seen.local()),
-        ),
-        None => Check::warn(
-            "agent-never-seen",
-            format!("{agent} has never asked, as far as is recorded here"),
-            match settings.trust.filter(|_| own) {
-                Some(trust) => trust.to_owned(),
-                None => format!("start {agent} anew, have it use a tool, and look again"),
-            },
-        ),
-    });
-    for (scope, run) in commands(places, agent) {
-        let (text, failed) = match proved(ctx, agent, &run) {
-            Ok(()) => ("answers", None),
-            Err(why) => ("does not answer", Some(why)),
-        };
-        let text = format!("what {agent} runs ({scope}) {text}");
-        checks.push(match failed {
-            None => Check::ok("agent-command", text),
-            Some(why) => Check::fail(
-                "agent-command",
-                format!("{text}: {why}"),
-                format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew"),
+        let settings = agent.settings();
+        let own = self.found.iter().any(|it| it.scope != Scope::Managed);
+        checks.push(match last_seen(ctx, agent) {
+            Some(seen) => Check::ok(
+                "agent-seen",
+                format!("{agent} asked last at {}", seen.local()),
+            ),
+            None => Check::warn(
+                "agent-never-seen",
+                format!("{agent} has never asked, as far as is recorded here"),
+                match settings.trust.filter(|_| own) {
+                    Some(trust) => trust.to_owned(),
+                    None => format!("start {agent} anew, have it use a tool, and look again"),
+                },
             ),
         });
+        for ((scope, _), proof) in self.commands.iter().zip(proofs) {
+            let text = format!("what {agent} runs ({scope})");
+            checks.push(match proof {
+                Ok(()) => Check::ok("agent-command", format!("{text} answers")),
+                Err(why) => Check::fail(
+                    "agent-command",
+                    format!("{text} does not answer: {why}"),
+                    format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew"),
+                ),
+            });
+        }
+        for unseen in settings.unseen {
+            checks.push(Check::warn(
+                "agent-unseen",
+                format!("{agent} tells no hook of {unseen}"),
+                format!(
+                    "no skill restricts that; limit it in {agent}'s own settings if it matters"
+                ),
+            ));
+        }
+        checks
     }
-    for unseen in settings.unseen {
-        checks.push(Check::warn(
-            "agent-unseen",
-            format!("{agent} tells no hook of {unseen}"),
-            format!("no skill restricts that; limit it in {agent}'s own settings if it matters"),
-        ));
-    }
-    checks
+}
+
+/// Whether the commands of each agent answer. All run at once, since each may use up the time that it
+/// is given.
+fn proofs(ctx: &RunContext, connected: &[Connected]) -> Vec<Vec<Proof>> {
+    let project = &ctx.project_dir();
+    let env = &ctx.env;
+    let seen: Vec<Seen> = connected
+        .iter()
+        .map(|it| Seen::before(ctx, it.agent))
+        .collect();
+    let proofs = std::thread::scope(|scope| {
+        let start = |it: &'_ Connected| {
+            let payload = harmless(it.agent, &project.display().to_string()).to_string();
+            let runs = it.commands.iter().map(|(_, run)| {
+                let (run, payload) = (run.clone(), payload.clone());
+                scope.spawn(move || proved(&run, &payload, project, env))
+            });
+            runs.collect::<Vec<_>>()
+        };
+        let started: Vec<_> = connected.iter().map(start).collect();
+        let ended = started.into_iter().map(|of_agent| {
+            let proof = |thread: std::thread::ScopedJoinHandle<Proof>| {
+                let ended = thread.join();
+                ended.unwrap_or_else(|_| Err("it could not be run".to_owned()))
+            };
+            of_agent.into_iter().map(proof).collect()
+        });
+        ended.collect()
+    });
+    seen.into_iter().for_each(Seen::restore);
+    proofs
 }
 
 /// Runs the command with a harmless call and sees whether it answers.
-fn proved(ctx: &RunContext, agent: Agent, run: &Run) -> Result<(), String> {
+fn proved(run: &Run, payload: &str, project: &Path, env: &Env) -> Proof {
     let mut command = match run {
         Run::Words(words) => {
             let (program, rest) = words.split_first().ok_or("it is empty")?;
@@ -99,13 +143,8 @@ fn proved(ctx: &RunContext, agent: Agent, run: &Run) -> Result<(), String> {
             command
         }
     };
-    let project = ctx.project_dir();
-    let payload = harmless(agent, &project.display().to_string());
-    command.current_dir(&project);
-    let seen = Seen::before(ctx, agent);
-    let said = answer(&mut command, &payload.to_string(), &ctx.env);
-    seen.restore();
-    let said = said?;
+    command.current_dir(project);
+    let said = answer(&mut command, payload, env)?;
     let is_answer = said.trim().is_empty()
         || serde_json::from_str::<Value>(&said).is_ok_and(|value| value.is_object());
     if is_answer {

@@ -1,13 +1,14 @@
 //! `hosts add` and `hosts remove`: what would change is shown and asked about.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
-use crate::connection::{Change, Connector, Invocation, Places, found, program};
+use crate::connection::{Change, Connector, Found, Invocation, Places, found, program};
 use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
@@ -52,6 +53,7 @@ pub fn remove(
 
 struct Connecting {
     places: Places,
+    data: PathBuf,
     connector: Connector,
     consenting: Consenting,
     dry_run: bool,
@@ -63,9 +65,14 @@ impl Connecting {
         Self {
             connector: Connector::new(places.clone(), &ctx.dirs.plugin),
             places,
+            data: ctx.dirs.plugin.clone(),
             consenting: Consenting::new(ctx, common.consent(Findings::default()), caller),
             dry_run: common.dry_run,
         }
+    }
+
+    fn found(&self, agent: Agent) -> Vec<Found> {
+        found(&self.places, &self.data, agent)
     }
 
     fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
@@ -106,9 +113,10 @@ impl Connecting {
         self.connector
             .apply(&change)
             .map_err(|error| root(error, scope))?;
-        let all = found(&self.places, agent).into_iter();
+        let all = self.found(agent).into_iter();
         let missing = all.filter(|found| found.scope == scope);
-        let missing: Vec<String> = missing.flat_map(|found| found.missing).collect();
+        let missing = missing.flat_map(|found| found.missing);
+        let missing: Vec<String> = missing.map(|lack| lack.to_string()).collect();
         let outcome = if missing.is_empty() {
             "it asks agent-skills before each tool call from its next start on".to_owned()
         } else {
@@ -140,7 +148,7 @@ impl Connecting {
             let of: Vec<&str> = scopes.into_iter().map(whom).collect();
             said = format!("{agent} is not connected for {}\n", of.join(" or for "));
         }
-        let rest = found(&self.places, agent).into_iter();
+        let rest = self.found(agent).into_iter();
         let rest = rest.filter(|found| found.scope == Scope::Managed && scope.is_none());
         for found in rest {
             let _ = writeln!(

@@ -10,7 +10,7 @@ use super::super::doctor::placement;
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
-use crate::connection::{Found, Places, found, last_seen};
+use crate::connection::{Found, Lack, Places, found, last_seen};
 use crate::error::Result;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::host::program::PROGRAM;
@@ -108,10 +108,11 @@ type Asked = Option<(String, Option<String>)>;
 fn row(ctx: &RunContext, places: &Places, agent: Agent, asked: Asked) -> Row {
     let (program, version) = asked.unzip();
     let version = version.flatten();
-    let all = found(places, agent);
+    let all = found(places, &ctx.dirs.plugin, agent);
     let connected = all.iter().any(|found| found.is_connected);
     let seen = last_seen(ctx, agent);
-    let mut missing: Vec<String> = all.iter().flat_map(|found| found.missing.clone()).collect();
+    let lacks = all.iter().flat_map(|found| &found.missing);
+    let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
     let settings = agent.settings();
     let is_own = |found: &Found| found.is_connected && found.scope != Scope::Managed;
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {

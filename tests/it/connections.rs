@@ -1,0 +1,116 @@
+//! What is said of connections that broke, whose files they write, and who is asked.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::Host;
+use crate::host::finish;
+use crate::policy_files::is_root;
+
+const EXE: &str = env!("CARGO_BIN_EXE_agent-skills");
+
+fn row(host: &Host, name: &str) -> Value {
+    let rows: Vec<Value> = serde_json::from_str(&host.succeeds(&["hosts", "--json"])).unwrap();
+    let mut rows = rows.into_iter();
+    rows.find(|row| row["host"] == name).unwrap()
+}
+
+/// What `doctor` finds of this code.
+fn checks(host: &Host, code: &str) -> (Vec<Value>, i32) {
+    let ran = host.person(&["doctor", "--json"]);
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let all = answer["checks"].as_array().unwrap().iter();
+    let found = all.filter(|check| check["code"] == code);
+    (found.cloned().collect(), ran.status)
+}
+
+#[test]
+fn a_connection_that_cannot_be_read_is_named() {
+    for (agent, file) in [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+    ] {
+        let host = Host::stdin();
+        host.succeeds(&["hosts", "add", agent, "--yes"]);
+        let file = host.home().join(file);
+        // With our entry still in it, and without: our record tells of it.
+        let whole = fs::read_to_string(&file).unwrap();
+        for text in [format!("{{{whole}"), "{\"hooks\": {".to_owned()] {
+            fs::write(&file, text).unwrap();
+            let next =
+                format!("move it away and run `agent-skills hosts add {agent} --scope user`");
+            let path = file.display().to_string();
+            let missing = row(&host, agent)["missing"].to_string();
+            let (found, status) = checks(&host, "agent-entry");
+            let shown = [host.succeeds(&["hosts"]), missing, found[0].to_string()];
+            for said in shown {
+                let parts = [&path, "is not JSON", &next];
+                assert!(parts.iter().all(|part| said.contains(*part)), "{said}");
+            }
+            assert_eq!((found.len(), status), (1, 1));
+        }
+        fs::write(&file, whole).unwrap();
+        assert!(checks(&host, "agent-entry").0.is_empty());
+    }
+}
+
+#[test]
+fn connected_commands_are_tried_side_by_side() {
+    let host = Host::stdin();
+    let bin = host.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let agents = ["claude-code", "gemini", "qwen-code"];
+    for agent in agents {
+        host.succeeds(&["hosts", "add", agent, "--yes"]);
+    }
+    // A shell under our name, which reads `hook` as its script: none ends before all have begun.
+    symlink("/bin/sh", bin.join("agent-skills")).unwrap();
+    let wait = "touch $1; until [ -e claude-code ] && [ -e gemini ] && [ -e qwen-code ]; do \
+                sleep 0.02; done; echo {}";
+    fs::write(host.project().join("hook"), wait).unwrap();
+    for file in [".claude", ".gemini", ".qwen"] {
+        let file = host.home().join(file).join("settings.json");
+        let text = fs::read_to_string(&file).unwrap();
+        let ours = bin.join("agent-skills");
+        fs::write(&file, text.replace(EXE, ours.to_str().unwrap())).unwrap();
+    }
+    let (found, _) = checks(&host, "agent-command");
+    assert_eq!(found.len(), agents.len(), "{found:?}");
+    assert!(found.iter().all(|it| it["outcome"] == "ok"), "{found:?}");
+}
+
+#[test]
+fn a_group_that_cannot_be_kept_is_left() {
+    if !is_root() {
+        println!("skipped: this needs the right to become another user");
+        return;
+    }
+    const USER: u32 = 65534;
+    let host = Host::stdin();
+    let dir = host.home().join(".claude");
+    let file = dir.join("settings.json");
+    fs::create_dir(&dir).unwrap();
+    fs::write(&file, "{}\n").unwrap();
+    let theirs = |path: &Path| chown(path, Some(USER), Some(USER)).unwrap();
+    let mut all = vec![dir];
+    all.extend(host.plugin_dir().ancestors().take(4).map(Path::to_owned));
+    all.iter().for_each(|path| theirs(path));
+    chown(&file, Some(USER), Some(4242)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o660)).unwrap();
+    let mut command = host.surround(Command::new("setpriv"));
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups", EXE];
+    command
+        .args(user)
+        .args(["hosts", "add", "claude-code", "--yes"]);
+    let ran = finish(&mut command, b"");
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let now = file.metadata().unwrap();
+    assert_eq!((now.uid(), now.gid()), (USER, USER));
+    assert_eq!(now.mode() & 0o7777, 0o600);
+    assert!(fs::read_to_string(&file).unwrap().contains("hook"));
+}
