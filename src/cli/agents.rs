@@ -10,8 +10,10 @@ use crate::catalog::Layer;
 use crate::connection::{Places, found};
 use crate::error::{Error, Result};
 use crate::host::agent::Agent;
+use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
 use crate::run_context::RunContext;
+use crate::script::find_program;
 use crate::sharing::{Fault, Link, Links, Outcome, Shared};
 use crate::skill::one_line;
 use crate::sys::EntryName;
@@ -45,8 +47,25 @@ pub fn names(found: &[Finds]) -> String {
     names.join(", ")
 }
 
+struct HasChibi(bool);
+
+/// Whether what is said to people is about chibi: it has this program or is on PATH, or no other agent
+/// is connected.
+pub fn has_chibi(ctx: &RunContext) -> bool {
+    let is_there = || {
+        let program = ctx.dirs.plugin.join("agent-skills");
+        program.is_file() || find_program(PROGRAM, &ctx.env).is_some()
+    };
+    let found = ctx.once(|| {
+        let only_others = ctx.dirs.is_without_chibi(&ctx.env);
+        let is_called = ctx.protocol.is_some();
+        HasChibi(is_called || !only_others && (is_there() || connected(ctx).is_empty()))
+    });
+    found.0
+}
+
 /// The connected agents.
-fn connected(ctx: &RunContext) -> Vec<Agent> {
+pub fn connected(ctx: &RunContext) -> Vec<Agent> {
     let places = Places::of(ctx);
     let is_connected = |agent: &Agent| {
         let all = found(&places, &ctx.dirs.plugin, *agent);

@@ -11,7 +11,7 @@ use super::describe::{describe_difference, list, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
 use super::options::Consent;
 use super::screen::Screen;
-use super::tool_names::newly_usable;
+use super::tool_names::{ToolNames, newly_usable};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::run_context::RunContext;
@@ -24,6 +24,8 @@ pub struct Consenting {
     consent: Consent,
     /// Where the person is asked.
     pub screen: Screen,
+    /// In whose names tools are shown.
+    pub names: ToolNames,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl Consenting {
             asked,
             consent,
             screen: Screen::new(&ctx.env, caller),
+            names: ToolNames::of(ctx),
         }
     }
 
@@ -82,7 +85,10 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
-        self.show(format_args!("{}", describe(plan, show, self.screen)));
+        self.show(format_args!(
+            "{}",
+            describe(plan, show, self.screen, self.names)
+        ));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -106,7 +112,10 @@ impl Consenting {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
         if self.asks() || needed {
-            self.show(format_args!("{}", describe_difference(difference)));
+            self.show(format_args!(
+                "{}",
+                describe_difference(difference, self.names)
+            ));
         }
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
             return Ok(agrees("Update?"));
@@ -140,7 +149,10 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
-        self.show(format_args!("{}", describe_difference(difference)));
+        self.show(format_args!(
+            "{}",
+            describe_difference(difference, self.names)
+        ));
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
@@ -166,8 +178,11 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        self.show(format_args!("{}", describe_difference(difference)));
-        let tools = newly_usable(&difference.powers);
+        self.show(format_args!(
+            "{}",
+            describe_difference(difference, self.names)
+        ));
+        let tools = newly_usable(&difference.powers, self.names);
         if !tools.is_empty() {
             self.show(format_args!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
@@ -182,7 +197,10 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        self.show(format_args!("{}", describe(plan, None, self.screen)));
+        self.show(format_args!(
+            "{}",
+            describe(plan, None, self.screen, self.names)
+        ));
         self.decides("Install it?", findings(plan), "installed")
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::tool_names::newly_usable;
+use super::tool_names::{ToolNames, newly_usable};
 use crate::marketplace::{Difference, Origin};
 use crate::skill::{brief, one_line, shown_name, visible};
 
@@ -40,7 +40,7 @@ pub fn with_hint(error: impl Display, hint: Option<&str>) -> String {
 }
 
 /// What an update would change, in rows like those of an install.
-pub fn describe_difference(difference: &Difference) -> String {
+pub fn describe_difference(difference: &Difference, names: ToolNames) -> String {
     let commits = from_to(difference.from.as_deref(), difference.to.as_deref());
     let commits = commits.map_or_else(String::new, |commits| format!(" {commits}"));
     let mut text = format!("{}:{commits}\n", difference.name);
@@ -52,7 +52,10 @@ pub fn describe_difference(difference: &Difference) -> String {
         ("changed", some(&difference.changed)),
         ("gone", some(&difference.removed)),
         ("new scripts", list(&difference.new_scripts)),
-        ("may also use", list(&newly_usable(&difference.powers))),
+        (
+            "may also use",
+            list(&newly_usable(&difference.powers, names)),
+        ),
         ("can do more", list(&difference.new_powers)),
     ] {
         if !items.is_empty() {
@@ -117,7 +120,7 @@ mod tests {
                 new_scripts: scripts.to_vec(),
                 ..Difference::default()
             };
-            let shown = describe_difference(&difference);
+            let shown = describe_difference(&difference, ToolNames::Chibi);
             for at in 0..99 {
                 let granted = format!("file_head(docs/reference/chapter-{at}/**),");
                 assert!(shown.contains(&granted), "{granted}: {shown}");

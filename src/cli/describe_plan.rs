@@ -7,7 +7,7 @@ use super::caller::pasted;
 use super::describe::{doubt, short};
 use super::screen::Screen;
 use super::table::shortened;
-use super::tool_names::tools;
+use super::tool_names::{ToolNames, tools};
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity, listed_name};
 use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};
@@ -26,7 +26,7 @@ const INDENT: usize = 13;
 
 /// Describes a plan. Long lists are cut if there is a command `show` that shows a skill of the plan
 /// as a whole, as [`pasted`] writes it.
-pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen) -> String {
+pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolNames) -> String {
     let mut text = format!("From {}:\n", at(&plan.source, plan.commit.as_deref()));
     for from in distinct(origins(plan)) {
         describe_origin(&mut text, plan, from, screen);
@@ -38,6 +38,7 @@ pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen) -> String {
             is_alone: plan.skills.len() == 1,
             show,
             screen,
+            names,
         }
         .write(&mut text);
     }
@@ -100,6 +101,7 @@ struct Described<'p> {
     /// The command that shows it as a whole, instead of which this is cut.
     show: Option<String>,
     screen: Screen,
+    names: ToolNames,
 }
 
 impl Described<'_> {
@@ -149,7 +151,7 @@ impl Described<'_> {
                 self.names(scripts.iter(), SCRIPT_LINES, ("", "more script")),
             ));
         }
-        rows.extend(tools(&self.skill.name, powers));
+        rows.extend(tools(&self.skill.name, powers, self.names));
         let says = powers.remarks().into_iter();
         rows.extend(says.map(|says| ("says", one_line(&says))));
         let remarks: Vec<&String> = self

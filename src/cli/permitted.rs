@@ -35,7 +35,10 @@ pub fn deciding<'a>(
         permits(&policies, layer, plan)?;
         if common.dry_run {
             let screen = Screen::new(&ctx.env, caller);
-            tell(format_args!("{}", describe(plan, show, screen)));
+            tell(format_args!(
+                "{}",
+                describe(plan, show, screen, consenting.names)
+            ));
             return Ok(false);
         }
         // Hosting sites serve the commits of forks under the address of the original repository.

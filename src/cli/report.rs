@@ -8,6 +8,7 @@ use crate::activation::unmet;
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
+use crate::cli::tool_names::ToolNames;
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
@@ -247,7 +248,9 @@ fn restriction(
         level: Level::Warning,
         message: note.message.clone(),
     }));
-    let rules = parsed.rules().map(shown_rule).collect();
+    let names = ToolNames::of(ctx);
+    let rules = parsed.rules().map(|rule| shown_rule(rule, names));
+    let rules = rules.collect();
     active.is_restricted().then_some(RestrictionReport {
         allowed: active.allowed,
         added: added.to_owned(),
@@ -257,10 +260,14 @@ fn restriction(
 }
 
 /// An entry as parsed, with its source where that is not the skill.
-fn shown_rule(rule: &Rule) -> String {
+fn shown_rule(rule: &Rule, names: ToolNames) -> String {
+    let shown = match names {
+        ToolNames::Chibi => rule.to_string(),
+        ToolNames::Written => rule.cited.rule.clone(),
+    };
     match &*rule.cited.source {
-        CONFIGURATION => format!("{rule} (from {CONFIGURATION})"),
-        _ => rule.to_string(),
+        CONFIGURATION => format!("{shown} (from {CONFIGURATION})"),
+        _ => shown,
     }
 }
 

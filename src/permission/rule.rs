@@ -203,6 +203,15 @@ impl Rule {
         means_else && tool.is_plugins() && alias::fold(tool.name) == alias::fold(name)
     }
 
+    /// The tools this grants, as it is written, where that names any.
+    pub fn written_names(&self) -> Vec<String> {
+        match self.subject {
+            ToolMatcher::Everything | ToolMatcher::Unclear => self.host_names(),
+            _ if self.test == ArgMatcher::Nothing => Vec::new(),
+            _ => vec![self.cited.rule.clone()],
+        }
+    }
+
     /// The tools this grants, in the newer host's names.
     pub fn host_names(&self) -> Vec<String> {
         self.host_names_on(false)

@@ -11,6 +11,8 @@ use crate::Host;
 use crate::host::finish;
 use crate::policy_files::is_root;
 
+/// Nobody, a user without rights, and their group.
+const USER: u32 = 65534;
 const EXE: &str = env!("CARGO_BIN_EXE_agent-skills");
 
 fn row(host: &Host, name: &str) -> Value {
@@ -90,7 +92,6 @@ fn a_group_that_cannot_be_kept_is_left() {
         println!("skipped: this needs the right to become another user");
         return;
     }
-    const USER: u32 = 65534;
     let host = Host::stdin();
     let dir = host.home().join(".claude");
     let file = dir.join("settings.json");
@@ -99,7 +100,9 @@ fn a_group_that_cannot_be_kept_is_left() {
     let theirs = |path: &Path| chown(path, Some(USER), Some(USER)).unwrap();
     let mut all = vec![dir];
     all.extend(host.plugin_dir().ancestors().take(4).map(Path::to_owned));
-    all.iter().for_each(|path| theirs(path));
+    for path in &all {
+        theirs(path);
+    }
     chown(&file, Some(USER), Some(4242)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o660)).unwrap();
     let mut command = host.surround(Command::new("setpriv"));
@@ -113,4 +116,37 @@ fn a_group_that_cannot_be_kept_is_left() {
     assert_eq!((now.uid(), now.gid()), (USER, USER));
     assert_eq!(now.mode() & 0o7777, 0o600);
     assert!(fs::read_to_string(&file).unwrap().contains("hook"));
+}
+
+#[test]
+fn where_only_others_are_connected_their_words_are_used() {
+    let host = Host::stdin().var("PATH", "/usr/bin:/bin");
+    let skill = host.home().join("of/notes");
+    let text = "---\nname: notes\ndescription: d\nallowed-tools: Read Bash(git log:*)\n---\nb\n";
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+    let from = skill.display().to_string();
+    let shown = host.succeeds(&["show", &from]);
+    assert!(shown.contains("Read, Bash(git log:*)"), "{shown}");
+    let installed = host.succeeds(&["install", &from]);
+    assert!(
+        installed.contains("next: ask your agent for what it does\n"),
+        "{installed}"
+    );
+    let info = host.succeeds(&["info", "notes"]);
+    assert!(info.contains("Bash(git log:*)"), "{info}");
+    let all = [shown, installed, info];
+    let chibi = |said: &&String| said.contains("chibi \"") || said.contains("shell_exec");
+    assert_eq!(all.iter().find(chibi), None);
+    // What chibi itself asks for has its names.
+    host.hook("on_start", &serde_json::json!({}));
+    let info = host.tool(
+        "agent-skills",
+        &serde_json::json!({"args": ["info", "notes"]}),
+    );
+    assert!(info.contains("shell_exec(git log:*)"), "{info}");
+    symlink(EXE, host.plugin_dir().join("agent-skills")).unwrap();
+    let shown = host.succeeds(&["show", &from]);
+    assert!(shown.contains("shell_exec(git log:*)"), "{shown}");
 }

@@ -19,6 +19,7 @@ use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{deciding, permits_update};
+use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::host::agent::Agent;
@@ -169,7 +170,7 @@ impl Install {
                         }
                     }
                     for one in &switched {
-                        outcomes.push(&one.name, changed(one));
+                        outcomes.push(&one.name, changed(one, ToolNames::of(ctx)));
                     }
                     new.extend(installed.into_iter().filter(is_new));
                 }

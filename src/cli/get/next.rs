@@ -2,6 +2,7 @@
 
 use crate::catalog::Layer;
 use crate::cli::Caller;
+use crate::cli::agents::has_chibi;
 use crate::marketplace::{Installed, offered_name};
 use crate::run_context::RunContext;
 use crate::skill::Skill;
@@ -32,7 +33,7 @@ pub fn what_next(ctx: &RunContext, new: &[Installed], layer: Layer, caller: Call
         [_] => ("it does", "it"),
         _ => ("they do", "one"),
     };
-    let has_chibi = !ctx.dirs.is_without_chibi(&ctx.env);
+    let has_chibi = has_chibi(ctx);
     let mut ways = Vec::new();
     if is_asked {
         let whom = if has_chibi { "chibi" } else { "your agent" };

@@ -5,6 +5,7 @@ use crate::cli::layers::layers_of;
 use crate::cli::market::market_for;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
+use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::marketplace::{Change, UpdateOptions, Updated};
 use crate::run_context::RunContext;
@@ -54,8 +55,12 @@ impl Outdated {
             ..common
         };
         let mut outcomes = Outcomes::new(common, caller);
+        let names = ToolNames::of(ctx);
         for one in &updated {
-            outcomes.push(&one.name, changed(one).map(|text| text + &later_tags(one)));
+            outcomes.push(
+                &one.name,
+                changed(one, names).map(|text| text + &later_tags(one)),
+            );
         }
         outcomes.answer()
     }

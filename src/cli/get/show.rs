@@ -9,6 +9,7 @@ use crate::cli::describe_plan::describe;
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
+use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller, Screen};
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 use crate::run_context::RunContext;
@@ -71,7 +72,7 @@ impl Show {
             market.show(reference, &options, &mut note)
         };
         let screen = Screen::new(&ctx.env, caller);
-        let shown = |plan: &Plan| describe(plan, None, screen);
+        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(ctx));
         look_at(common, caller, &self.references, "plans", plan, shown)
     }
 }

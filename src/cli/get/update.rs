@@ -11,6 +11,7 @@ use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
+use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::marketplace::{
@@ -100,7 +101,10 @@ impl Update {
             let shown = difference.needs_consent()
                 || difference.regress().is_some() && !self.allow_downgrade;
             if self.diff && !shown {
-                tell(format_args!("{}", describe_difference(difference)));
+                tell(format_args!(
+                    "{}",
+                    describe_difference(difference, consenting.names)
+                ));
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
@@ -118,7 +122,7 @@ impl Update {
         let restores = repaired.as_deref().unwrap_or_default();
         let is_last = |one: &&Updated| restores.iter().all(|restored| restored.name != one.name);
         for one in updated.iter().filter(is_last) {
-            match changed(one) {
+            match changed(one, consenting.names) {
                 Ok(text) if one.change == Change::UpToDate => {
                     outcomes.push_unchanged(&one.name, text, "skills are up to date");
                 }
@@ -166,7 +170,7 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 ///
 /// # Errors
 /// When it could not be examined or updated.
-pub fn changed(skill: &Updated) -> Result<String> {
+pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
     if let Change::Failed { reason, hint } = &skill.change {
         let text = one_line(&format!(
             "`{}` was left as it is: {reason}",
@@ -178,11 +182,11 @@ pub fn changed(skill: &Updated) -> Result<String> {
             None => error,
         });
     }
-    Ok(what_changed(skill))
+    Ok(what_changed(skill, names))
 }
 
 /// What has become of a skill; nothing about a failure.
-fn what_changed(skill: &Updated) -> String {
+fn what_changed(skill: &Updated, names: ToolNames) -> String {
     let name = listed_name(&skill.name);
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
@@ -190,7 +194,7 @@ fn what_changed(skill: &Updated) -> String {
             format!("`{name}` is a link to a working copy, which is never replaced\n")
         }
         Change::Failed { .. } => String::new(),
-        Change::Available(difference) => describe_difference(difference),
+        Change::Available(difference) => describe_difference(difference, names),
         Change::Updated {
             from,
             to,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::Screen;
 use crate::cli::caller::pasted;
-use crate::cli::tool_names::tools;
+use crate::cli::tool_names::{ToolNames, tools};
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
 use crate::sys::text::{count, listed};
@@ -16,7 +16,7 @@ const NAMED: usize = 12;
 
 /// The files, scripts, tools and hooks of the skill in `dir`, a line each, and whether the scan has
 /// severe findings.
-pub fn abilities(dir: &Path, files: &[String]) -> (Vec<String>, bool) {
+pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>, bool) {
     let is_script = |file: &&String| match Runner::at(&dir.join(file.as_str())) {
         Ok(runner) => runner.is_some(),
         // What cannot be read, or has a name that is not UTF-8, may be one.
@@ -33,7 +33,7 @@ pub fn abilities(dir: &Path, files: &[String]) -> (Vec<String>, bool) {
         lines.push("its SKILL.md cannot be read as that of a skill".to_owned());
         return (lines, false);
     };
-    let tools = tools(skill.name.as_str(), &Powers::of(&skill)).into_iter();
+    let tools = tools(skill.name.as_str(), &Powers::of(&skill), names).into_iter();
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
     let is_severe = |finding: &Finding| finding.severity >= Severity::High;

@@ -60,11 +60,7 @@ fn approve(
     let approved = ctx.approved();
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
-    let shown = describe(
-        consenting.screen,
-        entry,
-        before.as_ref().filter(|_| !is_same),
-    )?;
+    let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
     if common.dry_run {
         return Ok(format!("would approve `{name}` as it is now\n{shown}"));
     }
@@ -120,14 +116,16 @@ fn read(entry: &Entry) -> Result<(Skill, String)> {
 }
 
 /// What the person approves, and whether it was another state before.
-fn describe(screen: Screen, entry: &Entry, before: Option<&Approvals>) -> Result<String> {
+fn describe(consenting: Consenting, entry: &Entry, before: Option<&Approvals>) -> Result<String> {
     let files = tree::files(&entry.dir);
     let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
     let files: Vec<String> = files.into_keys().collect();
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
     let since = is_changed.then(|| "changed since it was approved".to_owned());
-    let lines = since.into_iter().chain(abilities(&entry.dir, &files).0);
-    Ok(below(lines, "  ", screen))
+    let lines = since
+        .into_iter()
+        .chain(abilities(&entry.dir, &files, consenting.names).0);
+    Ok(below(lines, "  ", consenting.screen))
 }
 
 fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::abilities::{abilities, below};
 use crate::cli::options::Common;
+use crate::cli::tool_names::ToolNames;
 use crate::cli::{Screen, json};
 use crate::error::Result;
 use crate::policy::{Seen, Trust, Trusts};
@@ -39,6 +40,7 @@ impl Look {
         let trusts = Trusts::default();
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
+        let names = ToolNames::of(ctx);
         let (mut parts, mut severe, mut kept) = (Vec::new(), Vec::new(), 0);
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
             match trusts.of_seen(ctx, holder, part) {
@@ -47,7 +49,7 @@ impl Look {
                 }
                 Trust::Given => kept += 1,
                 state => {
-                    let (inside, is_severe) = inside(part, screen);
+                    let (inside, is_severe) = inside(part, screen, names);
                     let list = if is_severe { &mut severe } else { &mut parts };
                     list.push(below(line(holder, &part.path, &state, "new")) + &inside);
                 }
@@ -90,12 +92,12 @@ impl Look {
 }
 
 /// What is in a part, and whether the scan has severe findings there.
-fn inside(part: &Seen, screen: Screen) -> (String, bool) {
+fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, bool) {
     let files = part.files();
     let (lines, is_severe) = if RunContext::is_place(&part.path) {
         (vec![count(files.len(), "file")], false)
     } else if part.path.is_dir() {
-        abilities(&part.path, &files)
+        abilities(&part.path, &files, names)
     } else {
         (Vec::new(), false)
     };

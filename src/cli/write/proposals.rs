@@ -121,7 +121,10 @@ fn approve(
                     ..difference.clone()
                 };
                 if common.dry_run {
-                    tell(format_args!("{}", describe_difference(&difference)));
+                    tell(format_args!(
+                        "{}",
+                        describe_difference(&difference, consenting.names)
+                    ));
                     is_possible.set(true);
                     return Ok(false);
                 }
