@@ -10,6 +10,7 @@ mod droid;
 mod gemini;
 mod opencode;
 mod qwen_code;
+mod suggesting;
 
 use std::ffi::OsString;
 use std::fs;
@@ -271,6 +272,20 @@ impl World {
             }
         }
         self.hook(&payload)
+    }
+
+    /// What a command of a person prints.
+    pub fn person(&self, words: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        command.args(words).env_clear();
+        command
+            .env("HOME", self.home())
+            .env("PATH", "/usr/bin:/bin");
+        command.env("AGENT_SKILLS_HOME", self.data());
+        let output = command.current_dir(self.project()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     pub fn audit(&self) -> String {

@@ -165,7 +165,7 @@ fn tell_torn(torn: usize) {
 /// One event: time, kind, skill; then what was decided, by what and about which tool; then its other
 /// fields, lists and tables last. No text can pass for another field or push one of these out.
 pub fn row(line: &Line) -> String {
-    const FIRST: [&str; 3] = ["decision", "by", "tool"];
+    const FIRST: [&str; 4] = ["decision", "by", "tool", "agent_tool"];
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project",
     ];

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use super::audit::each_since;
 use crate::author::{Source, documented};
 use crate::error::Result;
+use crate::host::agent::table::Does;
 use crate::host::tools::{self, Argument};
+use crate::host::{Agent, ours};
 use crate::permission::{Obstacle, is_known_program};
 use crate::policy::Line;
 use crate::protocol::ToolUse;
@@ -27,8 +29,16 @@ const CUT: char = '…';
 /// A call, and how often it was found.
 #[derive(Debug)]
 pub struct Found {
-    /// The call.
+    /// The call, in the terms of rules.
     pub used: ToolUse,
+    /// The agent whose call it was, if it was not chibi's.
+    pub agent: Option<Agent>,
+    /// What authors call its tool, if the host does not know it.
+    pub tool: String,
+    /// Whether an MCP server has the tool.
+    pub is_mcp: bool,
+    /// The skill that an agent's tool for skills would have activated.
+    pub activates: Option<String>,
     /// Calls on record that were refused, or would have been but for `enforce = "warn"`.
     pub recorded: usize,
     /// Places in the skill's text.
@@ -48,9 +58,14 @@ pub enum Why {
     Cut,
     /// It names a skill that is not there.
     Gone,
+    /// It starts what its agent could type commands into.
+    Typed,
     /// Enough entries are suggested for others.
     More,
 }
+
+/// What makes calls the same: the agent, the tool, its arguments.
+type Key = ((Option<Agent>, String), String);
 
 /// Calls for which nothing is suggested, by reason: how many, and one of them.
 pub type LeftOut = BTreeMap<Why, (usize, String)>;
@@ -63,10 +78,27 @@ pub struct Calls {
     /// Those that cannot be decided about again.
     pub left_out: LeftOut,
     /// Where in `found` each is.
-    places: BTreeMap<(String, String), usize>,
+    places: BTreeMap<Key, usize>,
 }
 
 impl Found {
+    fn new(agent: Option<Agent>, tool: &str, arguments: Value, example: String) -> Self {
+        let used = ToolUse {
+            tool: tool.to_owned(),
+            arguments,
+        };
+        Self {
+            used,
+            agent,
+            tool: tool.to_owned(),
+            is_mcp: false,
+            activates: None,
+            recorded: 0,
+            documented: 0,
+            example,
+        }
+    }
+
     /// How often it was found.
     pub fn total(&self) -> usize {
         self.recorded + self.documented
@@ -85,6 +117,7 @@ impl Why {
             Self::Masked => "masked",
             Self::Cut => "cut",
             Self::Gone => "gone",
+            Self::Typed => "typed",
             Self::More => "more",
         }
     }
@@ -100,6 +133,9 @@ impl Why {
             Self::Masked => "a secret in it is masked in the audit log",
             Self::Cut => "the audit log has only its beginning",
             Self::Gone => "it names a skill that is not there",
+            Self::Typed => {
+                "no entry lets an agent start what it could then type commands into unseen"
+            }
             Self::More => "there are more entries than anybody reads; apply these first",
         }
     }
@@ -124,21 +160,27 @@ impl Calls {
         })?;
         let source = Source::read(skill.clone());
         for one in documented(&source, &is_known_program) {
-            let used = ToolUse {
-                tool: "shell_exec".to_owned(),
-                arguments: json!({"command": one.command}),
-            };
-            calls.add(used, one.written, false);
+            let arguments = json!({"command": one.command});
+            calls.add(
+                Found::new(None, "shell_exec", arguments, one.written),
+                false,
+            );
         }
         Ok(calls)
     }
 
     fn record(&mut self, line: &Line, project: &Path) {
-        let tool = line.text("tool").to_owned();
+        let tool = line.text("tool");
+        let (agent, agent_tool) = (agent_of(line), line.text("agent_tool"));
         let arguments = line.value.get("arguments").and_then(Value::as_object);
         let mut arguments = arguments.cloned().unwrap_or_default();
         let texts = arguments.values().filter_map(Value::as_str);
-        let example = texts.clone().next().unwrap_or(&tool).to_owned();
+        let called = if agent_tool.is_empty() {
+            tool
+        } else {
+            agent_tool
+        };
+        let example = texts.clone().next().unwrap_or(called).to_owned();
         for (why, marks) in [(Why::Masked, MASK), (Why::Cut, "…")] {
             let is_marked = |text: &str| match why {
                 Why::Cut => text.ends_with(CUT),
@@ -149,28 +191,39 @@ impl Calls {
             }
         }
         relocate(
-            &tool,
+            tool,
             &mut arguments,
             Path::new(line.text("project")),
             project,
         );
-        let arguments = Value::Object(arguments);
-        self.add(ToolUse { tool, arguments }, example, true);
+        let mut found = Found::new(agent, tool, Value::Object(arguments), example);
+        if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
+            match table.does(agent_tool) {
+                Some(Does::Skill(_)) => {
+                    let name = tool.strip_prefix(ours::SKILL);
+                    let name = name.and_then(|name| name.strip_prefix('_'));
+                    found.activates = name.map(str::to_owned);
+                }
+                Some(_) => {}
+                None => {
+                    let written = table.mcp.written(agent_tool);
+                    found.is_mcp = written.is_some();
+                    found.tool = written.unwrap_or_else(|| agent_tool.to_owned());
+                }
+            }
+        }
+        self.add(found, true);
     }
 
-    fn add(&mut self, used: ToolUse, example: String, is_recorded: bool) {
-        let key = (used.tool.clone(), used.arguments.to_string());
+    fn add(&mut self, found: Found, is_recorded: bool) {
+        let key = (found.agent, found.used.tool.clone());
+        let key = (key, found.used.arguments.to_string());
         let at = match self.places.get(&key) {
             Some(at) => *at,
             None if self.found.len() >= CALLS => return,
             None => {
                 self.places.insert(key, self.found.len());
-                self.found.push(Found {
-                    used,
-                    recorded: 0,
-                    documented: 0,
-                    example,
-                });
+                self.found.push(found);
                 self.found.len() - 1
             }
         };
@@ -180,13 +233,22 @@ impl Calls {
     }
 }
 
+/// The agent other than chibi whose event it is.
+fn agent_of(line: &Line) -> Option<Agent> {
+    let name = line.text("agent");
+    Agent::ALL.into_iter().find(|agent| agent.as_str() == name)
+}
+
 /// Whether the event is a call that this skill's list refused, or would have refused.
 fn is_refused(line: &Line, skill: &str) -> bool {
     let decision = line.text("decision");
     let by = line.text("by").strip_suffix(": no entry");
     // Of several skills in force, another one may have been the last.
     let is_its = line.text("skill") == skill || by == Some(skill);
-    line.text("event") == "tool" && ["blocked", "warned"].contains(&decision) && is_its
+    // A skill that may not become active lacks no entry.
+    let is_activation = line.text("by") == "failed activation";
+    let is_stopped = ["blocked", "warned", "asked"].contains(&decision);
+    line.text("event") == "tool" && is_stopped && is_its && !is_activation
 }
 
 /// A path in the project of that time means the same one below today's.
@@ -225,6 +287,8 @@ mod tests {
             ("other", "blocked", "pdf: no entry", true),
             ("other", "blocked", "other: no entry", false),
             ("pdf", "allowed", "pdf: Read", false),
+            ("pdf", "asked", "pdf: no entry", true),
+            ("pdf", "blocked", "failed activation", false),
         ] {
             assert_eq!(
                 is_refused(&event(skill, decision, by), "pdf"),

@@ -1,16 +1,25 @@
 //! Works out the entries that would have let a skill's calls pass: the engine decides about each call
 //! again with them, and only what it then cites as granting is suggested.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde::Serialize;
+use serde_json::Value;
 
 use super::suggest_calls::{Calls, Found, LeftOut, Why, leave_out};
 use crate::activation::Enforcement;
 use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::error::Result;
-use crate::permission::{Decision, Enforce, Outcome, Wanted, decide, entries_for, opens};
-use crate::policy::OnDisk;
-use crate::run_context::RunContext;
+use crate::host::Agent;
+use crate::permission::{
+    Call, Decision, Enforce, OurTool, Outcome, Scope, Wanted, decide, entries_for, opens,
+};
+use crate::policy::{Config, OnDisk, Policies};
+use crate::protocol::agents::is_typed_into;
+use crate::run_context::{Calling, RunContext};
+use crate::session::Session;
 use crate::skill::Skill;
 use crate::sys::Moment;
 
@@ -63,13 +72,20 @@ impl Suggestions {
     /// Works out what to suggest for the skill from its calls since then.
     pub fn new(ctx: &RunContext, skill: &Skill, since: Moment) -> Result<Self> {
         let calls = Calls::gather(ctx, skill, since)?;
-        let session = session_with(skill);
+        let mut session = session_with(skill);
+        let of_servers = calls.found.iter().filter(|found| found.is_mcp);
+        session.mcp_tools = of_servers.map(|found| found.used.tool.clone()).collect();
         let mut config = (*ctx.config()?).clone();
         // What its list does not grant counts, whatever becomes of such calls.
         config.enforce = Enforce::Restrict;
         config.enforce_for.clear();
         let policies = ctx.policies()?;
-        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
+        // Each agent has a shell of its own.
+        let mut by_agent = BTreeMap::new();
+        for agent in calls.found.iter().map(|found| found.agent) {
+            let place = by_agent.entry(agent);
+            place.or_insert_with(|| enforcement_in(ctx, agent, (&config, &policies, &session)));
+        }
         let dir = skill.dir.display().to_string();
         let mut new = Self {
             left_out: calls.left_out,
@@ -78,7 +94,8 @@ impl Suggestions {
         let mut known: Vec<String> = Vec::new();
         let mut open = Vec::new();
         for found in &calls.found {
-            let searched = with_call(ctx, &session, &enforcement, &found.used, |scope, call| {
+            let enforcement = &by_agent[&found.agent];
+            let searched = with(ctx, &session, enforcement, found, |scope, call| {
                 let decide = |entries: &[String]| {
                     decide(
                         &enforcement.adding(SUGGESTED, entries).scope(),
@@ -88,10 +105,13 @@ impl Suggestions {
                 };
                 let wanted = Wanted {
                     call: *call,
+                    tool: &found.tool,
                     places: scope.places,
                     skill_dir: &dir,
                 };
-                if passes(&decide(&[])) {
+                if is_typed(found) {
+                    Err(Why::Typed)
+                } else if passes(&decide(&[])) {
                     Ok(None)
                 } else if known.len() < ENTRIES {
                     let searched = entries_for(&wanted, &known, &decide);
@@ -112,9 +132,9 @@ impl Suggestions {
                 Err(why) => leave_out(&mut new.left_out, why, found.total(), &found.example),
             }
         }
-        let enforcement = enforcement.adding(SUGGESTED, &known);
         for found in open {
-            let decision = with_call(ctx, &session, &enforcement, &found.used, |scope, call| {
+            let enforcement = by_agent[&found.agent].adding(SUGGESTED, &known);
+            let decision = with(ctx, &session, &enforcement, found, |scope, call| {
                 decide(scope, call, &OnDisk)
             })?;
             new.cite(found, &decision);
@@ -164,6 +184,58 @@ impl Suggestions {
             self.entries[at].documented += found.documented;
         }
     }
+}
+
+/// What decides the calls of this agent, begun in the project.
+fn enforcement_in(
+    ctx: &RunContext,
+    agent: Option<Agent>,
+    (config, policies, session): (&Config, &Policies, &Session),
+) -> Enforcement {
+    let Some(agent) = agent else {
+        return Enforcement::for_session(ctx, config, policies, session);
+    };
+    let calling = Calling {
+        agent,
+        session: String::new(),
+        mode: None,
+        plugins: Vec::new(),
+    };
+    let ctx = RunContext::of_agent(ctx.env.clone(), calling);
+    let persists = agent.table().shell.persists;
+    Enforcement::for_session(&ctx, config, policies, session)
+        .begun_in(ctx.env.cwd.clone(), persists)
+}
+
+/// Hands a found call to `then`, as its host would decide about it.
+fn with<T>(
+    ctx: &RunContext,
+    session: &Session,
+    enforcement: &Enforcement,
+    found: &Found,
+    then: impl FnOnce(&Scope, &Call) -> T,
+) -> Result<T> {
+    let Some(_) = found.agent else {
+        return with_call(ctx, session, enforcement, &found.used, then);
+    };
+    let ours = found.activates.as_deref().map(|name| OurTool::Skill {
+        name,
+        dir: Path::new(""),
+    });
+    let call = Call {
+        tool: &found.used.tool,
+        arguments: &found.used.arguments,
+        ours,
+        meant: &[],
+    };
+    Ok(then(&enforcement.scope(), &call))
+}
+
+/// Whether its agent could type into what the command starts, which no entry permits.
+fn is_typed(found: &Found) -> bool {
+    let command = found.used.arguments.get("command").and_then(Value::as_str);
+    let command = command.zip(found.agent);
+    command.is_some_and(|(command, agent)| is_typed_into(agent, command))
 }
 
 fn passes(decision: &Decision) -> bool {

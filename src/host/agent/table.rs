@@ -106,6 +106,20 @@ pub enum Mcp {
     Underscore,
 }
 
+impl Mcp {
+    /// What authors call a tool of an MCP server, whose name in the agent this is; `None` if it is no
+    /// such tool. Rules do not tell where in a name the server's ends.
+    pub fn written(self, tool: &str) -> Option<String> {
+        let parts = match self {
+            Self::DoubleUnderscores => tool.strip_prefix("mcp__")?.split_once("__"),
+            Self::Underscores => tool.strip_prefix("mcp_")?.split_once('_'),
+            Self::Hyphen => tool.rsplit_once('-'),
+            Self::Underscore => tool.split_once('_'),
+        };
+        parts.map(|(server, tool)| format!("mcp__{server}__{tool}"))
+    }
+}
+
 /// How an agent is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {

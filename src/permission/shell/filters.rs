@@ -9,6 +9,8 @@ mod sed;
 
 use super::word::{self, Word};
 
+pub use sed::files_read as files_of_sed;
+
 struct Filter {
     name: &'static str,
     /// Letters of flags that may be clustered, such as `-rn`.

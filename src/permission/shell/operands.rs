@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::Fault;
 use super::deny::runs_input;
 use super::directories::WorkingDirectories;
+use super::filters::files_of_sed;
 use super::operand::{Operand, parts};
 use super::programs::{self, Program, runs_words_from};
 use super::reach::{Checked, Reach};
@@ -242,6 +243,7 @@ impl Reach<'_> {
             Program::Moves | Program::Copies { .. } | Program::Links => {
                 self.placed(program, arguments)
             }
+            Program::Sed if files_of_sed(arguments).is_some() => Ok(()),
             Program::Sed => {
                 arguments
                     .iter()

@@ -9,7 +9,7 @@ mod programs;
 mod search;
 mod words;
 
-pub use needs::Obstacle;
+pub use needs::{Obstacle, Wanted};
 pub use opens::opens;
 pub use programs::is_known as is_known_program;
-pub use search::{Wanted, entries_for};
+pub use search::entries_for;

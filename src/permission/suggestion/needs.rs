@@ -27,6 +27,18 @@ pub enum Obstacle {
     TooWide,
 }
 
+/// A call for which entries are wanted.
+pub struct Wanted<'a> {
+    /// The call.
+    pub call: Call<'a>,
+    /// What authors call its tool, if it is neither the host's nor ours.
+    pub tool: &'a str,
+    /// Where it is decided.
+    pub places: &'a Places,
+    /// Names the skill's own directory in an entry, as its author would write it.
+    pub skill_dir: &'a str,
+}
+
 /// What a decision leaves open.
 pub enum Need {
     /// Nothing: the call passes.
@@ -69,7 +81,8 @@ pub fn lacks_entry(decision: &Decision) -> bool {
 ///
 /// # Errors
 /// Why no entry should be proposed.
-pub fn of(call: &Call, decision: &Decision, places: &Places) -> Result<Need, Obstacle> {
+pub fn of(wanted: &Wanted, decision: &Decision) -> Result<Need, Obstacle> {
+    let (call, places) = (&wanted.call, wanted.places);
     let refusal = match &decision.outcome {
         Outcome::Warned(refusal) | Outcome::Blocked(refusal) => refusal,
         Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => return Ok(Need::Nothing),
@@ -98,7 +111,7 @@ pub fn of(call: &Call, decision: &Decision, places: &Places) -> Result<Need, Obs
     let sets = if is_shell {
         of_command(decision, places)?
     } else {
-        of_tool(call, places)
+        of_tool(wanted)
     };
     if sets.is_empty() {
         return Err(Obstacle::TooWide);
@@ -125,18 +138,19 @@ fn of_command(decision: &Decision, places: &Places) -> Result<Vec<Vec<String>>, 
     }
 }
 
-fn of_tool(call: &Call, places: &Places) -> Vec<Vec<String>> {
+fn of_tool(wanted: &Wanted) -> Vec<Vec<String>> {
+    let (call, places) = (&wanted.call, wanted.places);
     match call.ours {
         Some(OurTool::Skill { name, .. }) => return vec![vec![format!("Skill({name})")]],
         Some(_) => return Vec::new(),
         None => {}
     }
     let Some(tool) = tools::find(call.tool) else {
-        let is_tool = is_name(call.tool) && call.tool != "*" && !call.tool.contains('*');
+        let is_tool = is_name(wanted.tool) && !wanted.tool.contains('*');
         // Another client's name for a shell would grant the shell.
-        let named = Capability::named(call.tool);
-        return if is_tool && named.is_none() {
-            vec![vec![call.tool.to_owned()]]
+        let named = Capability::named(wanted.tool);
+        return if is_tool && named.is_none_or(|named| named == Capability::WebSearch) {
+            vec![vec![wanted.tool.to_owned()]]
         } else {
             Vec::new()
         };

@@ -1,23 +1,11 @@
 //! Finds the entries that let a call pass, by deciding about it again with each that might.
 
-use super::needs::{self, Need, Obstacle, lacks_entry, refused_at};
-use crate::permission::call::Call;
+use super::needs::{self, Need, Obstacle, Wanted, lacks_entry, refused_at};
 use crate::permission::decide::Decision;
-use crate::permission::places::Places;
 use crate::permission::rule::mistaken_grant;
 
 /// Parts of one call that entries are looked for: a command with more is left to a person.
 const PARTS: usize = 24;
-
-/// A call for which entries are wanted.
-pub struct Wanted<'a> {
-    /// The call.
-    pub call: Call<'a>,
-    /// Where it is decided.
-    pub places: &'a Places,
-    /// Names the skill's own directory in an entry, as its author would write it.
-    pub skill_dir: &'a str,
-}
 
 /// The entries that, besides those in `known`, let the call pass; empty if it passes without.
 /// `decide` decides about it with these entries added to the skill's own.
@@ -32,7 +20,7 @@ pub fn entries_for(
     let mut entries = known.to_vec();
     let mut decision = decide(&entries);
     for _ in 0..PARTS {
-        let sets = match needs::of(&wanted.call, &decision, wanted.places)? {
+        let sets = match needs::of(wanted, &decision)? {
             Need::Nothing => return Ok(entries.split_off(known.len())),
             Need::Entries(sets) => sets,
         };
@@ -67,6 +55,7 @@ mod tests {
     use super::*;
     use crate::host::tools;
     use crate::permission::Restriction;
+    use crate::permission::call::Call;
     use crate::permission::decide::decide;
     use crate::permission::path::fake::Links;
     use crate::permission::scene::scene;
@@ -93,6 +82,7 @@ mod tests {
         scene.scoped(|scope| {
             let wanted = Wanted {
                 call,
+                tool,
                 places: scope.places,
                 skill_dir: "/skills/s",
             };

@@ -9,8 +9,10 @@ mod confine;
 mod event;
 mod find;
 mod judge;
+mod origin;
 mod own;
 mod run;
 mod translate;
 
+pub use own::is_typed_into;
 pub use run::run;

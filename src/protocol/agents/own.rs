@@ -4,6 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::translate::OurCall;
+use crate::host::Agent;
 use crate::host::agent::table::Table;
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
@@ -203,6 +204,12 @@ fn linked(root: &Path, real: &Path) -> Option<PathBuf> {
         let below = below.and_then(|dir| real.strip_prefix(dir).ok().map(Path::to_owned));
         below.is_some_and(|below| below.starts_with("scripts") || below == Path::new("SKILL.md"))
     })
+}
+
+/// Whether the agent could type into what a command starts without another call of a hook.
+pub fn is_typed_into(agent: Agent, command: &str) -> bool {
+    let table = agent.table();
+    table.types_unseen && takes_typing(table, command).is_some()
 }
 
 /// The program in a command that a person could then type commands into.

@@ -13,7 +13,7 @@ use crate::shell_tables::{GRANTED, HOSTILE};
 use super::{Form, World};
 use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
 
-static FORMS: [&Form; 8] = [
+pub static FORMS: [&Form; 8] = [
     &claude_code::FORM,
     &codex::FORM,
     &copilot::FORM,
@@ -24,7 +24,7 @@ static FORMS: [&Form; 8] = [
     &qwen_code::FORM,
 ];
 
-fn worlds() -> impl Iterator<Item = World> {
+pub fn worlds() -> impl Iterator<Item = World> {
     FORMS.iter().map(|form| World::of(form))
 }
 
@@ -314,12 +314,7 @@ fn added_entries_and_suggestions_hold_in_every_agent() {
         assert!(log.contains("the configuration: Bash(npx:*)"), "{agent}");
         assert!(log.contains(r#""event":"activate""#), "{agent}: {log}");
         assert!(world.run("make test").is_denied(), "{agent}");
-        let mut suggest = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
-        suggest.args(["suggest", "--json", "pdf"]);
-        suggest.env_clear().env("HOME", world.home());
-        suggest.env("AGENT_SKILLS_HOME", world.data());
-        let output = suggest.current_dir(world.project()).output().unwrap();
-        let found = String::from_utf8(output.stdout).unwrap();
+        let found = world.person(&["suggest", "--json", "pdf"]);
         assert!(found.contains("Bash(make test:*)"), "{agent}: {found}");
     }
 }

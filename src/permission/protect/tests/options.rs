@@ -27,6 +27,9 @@ fn a_word_may_become_an_option() {
         "find -- .claude/skills -delete",
         "find -f .claude/skills -delete",
         "find sub -name x -exec ls {} + -o -delete .claude",
+        "sed -n p .claude/skills/a -i",
+        "sed -n p .claude/skills/a $x",
+        "sed -n p .claude/skills/a --in-place",
     ]);
     for command in [
         "for d in -delete; do find . \"$d\"; done",

@@ -43,6 +43,8 @@ fn what_has_nothing_to_do_with_them_passes() {
         "pytest .",
         "python3 /skills/s/scripts/x.py in.pdf out.pdf",
         "cat /skills/s/SKILL.md ~/.chibi/x",
+        "sed -n 1,200p /skills/s/SKILL.md ~/.chibi/x",
+        "sed -n '/a/p' .claude/skills/x/SKILL.md",
         "ls -la ~/.chibi .claude/skills",
         "grep -r x .claude/skills",
         "sed -i s/a/b/ src/x",

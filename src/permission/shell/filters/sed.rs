@@ -5,6 +5,11 @@ use crate::permission::shell::word::Word;
 
 /// Whether these arguments make `sed` a filter: `[-n] [-E] [-e] SCRIPT`.
 pub fn is_filter(arguments: &[Word]) -> bool {
+    files_read(arguments).is_some_and(<[Word]>::is_empty)
+}
+
+/// The files of a `sed` that does nothing but print them, changed or not; `None` if it may do more.
+pub fn files_read(arguments: &[Word]) -> Option<&[Word]> {
     let mut words = arguments;
     for option in ["-n", "-E", "-e"] {
         if let [first, after @ ..] = words
@@ -13,7 +18,10 @@ pub fn is_filter(arguments: &[Word]) -> bool {
             words = after;
         }
     }
-    matches!(words, [script] if script.fits(is_harmless))
+    // Options may also stand behind the files.
+    let is_file = |word: &Word| word.text().is_some_and(|text| !text.starts_with('-'));
+    let (script, files) = words.split_first()?;
+    (script.fits(is_harmless) && files.iter().all(is_file)).then_some(files)
 }
 
 /// Whether a script is a substitution, or one or two addresses with `p` or `d`.

@@ -1,0 +1,71 @@
+//! Where a call of an agent comes from: its directories, its session, and when the last one came.
+
+use super::event::Event;
+use crate::host::Agent;
+use crate::host::agent::Mode;
+use crate::host::agent::table::Started;
+use crate::run_context::{Calling, RunContext};
+use crate::session::{Session, SessionKey};
+use crate::sys::{Dir, EntryName, Env, warn};
+
+/// The context of a call, for as long as this process runs.
+pub fn leaked(env: Env, calling: Calling) -> &'static RunContext {
+    Box::leak(Box::new(RunContext::of_agent(env, calling)))
+}
+
+/// The context of the call: where it begins, and in which session.
+pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static RunContext {
+    let table = agent.table();
+    // A directory that a command changed to must not decide which project this is.
+    let (names, is_there) = match table.started {
+        Started::There(names) => (names, true),
+        Started::Told(names) => (names, false),
+    };
+    let set = names.iter().filter_map(|name| env.path(name));
+    let told = event.cwd.clone().filter(|_| !is_there);
+    let mut known = set.chain(told).filter(|path| path.is_absolute());
+    let begin = known.next().unwrap_or_else(|| env.cwd.clone());
+    let calling = Calling {
+        agent,
+        session: event.session.clone(),
+        mode,
+        plugins: Vec::new(),
+    };
+    let ctx = leaked(env.in_directory(begin, None), calling.clone());
+    // The session that started this subagent may be a subagent's as well.
+    match main_session(ctx, agent, event) {
+        Some(session) => leaked(ctx.env.clone(), Calling { session, ..calling }),
+        None => ctx,
+    }
+}
+
+/// The main agent's session, if the one that started this subagent is another's. Records to which the
+/// subagent's own belongs. An unreadable record refuses the call later.
+fn main_session(ctx: &RunContext, agent: Agent, event: &Event) -> Option<String> {
+    let own = event.own_session.as_deref()?;
+    let store = ctx.store();
+    let above = store.session(&ctx.session()).ok()?.main;
+    let main = above.as_deref().unwrap_or(&event.session);
+    let key = SessionKey::named(&format!("{agent}/{own}"));
+    let is_known = |session: Session| session.main.as_deref() == Some(main);
+    if !store.session(&key).is_ok_and(is_known)
+        && let Err(error) = store.belongs_to(&key, main)
+    {
+        warn(format_args!("{error}"));
+    }
+    above
+}
+
+/// Records when this agent last called: by the time of a file, which `hosts` and `doctor` show.
+pub fn note_seen(ctx: &RunContext, agent: Agent) {
+    const HOSTS: EntryName = EntryName::from_static("hosts");
+    let name = format!("{agent}.seen");
+    let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {
+        return;
+    };
+    // If this fails, it is only not known.
+    let dir = Dir::make_anchor(ctx.store().dir()).and_then(|dir| dir.make_dir(&HOSTS));
+    if let Ok(file) = dir.and_then(|dir| dir.append(&name, 0o600)) {
+        let _ = file.set_modified(std::time::SystemTime::now());
+    }
+}
