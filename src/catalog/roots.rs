@@ -11,7 +11,8 @@ impl RunContext {
     /// Every existing directory of skills, without duplicates, in search order: those of the agent
     /// that calls, else chibi's.
     pub fn roots(&self, config: &Config) -> Vec<Root> {
-        let skills = self.agent.as_ref().map(|it| &it.agent.table().skills);
+        let agent = self.agent.as_ref().map(|calling| calling.agent);
+        let skills = agent.map(|agent| &agent.table().skills);
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
@@ -31,11 +32,11 @@ impl RunContext {
             add(Layer::Enterprise, PathBuf::from(dir));
         }
         let personal = if config.claude_skills { 3 } else { 2 };
-        let home = self.env.home();
         let in_home = skills.map_or(&HOLDS[..personal], |skills| skills.personal);
-        let in_home = in_home
-            .iter()
-            .filter_map(|dir| Some(home.as_ref()?.join(dir)));
+        let in_home = in_home.iter().filter_map(|dir| match agent {
+            Some(agent) => agent.settings().home.place(&self.env, dir),
+            None => Some(self.env.home()?.join(dir)),
+        });
         for dir in in_home.filter(|dir| dir.exists()) {
             let is_projects = self.is_projects(&dir);
             add(

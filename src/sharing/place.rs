@@ -4,9 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::host::agent::Agent;
-use crate::host::agent::settings::Home;
 use crate::run_context::{RunContext, real};
-use crate::sys::{Base, Dir, EntryName, Env, files};
+use crate::sys::{Base, Dir, EntryName, files};
 
 /// The directory that agents have in common.
 const COMMON: &str = ".agents/skills";
@@ -129,14 +128,5 @@ fn paths(ctx: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
     }
     let home = agent.settings().home;
     let dirs = skills.personal.iter();
-    dirs.filter_map(|dir| of_user(&ctx.env, home, dir))
-        .collect()
-}
-
-/// A directory of this user, which a variable of the agent may have moved.
-fn of_user(env: &Env, home: Home, dir: &str) -> Option<PathBuf> {
-    match Path::new(dir).strip_prefix(home.below_home) {
-        Ok(below) => Some(home.directory(env)?.join(below)),
-        Err(_) => Some(env.home()?.join(dir)),
-    }
+    dirs.filter_map(|dir| home.place(&ctx.env, dir)).collect()
 }

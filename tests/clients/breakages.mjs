@@ -1,7 +1,17 @@
 // What a scenario does to a connected client behind its back, or as its user. Each gets the client's name, its place and
 // `ours`, which runs the program as a person would.
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const write = (path, text) => {
@@ -55,6 +65,23 @@ export const Own = async () => ({ "tool.execute.before": async () => { execSync(
     ),
 };
 
+/** The program runs, and reads what is written to descriptor 3. */
+const THROUGH_PIPE = `pipe=$(mktemp -u)
+mkfifo "$pipe"
+"$0.real" "$@" <"$pipe" &
+program=$!
+exec 3>"$pipe"
+rm "$pipe"
+`;
+
+/** Puts a script in the program's place; `$0.real` is the program. */
+const instead =
+  (script) =>
+  (_, { program }) => {
+    renameSync(program, `${program}.real`);
+    writeFileSync(program, `#!/bin/sh\n${script}`, { mode: 0o755 });
+  };
+
 export const breakages = {
   "own-hook": (name, place) => own[name](place, `touch '${place.project}/own-ran'`),
   remember: (_, place) => (place.before = configuration(place)),
@@ -69,6 +96,27 @@ export const breakages = {
     for (const [path] of state) writeFileSync(join(data(place), path), '{"sessions": [');
   },
   "no-program": (_, { program }) => rmSync(program),
+  // The data that the client hands over never end.
+  "endless-data": instead(THROUGH_PIPE + 'cat >&3\nwait "$program"\n'),
+  // The machine sleeps, or is too busy, once the program has begun.
+  "stopped-for-long": instead(
+    THROUGH_PIPE +
+      'sleep 0.5; kill -STOP "$program"; cat >&3; exec 3>&-; sleep 5; kill -CONT "$program"\nwait "$program"\n',
+  ),
+  // Nothing of ours runs at all.
+  "hangs-at-once": instead("exec sleep 40\n"),
+  // Another process keeps the lock of the state.
+  "held-lock": (_, place) => {
+    const lock = join(data(place), "state.lock");
+    if (!existsSync(lock)) throw new Error("there is no lock to hold");
+    place.held = spawn("flock", ["--no-fork", lock, "sleep", "60"], { stdio: "ignore" });
+    while (spawnSync("flock", ["--nonblock", lock, "true"]).status === 0);
+  },
+  "doctor-finds-it": (name, _, ours) => {
+    const { status, stdout } = ours.other("doctor");
+    const found = stdout.split("\n").some((line) => line.includes("FAIL") && line.includes(name));
+    if (status === 0 || !found) throw new Error(`doctor does not find it: ${stdout}`);
+  },
   "was-called": (name, place) => {
     if (!existsSync(join(data(place), "hosts", `${name}.seen`))) throw new Error("the hook was never called");
   },

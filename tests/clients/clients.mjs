@@ -49,6 +49,7 @@ export const clients = {
     skills: ".claude/skills",
     personal: ".claude/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool: `mcp__${server}__${tool}`, args }),
       shell: shell("Bash"),
       read: (path) => ({ tool: "Read", args: { file_path: path } }),
       write: (path, content) => ({ tool: "Write", args: { file_path: path, content } }),
@@ -93,6 +94,7 @@ multi_agent_v2 = true
     skills: ".agents/skills",
     personal: ".agents/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool, namespace: `mcp__${server}`, args }),
       shell: shell("exec_command", "cmd"),
       write: (path, content) => ({
         tool: "apply_patch",
@@ -124,6 +126,7 @@ multi_agent_v2 = true
     skills: ".github/skills",
     personal: ".copilot/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool: `${server}-${tool}`, args }),
       shell: shell("bash", "command", { description: "run" }),
       read: (path) => ({ tool: "view", args: { path } }),
       write: (path, content) => ({ tool: "create", args: { path, file_text: content } }),
@@ -160,6 +163,7 @@ multi_agent_v2 = true
     skills: ".gemini/skills",
     personal: ".gemini/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool: `mcp_${server}_${tool}`, args }),
       shell: shell("run_shell_command"),
       read: (path) => ({ tool: "read_file", args: { file_path: path } }),
       write: (path, content) => ({ tool: "write_file", args: { file_path: path, content } }),
@@ -187,6 +191,7 @@ multi_agent_v2 = true
     skills: ".qwen/skills",
     personal: ".qwen/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool: "tool_call", args: { name: `mcp__${server}__${tool}`, arguments: args } }),
       shell: shell("run_shell_command", "command", { description: "run", is_background: false }),
       read: (path) => ({ tool: "read_file", args: { file_path: path } }),
       write: (path, content) => ({ tool: "write_file", args: { file_path: path, content } }),
@@ -239,6 +244,7 @@ multi_agent_v2 = true
     skills: ".opencode/skills",
     personal: ".config/opencode/skills",
     tools: {
+      mcp: (server, tool, args) => ({ tool: `${server}_${tool}`, args }),
       shell: shell("bash", "command", { description: "run" }),
       read: (path) => ({ tool: "read", args: { filePath: path } }),
       write: (path, content) => ({ tool: "write", args: { filePath: path, content } }),

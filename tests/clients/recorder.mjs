@@ -1,21 +1,9 @@
 // A hook that keeps what it is handed and answers nothing, and how each client is told of it.
 
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 
-const here = dirname(fileURLToPath(import.meta.url));
-
-const merge = (path, more) => {
-  mkdirSync(dirname(path), { recursive: true });
-  let old = {};
-  try {
-    old = JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    // There is none yet.
-  }
-  writeFileSync(path, JSON.stringify({ ...old, ...more }, null, 2));
-};
+import { addServer, merge } from "./servers.mjs";
 
 const CLAUDE_EVENTS = [
   "PreToolUse",
@@ -38,14 +26,11 @@ const claudeShaped = (command, events) => ({
   ),
 });
 
-const stdio = { command: process.execPath, args: [join(here, "mcp.mjs")] };
-const servers = { mcpServers: { "agent-skills": stdio } };
-
-/** How the recorder and the MCP server are made known to each client. */
+/** How the recorder is made known to each client. */
 const connections = {
   "claude-code": ({ home, project }, hook) => {
     merge(join(home, ".claude/settings.json"), claudeShaped(hook, CLAUDE_EVENTS));
-    merge(join(home, ".claude.json"), { ...servers, projects: { [project]: { hasTrustDialogAccepted: true } } });
+    merge(join(home, ".claude.json"), { projects: { [project]: { hasTrustDialogAccepted: true } } });
   },
   codex: ({ home }, hook) => {
     merge(
@@ -55,15 +40,9 @@ const connections = {
         CLAUDE_EVENTS.filter((event) => !/Failure|Expansion/.test(event)),
       ),
     );
-    const config = join(home, ".codex/config.toml");
-    const server = `\n[mcp_servers.agent-skills]\ncommand = ${JSON.stringify(stdio.command)}\nargs = ${JSON.stringify(stdio.args)}\n`;
-    writeFileSync(config, readFileSync(config, "utf8") + server);
   },
   copilot: ({ home }, hook) => {
     merge(join(home, ".copilot/hooks/record.json"), { version: 1, ...claudeShaped(hook, CLAUDE_EVENTS) });
-    merge(join(home, ".copilot/mcp-config.json"), {
-      mcpServers: { "agent-skills": { type: "local", tools: ["*"], ...stdio } },
-    });
   },
   gemini: ({ home }, hook) => {
     const events = [
@@ -76,7 +55,6 @@ const connections = {
       "SessionEnd",
     ];
     merge(join(home, ".gemini/settings.json"), {
-      ...servers,
       hooks: Object.fromEntries(
         events.map((event) => [
           event,
@@ -86,11 +64,8 @@ const connections = {
     });
   },
   "qwen-code": ({ home }, hook) =>
-    merge(join(home, ".qwen/settings.json"), { ...servers, ...claudeShaped(hook, CLAUDE_EVENTS) }),
+    merge(join(home, ".qwen/settings.json"), claudeShaped(hook, CLAUDE_EVENTS)),
   opencode: ({ home, records }) => {
-    merge(join(home, ".config/opencode/opencode.json"), {
-      mcp: { "agent-skills": { type: "local", command: [stdio.command, ...stdio.args] } },
-    });
     mkdirSync(join(home, ".config/opencode/plugins"), { recursive: true });
     const names = [
       "tool.execute.before",
@@ -126,6 +101,7 @@ export function connect(name, place) {
   writeFileSync(script, `#!/bin/sh\nexec cat >"${place.records}/$(date +%s%N)-$$.json"\n`);
   chmodSync(script, 0o755);
   connections[name](place, script);
+  addServer(name, place, "agent-skills");
 }
 
 /** Everything that was kept, in order; a mark, which `mark` sets, is `undefined`. */

@@ -18,6 +18,7 @@ import { clients, version } from "./clients.mjs";
 import { model } from "./model.mjs";
 import { breakages } from "./breakages.mjs";
 import { cache, say, world } from "./run-client.mjs";
+import { addServer } from "./servers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? join(here, "../../target");
@@ -58,6 +59,7 @@ function turn(name, step, place) {
   const [[kind, value]] = Object.entries(step);
   if (kind === "text") return step;
   if (kind === "raw") return JSON.parse(JSON.stringify(value).replaceAll("PROJECT", place.project));
+  if (kind === "mcp") return client.tools.mcp(...value);
   const values = (Array.isArray(value) ? value : [value]).map((text) => text.replaceAll("PROJECT", place.project));
   // Without a tool for skills, one is used by reading it.
   if (kind === "skill" && !client.tools.skill) {
@@ -78,15 +80,19 @@ function skillFile(client, place, name) {
 const typed = (name, skill, words) =>
   name === "opencode" ? [words, { command: skill }] : [`${name === "codex" ? "$" : "/"}${skill} ${words}`, {}];
 
-/** Runs the program as a person would. */
-const ours =
-  (place) =>
-  (...args) => {
+/** Runs the program as a person would: that which is connected, or by `other` that which is built. */
+function ours(place) {
+  const run = (path, args) => {
     const env = { HOME: place.home, PATH: `${join(place.home, ".local/bin")}:${process.env.PATH}` };
-    const ran = spawnSync(place.program, args, { cwd: place.project, env, encoding: "utf8", input: "" });
+    return spawnSync(path, args, { cwd: place.project, env, encoding: "utf8", input: "" });
+  };
+  const connected = (...args) => {
+    const ran = run(place.program, args);
     if (ran.status !== 0) throw new Error(`agent-skills ${args.join(" ")}: ${ran.stderr || ran.stdout || ran.error}`);
     return ran.stdout;
   };
+  return Object.assign(connected, { other: (...args) => run(program, args) });
+}
 
 /** Writes a skill where the client looks: in the project, or as `where` says. */
 function writeSkill(client, place, name, { body = "Do it.", where = "project", ...fields }) {
@@ -118,6 +124,7 @@ function setUp(name, scenario, place) {
   write(join(place.home, ".local/share/agent-skills/config.toml"), "unattended = true\n");
   place.cwd = join(place.project, scenario.start ?? ".");
   client.setUp?.(place);
+  if (scenario.server) addServer(name, place, scenario.server);
   for (const [path, text] of Object.entries(scenario.files ?? {})) write(join(place.project, path), text);
   for (const [skill, fields] of Object.entries(scenario.skills ?? {})) writeSkill(client, place, skill, fields);
   // Skills of a project that nobody trusts are not offered.
@@ -168,6 +175,7 @@ async function run(name, scenario) {
   } catch (error) {
     wrong.push(String(error.message ?? error));
   } finally {
+    place.held?.kill("SIGKILL");
     server.close();
     server.closeAllConnections();
     if (process.env.KEEP) console.log(`kept ${place.root}`);

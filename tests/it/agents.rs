@@ -48,6 +48,7 @@ pub struct World {
     pub session: String,
     pub prompt: String,
     pub mode: Option<&'static str>,
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 /// An answer of the hook.
@@ -110,6 +111,7 @@ impl World {
             session: "s1".to_owned(),
             prompt: "p1".to_owned(),
             mode: None,
+            variables: Vec::new(),
         }
     }
 
@@ -142,6 +144,12 @@ impl World {
 
     pub fn config(self, text: &str) -> Self {
         self.file("home/.chibi/plugins/agent-skills/config.toml", text);
+        self
+    }
+
+    /// With a variable that the agent has and its hooks inherit.
+    pub fn with_variable(mut self, name: &'static str, path: PathBuf) -> Self {
+        self.variables.push((name, path));
         self
     }
 
@@ -189,6 +197,7 @@ impl World {
                 "AGENT_SKILLS_ENTERPRISE_DIR",
                 self.root.path().join("policy"),
             )
+            .envs(self.variables.iter().map(|(name, path)| (name, path)))
             .current_dir(self.project())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

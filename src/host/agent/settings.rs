@@ -2,7 +2,7 @@
 //! an entry in them. Only types and what follows from them; each agent's facts are in its file.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::table::Moment;
@@ -76,6 +76,17 @@ impl Home {
             });
         }
         Some(env.home()?.join(self.below_home))
+    }
+
+    /// Where a directory of this user is that is usually at `dir` below the home. A variable that
+    /// names a home, not the agent's own directory, moves each of them.
+    pub fn place(self, env: &Env, dir: &str) -> Option<PathBuf> {
+        let own = self.directory(env)?;
+        match Path::new(dir).strip_prefix(self.below_home) {
+            Ok(below) => Some(own.join(below)),
+            Err(_) if self.in_variable == self.below_home => Some(own.parent()?.join(dir)),
+            Err(_) => Some(env.home()?.join(dir)),
+        }
     }
 }
 

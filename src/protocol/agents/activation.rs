@@ -1,10 +1,11 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
 use super::answers::Verdict;
+use super::commands::unheld;
 use super::find::{Found, find, find_in};
 use super::judge::{Judge, Judged};
 use super::translate::OurCall;
@@ -18,7 +19,6 @@ use crate::run_context::{Calling, RunContext, real};
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, brief, commands_run};
 use crate::sys::text::quoted;
-use crate::sys::{files, limits};
 
 /// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,19 +57,14 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
     };
     let found = match found {
         Ok(Some(found)) => found,
-        Ok(None) => match command_file(ctx, calling, wanted.name) {
-            Some(file) if judge.mode().restricts() && asks_for_something(&file) => {
-                let why = format!(
-                    "it is a command, not a skill, and its list or its own commands cannot be held \
-                     to here: the user can make it a skill, as `.claude/skills/{}/SKILL.md` \
-                     instead of {}",
-                    quoted(wanted.name),
-                    file.display()
-                );
-                return refused(wanted, wanted.name, &why);
-            }
-            _ => return unknown(judge, wanted),
-        },
+        Ok(None) => {
+            let restricts = judge.mode().restricts();
+            let why = restricts.then(|| unheld(ctx, calling, wanted.name));
+            return match why.flatten() {
+                Some(why) => refused(wanted, wanted.name, &why),
+                None => unknown(judge, wanted),
+            };
+        }
         Err(error) if judge.mode().restricts() => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
@@ -100,42 +95,6 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
-}
-
-/// The file of a command that the agent's tool for skills, or typing, runs by this name.
-fn command_file(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
-    let skills = &calling.agent.table().skills;
-    let name = written.replace(':', "/");
-    let parts = Path::new(&name).components();
-    if !parts
-        .into_iter()
-        .all(|part| matches!(part, Component::Normal(_)))
-    {
-        return None;
-    }
-    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
-    let mut places = holders.chain(ctx.env.home()).flat_map(|holder| {
-        let commands = skills.commands.iter();
-        commands.map(move |dir| holder.join(dir))
-    });
-    places.find_map(|place| {
-        let file = place.join(format!("{name}.md"));
-        file.exists().then_some(file)
-    })
-}
-
-/// Whether a command's file has a list of tools, or commands that run as it is loaded. One that
-/// cannot be read may have them.
-fn asks_for_something(file: &Path) -> bool {
-    let Ok(bytes) = files::read_capped(file, limits::SKILL_FILE) else {
-        return true;
-    };
-    let dir = file.with_extension("");
-    let Ok(skill) = Skill::parse(&dir, file.to_owned(), &bytes) else {
-        return true;
-    };
-    let taken = snapshot(&skill, "");
-    taken.is_restricted() || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
 }
 
 /// Why the skill does not become active.
@@ -355,8 +314,7 @@ pub fn by_reading(
     calls: &[OurCall],
     prompt: Option<&str>,
 ) -> Option<Judged> {
-    let table = calling.agent.table();
-    let read = |call| super::own::skills_read(ctx, table, call);
+    let read = |call| super::own::skills_read(ctx, calling.agent, call);
     let active = ctx.active().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();

@@ -58,7 +58,7 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
                 return Ok(found);
             }
         }
-        return with(plugins_with(ctx, skills, Some(owner), name));
+        return with(plugins_with(ctx, calling, Some(owner), name));
     }
     if let Some(found) = with(Vec::new())? {
         return Ok(Some(found));
@@ -74,7 +74,7 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
     {
         return Ok(Some(found));
     }
-    with(plugins_with(ctx, skills, None, name))
+    with(plugins_with(ctx, calling, None, name))
 }
 
 /// The skill in a directory, as the agent finds it there.
@@ -177,27 +177,47 @@ fn nested_with(ctx: &RunContext, skills: &Skills, name: &str) -> Option<PathBuf>
     })
 }
 
-/// The directories of skills of the plugins that have one of this name; those of `plugin` if any is
-/// called so, else all.
+/// The directories of skills of the plugins that have one of this name.
 fn plugins_with(
     ctx: &RunContext,
-    skills: &Skills,
+    calling: &Calling,
     plugin: Option<&str>,
     name: &str,
 ) -> Vec<PathBuf> {
+    let has_it = |dir: &PathBuf| dir.join(name).join("SKILL.md").exists();
+    let usual = in_plugins(ctx, calling, plugin, &|dir| {
+        Some(dir.join("skills")).filter(has_it)
+    });
+    if !usual.is_empty() {
+        return usual;
+    }
+    // A plugin's manifest may name other directories.
+    in_plugins(ctx, calling, plugin, &|dir| {
+        Some(dir.to_owned()).filter(has_it)
+    })
+}
+
+/// What `look` finds in the directories of the agent's plugins: in those of `plugin` if anything is
+/// found in a directory called so, else in all.
+pub fn in_plugins(
+    ctx: &RunContext,
+    calling: &Calling,
+    plugin: Option<&str>,
+    look: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Vec<PathBuf> {
+    let home = calling.agent.settings().home;
     let mut all: Vec<PathBuf> = Vec::new();
-    for root in skills.plugins {
-        let root = ctx.env.home().unwrap_or_default().join(root);
+    for root in calling.agent.table().skills.plugins {
+        let Some(root) = home.place(&ctx.env, root) else {
+            continue;
+        };
         let _ = walk::<()>(&root, &[".git", "node_modules"], &mut |dir| {
-            let skills = dir.join("skills");
-            if skills.join(name).join("SKILL.md").exists() {
-                all.push(skills);
-            }
+            all.extend(look(dir));
             None
         });
     }
-    let named = |dir: &PathBuf| {
-        let mut parts = dir.components();
+    let named = |path: &PathBuf| {
+        let mut parts = path.components();
         plugin.is_some_and(|plugin| parts.any(|part| part.as_os_str() == plugin))
     };
     if all.iter().any(named) {

@@ -5,6 +5,7 @@
 
 mod activation;
 mod answers;
+mod commands;
 mod confine;
 mod event;
 mod find;

@@ -110,7 +110,8 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs, as an
 /// agent without a tool for skills lets the model use one.
-pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathBuf> {
+pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
+    let table = agent.table();
     let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
     let files: Vec<PathBuf> = match call.tool.as_str() {
         "read_file" => text("path").map(PathBuf::from).into_iter().collect(),
@@ -165,11 +166,9 @@ pub fn skills_read(ctx: &RunContext, table: &Table, call: &OurCall) -> Vec<PathB
     };
     let skills = &table.skills;
     let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
-    let home = ctx.env.home();
-    roots.extend(
-        home.iter()
-            .flat_map(|home| skills.personal.iter().map(|dir| home.join(dir))),
-    );
+    let home = agent.settings().home;
+    let personal = skills.personal.iter();
+    roots.extend(personal.filter_map(|dir| home.place(&ctx.env, dir)));
     for holder in ctx.project_holders(&ctx.env.cwd) {
         roots.extend(skills.project.iter().map(|dir| holder.join(dir)));
     }

@@ -130,6 +130,34 @@ fn nested_and_plugin_skills_are_found() {
 }
 
 #[test]
+fn skills_are_found_where_a_variable_moved_the_agents_home() {
+    let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n";
+    for (form, file) in [
+        (&FORM, "moved/skills"),
+        (&FORM, "moved/plugins/cache/m/ops/1.0/skills"),
+        (&super::codex::FORM, "moved/skills"),
+        (&super::copilot::FORM, "moved/skills"),
+        (&super::gemini::FORM, "moved/.gemini/skills"),
+        (&super::gemini::FORM, "moved/.agents/skills"),
+        (&super::qwen_code::FORM, "moved/skills"),
+        (&super::opencode::FORM, "moved/opencode/skills"),
+    ] {
+        let world = World::of(form);
+        let variable = form.agent.settings().home.variable.unwrap();
+        let moved = world.project().with_file_name("moved");
+        let world = world.with_variable(variable, moved.clone());
+        let file = format!("{file}/pdf/SKILL.md");
+        world.file(&file, text);
+        let used = match form.skill {
+            "" => world.run(&format!("cat {}/skills/pdf/SKILL.md", moved.display())),
+            _ => world.activate("pdf"),
+        };
+        assert!(!used.is_denied(), "{file}: {used:?}");
+        assert!(world.run("touch evil").is_denied(), "{variable} {file}");
+    }
+}
+
+#[test]
 fn a_skill_that_ships_inside_the_agent_restricts_nothing() {
     let world = World::of(&FORM);
     assert!(world.activate("built-in").is_silent());
@@ -304,6 +332,37 @@ fn a_command_with_a_list_is_not_run_unheld() {
             "typed {name}"
         );
     }
+}
+
+#[test]
+fn a_plugins_command_is_treated_like_any_other() {
+    let list = "---\ndescription: d\nallowed-tools: Read\n---\nDo.\n";
+    let plugin = "home/.claude/plugins/cache/m/ops/1.0.0";
+    for (file, text, name, denied) in [
+        ("commands/ship.md", list, "ops:ship", true),
+        ("commands/ship.md", list, "ship", true),
+        ("commands/sub/ship.md", list, "ops:sub:ship", true),
+        ("commands/ship.md", "Look: !`id`\n", "ops:ship", true),
+        ("commands/ship.md", "Look.\n", "ops:ship", false),
+        // The plugin's manifest may name other places.
+        ("more/ship.md", list, "ops:ship", true),
+        ("more/ship.md", list, "ops:other", true),
+        ("commands/ship.md", list, "others:thing", false),
+        ("agents/ship.md", "Look.\n", "ship", false),
+    ] {
+        let world = World::of(&FORM);
+        world.file(&format!("{plugin}/{file}"), text);
+        assert_eq!(world.activate(name).is_denied(), denied, "{file} {name}");
+        let answer = world.hook(&typed(&world, name, ""));
+        assert_eq!(answer.is_denied(), denied, "typed {file} {name}");
+    }
+    let world = World::of(&FORM);
+    world.file(
+        &format!("{plugin}/more/pdf/SKILL.md"),
+        "---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n",
+    );
+    assert!(world.activate("ops:pdf").is_silent());
+    assert!(world.run("touch evil").is_denied());
 }
 
 #[test]

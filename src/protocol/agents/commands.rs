@@ -1,0 +1,97 @@
+//! Commands: texts beside skills that an agent's tool for skills, or typing, runs as well. They are
+//! no skills, so nothing can hold them to a list.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::find::in_plugins;
+use crate::run_context::{Calling, RunContext};
+use crate::session::snapshot;
+use crate::skill::{Skill, commands_run};
+use crate::sys::text::quoted;
+use crate::sys::{files, limits};
+
+/// Why the command of this name may not run: it has a list of tools, or commands that run as it is
+/// loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none.
+pub fn unheld(ctx: &RunContext, calling: &Calling, written: &str) -> Option<String> {
+    let dirs = calling.agent.table().skills.commands;
+    if dirs.is_empty() || !is_below(written) {
+        return None;
+    }
+    let asking = |file: &PathBuf| asks_for_something(file);
+    if let Some(file) = of_user(ctx, calling, written) {
+        return asking(&file).then(|| as_skill(written, &file));
+    }
+    let (plugin, name) = match written.split_once(':') {
+        Some((plugin, name)) => (Some(plugin), name),
+        None => (None, written),
+    };
+    let name = format!("{}.md", name.replace(':', "/"));
+    let is_file = |file: &PathBuf| file.exists();
+    let in_commands = |dir: &Path| Some(dir.join("commands").join(&name)).filter(is_file);
+    let mut found = in_plugins(ctx, calling, plugin, &in_commands);
+    if found.is_empty() {
+        // A plugin's manifest may name other directories.
+        found = in_plugins(ctx, calling, plugin, &|dir| {
+            Some(dir.join(&name)).filter(is_file)
+        });
+    }
+    if let Some(file) = found.iter().find(|file| asking(file)) {
+        return Some(as_skill(written, file));
+    }
+    let is_it = |dir: &Path| {
+        dir.file_name()
+            .is_some_and(|name| Some(name) == plugin.map(AsRef::as_ref))
+    };
+    let is_there = |dir: &Path| is_it(dir).then(|| dir.to_owned());
+    let is_unknown = found.is_empty() && !in_plugins(ctx, calling, plugin, &is_there).is_empty();
+    is_unknown.then(|| {
+        format!(
+            "its text was not found in the plugin `{}`, so it is not known what it may use: its \
+             author has to keep it in the plugin's `commands` or `skills`",
+            quoted(plugin.unwrap_or_default())
+        )
+    })
+}
+
+/// Whether a command's name leads to a file below the directory of commands.
+fn is_below(written: &str) -> bool {
+    let name = written.replace(':', "/");
+    let mut parts = Path::new(&name).components();
+    parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// The command's file in the project or the home.
+fn of_user(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
+    let dirs = calling.agent.table().skills.commands.iter();
+    let home = calling.agent.settings().home;
+    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
+    let in_project = holders.flat_map(|holder| dirs.clone().map(move |dir| holder.join(dir)));
+    let in_home = dirs.clone().filter_map(|dir| home.place(&ctx.env, dir));
+    let name = format!("{}.md", written.replace(':', "/"));
+    let mut files = in_project.chain(in_home).map(|place| place.join(&name));
+    files.find(|file| file.exists())
+}
+
+/// Whether a command's file has a list of tools, or commands that run as it is loaded. One that
+/// cannot be read may have them.
+fn asks_for_something(file: &Path) -> bool {
+    let Ok(bytes) = files::read_capped(file, limits::SKILL_FILE) else {
+        return true;
+    };
+    let dir = file.with_extension("");
+    let Ok(skill) = Skill::parse(&dir, file.to_owned(), &bytes) else {
+        return true;
+    };
+    let taken = snapshot(&skill, "");
+    taken.is_restricted() || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
+}
+
+fn as_skill(written: &str, file: &Path) -> String {
+    let name = written.rsplit(':').next().unwrap_or(written);
+    format!(
+        "it is a command, not a skill, and its list or its own commands cannot be held to here: \
+         make it a skill, `skills/{}/SKILL.md`, instead of {}",
+        quoted(name),
+        file.display()
+    )
+}
