@@ -48,6 +48,7 @@ export const clients = {
     ],
     skills: ".claude/skills",
     personal: ".claude/skills",
+    moved: { variable: "CLAUDE_CONFIG_DIR", below: "", from: ".claude" },
     tools: {
       mcp: (server, tool, args) => ({ tool: `mcp__${server}__${tool}`, args }),
       shell: shell("Bash"),
@@ -93,6 +94,7 @@ multi_agent_v2 = true
     ],
     skills: ".agents/skills",
     personal: ".agents/skills",
+    moved: { variable: "CODEX_HOME", below: "", from: ".codex" },
     tools: {
       mcp: (server, tool, args) => ({ tool, namespace: `mcp__${server}`, args }),
       shell: shell("exec_command", "cmd"),
@@ -125,6 +127,7 @@ multi_agent_v2 = true
     ],
     skills: ".github/skills",
     personal: ".copilot/skills",
+    moved: { variable: "COPILOT_HOME", below: "", from: ".copilot" },
     tools: {
       mcp: (server, tool, args) => ({ tool: `${server}-${tool}`, args }),
       shell: shell("bash", "command", { description: "run" }),
@@ -162,6 +165,7 @@ multi_agent_v2 = true
     ],
     skills: ".gemini/skills",
     personal: ".gemini/skills",
+    moved: { variable: "GEMINI_CLI_HOME", below: ".gemini", from: ".gemini" },
     tools: {
       mcp: (server, tool, args) => ({ tool: `mcp_${server}_${tool}`, args }),
       shell: shell("run_shell_command"),
@@ -190,6 +194,7 @@ multi_agent_v2 = true
     ],
     skills: ".qwen/skills",
     personal: ".qwen/skills",
+    moved: { variable: "QWEN_HOME", below: "", from: ".qwen" },
     tools: {
       mcp: (server, tool, args) => ({ tool: "tool_call", args: { name: `mcp__${server}__${tool}`, arguments: args } }),
       shell: shell("run_shell_command", "command", { description: "run", is_background: false }),
@@ -243,6 +248,7 @@ multi_agent_v2 = true
     ],
     skills: ".opencode/skills",
     personal: ".config/opencode/skills",
+    moved: { variable: "XDG_CONFIG_HOME", below: "opencode", from: ".config/opencode" },
     tools: {
       mcp: (server, tool, args) => ({ tool: `${server}_${tool}`, args }),
       shell: shell("bash", "command", { description: "run" }),

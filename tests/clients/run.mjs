@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -69,10 +70,11 @@ function turn(name, step, place) {
   return client.tools[kind]?.(...values);
 }
 
-/** A skill of the project, in whichever place it is. */
+/** A skill's file, in whichever place it is. */
 function skillFile(client, place, name) {
   const folder = join(place.project, client.skills);
-  const places = [join(folder, name), join(folder, "group", name)];
+  const moved = join(place.home, "moved", client.moved.below, "skills");
+  const places = [join(folder, name), join(folder, "group", name), join(moved, name)];
   return join(places.find(existsSync) ?? places[0], "SKILL.md");
 }
 
@@ -83,7 +85,7 @@ const typed = (name, skill, words) =>
 /** Runs the program as a person would: that which is connected, or by `other` that which is built. */
 function ours(place) {
   const run = (path, args) => {
-    const env = { HOME: place.home, PATH: `${join(place.home, ".local/bin")}:${process.env.PATH}` };
+    const env = { HOME: place.home, PATH: `${join(place.home, ".local/bin")}:${process.env.PATH}`, ...place.variables };
     return spawnSync(path, args, { cwd: place.project, env, encoding: "utf8", input: "" });
   };
   const connected = (...args) => {
@@ -104,11 +106,21 @@ function writeSkill(client, place, name, { body = "Do it.", where = "project", .
     group: join(project, "group"),
     home: join(place.home, client.personal),
     link: join(place.root, "elsewhere"),
+    moved: join(place.home, "moved", client.moved.below, "skills"),
   }[where];
   write(join(folder, name, "SKILL.md"), text);
   if (where !== "link") return;
   mkdirSync(project, { recursive: true });
   symlinkSync(join(folder, name), join(project, name));
+}
+
+/** A variable says where the client's directory is. */
+function move({ moved: { variable, below, from } }, place) {
+  const to = join(place.home, "moved", below);
+  mkdirSync(join(place.home, from), { recursive: true });
+  mkdirSync(dirname(to), { recursive: true });
+  renameSync(join(place.home, from), to);
+  place.variables = { [variable]: join(place.home, "moved") };
 }
 
 function setUp(name, scenario, place) {
@@ -124,6 +136,7 @@ function setUp(name, scenario, place) {
   write(join(place.home, ".local/share/agent-skills/config.toml"), "unattended = true\n");
   place.cwd = join(place.project, scenario.start ?? ".");
   client.setUp?.(place);
+  if (scenario.moved) move(client, place);
   if (scenario.server) addServer(name, place, scenario.server);
   for (const [path, text] of Object.entries(scenario.files ?? {})) write(join(place.project, path), text);
   for (const [skill, fields] of Object.entries(scenario.skills ?? {})) writeSkill(client, place, skill, fields);
@@ -155,7 +168,7 @@ async function run(name, scenario) {
       if (step.break) breakages[step.break](name, place, ours(place));
       else {
         const [prompt, more] = step.typed ? typed(name, step.typed, step.say) : [step.say, {}];
-        said.push(await say(name, place, prompt, { ...step, ...more }));
+        said.push(await say(name, place, prompt, { ...step, ...more, env: place.variables }));
       }
     }
     const isThere = (path) => existsSync(join(place.project, path));
