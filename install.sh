@@ -26,7 +26,8 @@ runs meanwhile is not disturbed.
   --completions    also let bash, zsh and fish complete its commands
   --man            also install the manual page
   --uninstall      disconnect agents, and remove the program, its link, and what it keeps for
-                   itself; your skills, their lockfile and your configuration stay
+                   itself; your skills, their lockfile and your configuration stay. A script can do
+                   it while no agent is at work
   --help           show this text
 
 Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are
@@ -116,7 +117,16 @@ done
 
 [ -n "$dir" ] || [ -n "${CHIBI_HOME:-}" ] || [ -n "${HOME:-}" ] ||
     fail "neither HOME nor CHIBI_HOME is set" "say where to install: ./install.sh --dir DIR"
+# Those of src/host/agent: a name that is none of them is refused before anything is installed.
+known="claude-code codex copilot gemini qwen-code opencode cursor droid"
 if [ -n "$agents" ]; then
+    names=$(printf '%s' "$agents" | tr -s ', ' ' ' | sed 's/^ //; s/ $//')
+    for agent in ${names:-none}; do
+        case " $known " in
+        *" $agent "*) ;;
+        *) fail "$agent is not an agent" "the agents are $(printf '%s' "$known" | sed 's/ /, /g')" ;;
+        esac
+    done
     [ -z "$dir$uninstall" ] || fail "--for chooses the place itself" "leave out --dir and --uninstall"
     [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no agent's configuration" "set HOME"
 fi
@@ -162,24 +172,27 @@ zsh_completion=$data/zsh/site-functions/_agent-skills
 fish_completion=${XDG_CONFIG_HOME:-${HOME:-}/.config}/fish/completions/agent-skills.fish
 manual=$data/man/man1/agent-skills.1
 
-# Takes this program out of the configuration of agents. Some block every call without it.
+# Takes this program out of the configuration of agents, some of which block every call without it:
+# out of all of them, or out of none and nothing is uninstalled.
 disconnect() {
+    connected=
     for record in "$dir"/hosts/*.json; do
         [ -f "$record" ] || continue
         name=${record##*/}
         path=$(sed -n 's/^ *"path": "\(.*\)",$/\1/p' "$record")
         case $name in
-        *-user-*)
-            agent=${name%-user-*}
-            AGENT_SKILLS_HOME=$dir "$file" hosts remove "$agent" --scope user --yes ||
-                fail "$agent is still connected" "in a terminal: $file hosts remove $agent"
-            ;;
+        *-user-*) connected="$connected ${name%-user-*}" ;;
         *)
             agent=${name%-*-*}
             [ ! -f "$path" ] || fail "$agent is still connected by $path" "there: $file hosts remove $agent"
             ;;
         esac
     done
+    [ -n "$connected" ] || return 0
+    # shellcheck disable=SC2086 # names of agents, without blanks
+    remove() { AGENT_SKILLS_HOME=$dir "$file" hosts remove $connected --scope user "$1"; }
+    { remove --dry-run >/dev/null && remove --yes; } ||
+        fail "still connected:$connected" "after that, or in a terminal: ./install.sh --uninstall"
 }
 
 if [ -n "$uninstall" ]; then
@@ -411,7 +424,7 @@ say
 if [ -n "$agents" ]; then
     unset AGENT_SKILLS_HOME AGENT_SKILLS_SESSION
     left=
-    for agent in $(printf '%s' "$agents" | tr ',' ' '); do
+    for agent in $names; do
         "$file" hosts add "$agent" --yes || left="$left $agent"
     done
     [ -z "$left" ] || fail "not connected:$left" "$program hosts add$left"

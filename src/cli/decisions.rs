@@ -25,6 +25,8 @@ pub enum Who {
     /// It removes a skill: a person, or the model's tool unless the skill restricts something or is
     /// always on.
     Remover,
+    /// It disconnects an agent: a person, or a script while no agent is at work.
+    Disconnector,
     /// A person.
     Person,
 }
@@ -165,17 +167,14 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Sources::Remove { names: _ },
         )
-        // It loosens, as does connecting with a mode that allows or only asks.
+        // A mode that allows, or only asks, loosens.
         | Verb::Hosts(Hosts {
             change:
-                Some(
-                    Connecting::Add {
-                        hosts: _,
-                        scope: _,
-                        mode: Some(Mode::Grant | Mode::Both | Mode::Ask),
-                    }
-                    | Connecting::Remove { hosts: _, scope: _ },
-                ),
+                Some(Connecting::Add {
+                    hosts: _,
+                    scope: _,
+                    mode: Some(Mode::Grant | Mode::Both | Mode::Ask),
+                }),
         })
         | Verb::Config(Config::Set { words: _ } | Config::Unset { key: _ } | Config::Edit)
         | Verb::Proposals(
@@ -185,6 +184,9 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Proposals::Reject { ids: _, reason: _ },
         ) => Decision::new(Who::Person),
+        Verb::Hosts(Hosts {
+            change: Some(Connecting::Remove { hosts: _, scope: _ }),
+        }) => Decision::new(Who::Disconnector),
         Verb::Update(Update {
             check: true, scope, ..
         })
@@ -349,6 +351,7 @@ mod tests {
                 "anyone" => Who::Anyone,
                 "an installer" => Who::Installer,
                 "a remover" => Who::Remover,
+                "a disconnector" => Who::Disconnector,
                 "a person" => Who::Person,
                 other => panic!("{other}"),
             };

@@ -9,11 +9,14 @@ use super::mending::may_mend;
 use super::model_install::model_may;
 use super::options::Common;
 use crate::catalog::Entry;
+use crate::connection::last_seen;
 use crate::error::{Error, Result};
+use crate::host::agent::Agent;
 use crate::protocol::ModelInstall;
 use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::one_line;
+use crate::sys::Moment;
 
 /// Allows the caller to run `verb`, whose words are `words`, or refuses.
 ///
@@ -41,12 +44,13 @@ pub fn may(
             Ok(())
         }
         // Nothing is decided by it, and it shows a user's own program what that user may read.
-        (Who::Person | Who::Remover, _)
+        (Who::Person | Who::Remover | Who::Disconnector, _)
             if common.dry_run && !is_by_host(ctx, caller) && !is_below_a_host(ctx, caller) =>
         {
             Ok(())
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &command),
+        (Who::Disconnector, _) => may_disconnect(ctx, caller, &command),
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         (Who::Installer, _) if !is_below_a_host(ctx, caller) => Ok(()),
         (Who::Installer, _) => match model_may(ctx, words) {
@@ -58,6 +62,43 @@ pub fn may(
             }
             ModelInstall::Refused(_) => Err(only_for_people(ctx, &command)),
         },
+    }
+}
+
+/// How long an agent counts as at work after it asked, in milliseconds: no agent lets a command run
+/// longer unless it is told to.
+const AT_WORK: u64 = 10 * 60 * 1000;
+
+/// Like [`decided_by_a_person`], but a script may do it too while no agent is at work: then it may be
+/// no model, and it takes away nothing that is in force.
+fn may_disconnect(ctx: &RunContext, caller: Caller, command: &str) -> Result<()> {
+    decided_by_a_person(ctx, caller, command).or_else(|refused| {
+        if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
+            return Err(refused);
+        }
+        let Some(why) = at_work(ctx) else {
+            return Ok(());
+        };
+        let text =
+            format!("only a person at a terminal can run `agent-skills {command}` now: {why}");
+        Err(Error::new(text).hint("run it in a terminal, or when no agent is at work"))
+    })
+}
+
+/// Which agent may be running this, if any.
+fn at_work(ctx: &RunContext) -> Option<String> {
+    let asked = Agent::ALL.into_iter().find(|agent| {
+        last_seen(ctx, *agent).is_some_and(|seen| Moment::now().since(seen) < AT_WORK)
+    });
+    if let Some(agent) = asked {
+        return Some(format!("{agent} asked less than ten minutes ago"));
+    }
+    match ctx.store().deactivate(None, true) {
+        Ok(active) => {
+            let first = active.first()?;
+            Some(format!("the skill `{}` is active", one_line(&first.skill)))
+        }
+        Err(error) => Some(error.to_string()),
     }
 }
 

@@ -4,12 +4,14 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use crate::Host;
 use crate::host::finish;
 use crate::policy_files::is_root;
+use crate::terminal::converse;
 
 /// Nobody, a user without rights, and their group.
 const USER: u32 = 65534;
@@ -149,4 +151,59 @@ fn where_only_others_are_connected_their_words_are_used() {
     symlink(EXE, host.plugin_dir().join("agent-skills")).unwrap();
     let shown = host.succeeds(&["show", &from]);
     assert!(shown.contains("shell_exec(git log:*)"), "{shown}");
+}
+
+#[test]
+fn a_script_disconnects_while_no_agent_is_at_work() {
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    let remove = ["hosts", "remove", "codex", "--yes"];
+    let refused = |why: &str| {
+        let dry = host.unattended(&["hosts", "remove", "codex", "--dry-run"]);
+        assert!(dry.stdout.contains("would disconnect"), "{dry:?}");
+        let ran = host.unattended(&remove);
+        assert!(ran.status == 1 && ran.stderr.contains(why), "{ran:?}");
+    };
+    host.succeeds(&["hosts", "add", "codex", "--yes"]);
+    let ran = host.unattended(&["hosts", "remove", "codex"]);
+    assert!(ran.stderr.contains("--yes` agrees"), "{ran:?}");
+    // An agent that has just asked may be the one that runs this.
+    let seen = host.plugin_dir().join("hosts/codex.seen");
+    fs::write(&seen, "").unwrap();
+    refused("codex asked less than ten minutes ago");
+    let file = fs::File::open(&seen).unwrap();
+    let past = SystemTime::now() - Duration::from_secs(11 * 60);
+    file.set_modified(past).unwrap();
+    // What restricts somebody's session is not taken away.
+    host.activates("careful");
+    refused("the skill `careful` is active");
+    host.succeeds(&["deactivate"]);
+    let ran = host.unattended(&remove);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!host.home().join(".codex").exists());
+}
+
+#[test]
+fn hosts_add_shows_what_it_writes_and_asks() {
+    let host = Host::stdin();
+    let file = host.home().join(".gemini/settings.json");
+    for (answer, status) in [("n\n", 1), ("\n", 1), ("y\n", 0)] {
+        let words = ["hosts", "add", "gemini"];
+        let (shown, code) = converse(host.command().args(words), answer);
+        assert_eq!((code, file.exists()), (status, status == 0), "{shown}");
+        let diff = format!("+++ {}", file.display());
+        let parts = [&diff, "hook gemini", "Connect gemini for you? [y/N]"];
+        assert!(parts.iter().all(|part| shown.contains(*part)), "{shown}");
+        let end = if status == 0 {
+            "connected gemini"
+        } else {
+            "you said no"
+        };
+        assert!(shown.contains(end), "{shown}");
+    }
+    let (shown, code) = converse(host.command().args(["hosts", "remove", "gemini"]), "y\n");
+    assert!(
+        code == 0 && shown.contains("Disconnect gemini for you?"),
+        "{shown}"
+    );
+    assert!(!file.exists());
 }

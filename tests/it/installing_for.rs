@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
+use agent_skills::host::agent::Agent;
 use serde_json::json;
 
 use crate::Host;
@@ -81,18 +82,47 @@ fn agents_are_connected_and_disconnected() {
         entries.contains(program(&host).to_str().unwrap()),
         "{entries}"
     );
-    // Without a terminal, only where the user has said that a script may disconnect.
-    let ran = script(&host, &["--uninstall"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("still connected"),
-        "{ran:?}"
-    );
-    assert!(settings.exists() && program(&host).exists());
-    fs::write(data(&host).join("config.toml"), "unattended = true\n").unwrap();
+    // A script disconnects all or none: not while one of them is at work, nor one that has a fault.
+    let hooks = host.home().join(".codex/hooks.json");
+    let seen = data(&host).join("hosts/codex.seen");
+    let whole = fs::read_to_string(&hooks).unwrap();
+    for (fault, why) in [(false, "asked less than"), (true, "not JSON")] {
+        let _ = if fault {
+            fs::remove_file(&seen).unwrap();
+            fs::write(&hooks, "{")
+        } else {
+            fs::write(&seen, "")
+        };
+        let ran = script(&host, &["--uninstall"]);
+        let said = |part| ran.stderr.contains(part);
+        assert!(
+            said(why) && said("still connected: claude-code codex"),
+            "{ran:?}"
+        );
+        assert!(ran.status == 1 && settings.exists() && program(&host).exists());
+    }
+    fs::write(&hooks, whole).unwrap();
     let ran = script(&host, &["--uninstall"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(!settings.exists() && !program(&host).exists());
-    assert!(data(&host).join("config.toml").exists() && !data(&host).join("hosts").exists());
+    assert!(!settings.exists() && !hooks.exists() && !program(&host).exists());
+    assert!(!data(&host).join("hosts").exists());
+}
+
+#[test]
+fn an_unknown_agent_is_refused_before_anything_is_done() {
+    let host = home();
+    for names in ["claude-code,gemni", "gemni", ",", "claude code"] {
+        let ran = script(&host, &["--for", names, "--program", EXE]);
+        let (error, hint) = ran.stderr.split_once("hint: ").unwrap();
+        assert!(
+            ran.status == 1 && error.contains("is not an agent"),
+            "{ran:?}"
+        );
+        let known = Agent::ALL.map(Agent::as_str).join(", ");
+        assert_eq!(hint, format!("the agents are {known}\n"));
+        assert!(!program(&host).exists() && !data(&host).exists());
+    }
+    assert!(!host.home().join(".claude").exists());
 }
 
 #[test]
