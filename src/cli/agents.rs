@@ -1,6 +1,5 @@
 //! What the commands for skills say and do about other agents: which of them find a skill.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -14,7 +13,7 @@ use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
 use crate::run_context::RunContext;
 use crate::script::find_program;
-use crate::sharing::{Fault, Link, Links, Outcome, Shared};
+use crate::sharing::{Fault, For, Link, Links, Outcome, Shared};
 use crate::skill::one_line;
 use crate::sys::EntryName;
 
@@ -128,27 +127,37 @@ fn share_one(
     if skill.status == Status::New && !common.dry_run {
         shared.begin(&directory)?;
     }
-    let done = shared.share(&directory, &name, agents, common.dry_run)?;
-    let mut text = String::new();
+    let done = shared.share(&directory, &name, (agents, For::Skill), common.dry_run)?;
     let would = if common.dry_run { "would be " } else { "" };
-    for (link, outcome) in done {
-        let (agents, path) = (joined(&link), one_line(&link.path.display().to_string()));
-        let _ = match outcome {
-            Outcome::Made => writeln!(text, "  {would}found by {agents}: {path}"),
-            Outcome::There => Ok(()),
-            Outcome::Foreign => writeln!(
-                text,
-                "  note: {agents} {} something else at {path}, which stays; move it away and install \
-                 the skill again",
-                if link.agents.len() == 1 {
-                    "finds"
-                } else {
-                    "find"
-                },
-            ),
-        };
+    Ok(done.iter().map(|it| line(it, would)).collect())
+}
+
+/// What became of a link, as a line; empty if it was there.
+pub fn line((link, outcome): &(Link, Outcome), would: &str) -> String {
+    let (agents, path) = (joined(link), one_line(&link.path.display().to_string()));
+    match outcome {
+        Outcome::Made => format!("  {would}found by {agents}: {path}\n"),
+        Outcome::There => String::new(),
+        Outcome::Foreign => format!(
+            "  note: {agents} {} something else at {path}, which stays; move it away and install the \
+             skill again\n",
+            if link.agents.len() == 1 {
+                "finds"
+            } else {
+                "find"
+            },
+        ),
     }
-    Ok(text)
+}
+
+/// The links that were removed, a line each.
+pub fn lines(removed: &[Link], dry_run: bool) -> String {
+    let would = if dry_run { "would be " } else { "" };
+    let each = removed.iter().map(|link| {
+        let path = one_line(&link.path.display().to_string());
+        format!("  {would}no longer found by {}: {path}\n", joined(link))
+    });
+    each.collect()
 }
 
 /// Removes the links to a skill that was removed, and says so.
@@ -158,12 +167,7 @@ pub fn withdraw(ctx: &RunContext, common: Common, layer: Layer, name: &Installed
         Ok(links) => links.unwrap_or_default(),
         Err(error) => return noted(&error),
     };
-    let would = if common.dry_run { "would be " } else { "" };
-    let each = withdrawn.iter().map(|link| {
-        let path = one_line(&link.path.display().to_string());
-        format!("  {would}no longer found by {}: {path}\n", joined(link))
-    });
-    each.collect()
+    lines(&withdrawn, common.dry_run)
 }
 
 /// Makes the links again that a skill had before it was removed, and says so.

@@ -9,4 +9,4 @@ mod shared;
 
 pub use all::Links;
 pub use place::Link;
-pub use shared::{Fault, Outcome, Shared};
+pub use shared::{Fault, For, Outcome, Shared};

@@ -17,6 +17,9 @@ pub struct Made {
     pub link: PathBuf,
     /// The directory of its skill.
     pub skill: PathBuf,
+    /// Whether it was made when an agent was connected, and goes with the connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_connection: bool,
 }
 
 /// The links that were made; an unreadable record counts as empty, since it decides nothing but what

@@ -32,6 +32,15 @@ pub enum Outcome {
     Foreign,
 }
 
+/// What a link is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum For {
+    /// A skill that is installed: it stays as long as that.
+    Skill,
+    /// An agent that is connected: it goes with the connection.
+    Connection,
+}
+
 /// A link that is not as it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -64,7 +73,7 @@ impl<'a> Shared<'a> {
         &self,
         skill: &EntryName,
         name: &EntryName,
-        agents: &[Agent],
+        (agents, made_for): (&[Agent], For),
         dry_run: bool,
     ) -> Result<Vec<(Link, Outcome)>> {
         let mut done = Vec::new();
@@ -83,14 +92,16 @@ impl<'a> Shared<'a> {
             done.push((link, outcome));
         }
         if !dry_run && !self.in_project {
-            let made = done
-                .iter()
-                .filter(|(_, outcome)| *outcome != Outcome::Foreign);
-            let made = made.map(|(link, _)| Made {
-                link: link.path.clone(),
-                skill: self.skills.join(skill.as_os_str()),
-            });
-            record::change(&self.ctx.dirs.plugin, |all| all.extend(made))?;
+            record::change(&self.ctx.dirs.plugin, |all| {
+                for (link, outcome) in &done {
+                    let made = Made {
+                        link: link.path.clone(),
+                        skill: self.skills.join(skill.as_os_str()),
+                        by_connection: made_for == For::Connection,
+                    };
+                    note(all, made, *outcome);
+                }
+            })?;
         }
         Ok(done)
     }
@@ -196,6 +207,41 @@ impl<'a> Shared<'a> {
         Ok(links)
     }
 
+    /// Removes the links by which `agent` finds skills since it was connected, but for those that one of
+    /// the connected `others` needs; returns which.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn disconnect(&self, agent: Agent, others: &[Agent], dry_run: bool) -> Result<Vec<Link>> {
+        let mut removed = Vec::new();
+        for made in record::read(&self.ctx.dirs.plugin) {
+            let is_here = made.by_connection && made.skill.parent() == Some(&self.skills);
+            let Some((place, name)) = self.place_of(&made.link).filter(|_| is_here) else {
+                continue;
+            };
+            let looks = |agent: &Agent| place.agents.contains(agent);
+            if !looks(&agent) || others.iter().any(looks) {
+                continue;
+            }
+            let is_ours = self.links_in(place).iter().any(|(link, _)| *link == name);
+            if is_ours {
+                removed.push(place.link(&name));
+            }
+            if !dry_run {
+                if is_ours {
+                    self.remove(&made.link)?;
+                }
+                self.forget(|other| *other != made)?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Whether this skill is there.
+    pub fn has(&self, skill: &EntryName) -> bool {
+        self.skills.join(skill.as_os_str()).is_dir()
+    }
+
     /// Makes the links again that the skill in the directory `skill` had before it was removed;
     /// returns which.
     ///
@@ -297,6 +343,20 @@ impl<'a> Shared<'a> {
                 let made = self.link(place, &skill, &name, false).map(drop);
                 made.map_err(|error| Error::io("link", &link.path, &error))
             }
+        }
+    }
+}
+
+/// Adds a link to the record. One that a person asked for stays when an agent is disconnected, whoever
+/// made it first.
+fn note(all: &mut Vec<Made>, made: Made, outcome: Outcome) {
+    let is_same = |other: &Made| other.link == made.link && other.skill == made.skill;
+    match (outcome, made.by_connection) {
+        (Outcome::Foreign, _) | (Outcome::There, true) => {}
+        (Outcome::Made, true) if all.iter().any(is_same) => {}
+        _ => {
+            all.retain(|other| !is_same(other));
+            all.push(made);
         }
     }
 }

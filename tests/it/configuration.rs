@@ -294,3 +294,23 @@ fn what_an_editor_leaves_is_saved_unless_it_is_wrong() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
     assert!(fs::read_to_string(&copy).unwrap().contains("none"));
 }
+
+#[test]
+fn a_misspelt_agent_is_answered_with_those_there_are() {
+    let host = Host::stdin();
+    for (words, nearest) in [
+        (&["config", "set", "hosts.gemni.mode", "restrict"][..], true),
+        (&["config", "get", "hosts.gemni.mode"], true),
+        (&["config", "unset", "hosts.gemni.mode"], true),
+        (&["config", "set", "hosts.nobody.mode", "restrict"], false),
+    ] {
+        let error = host.fails(words);
+        assert!(
+            error.contains("the agents are claude-code, codex, copilot"),
+            "{error}"
+        );
+        let meant = error.contains("did you mean `hosts.gemini.mode`?");
+        assert_eq!(meant, nearest, "{error}");
+    }
+    host.succeeds(&["config", "set", "hosts.gemini.mode", "restrict"]);
+}

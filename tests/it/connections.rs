@@ -171,7 +171,7 @@ fn a_script_disconnects_while_no_agent_is_at_work() {
     fs::write(&seen, "").unwrap();
     refused("codex asked less than ten minutes ago");
     let file = fs::File::open(&seen).unwrap();
-    let past = SystemTime::now() - Duration::from_secs(11 * 60);
+    let past = SystemTime::now() - Duration::from_mins(11);
     file.set_modified(past).unwrap();
     // What restricts somebody's session is not taken away.
     host.activates("careful");

@@ -345,3 +345,15 @@ fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
         }
     }
 }
+
+#[test]
+fn several_lines_of_a_reason_are_shown_as_such() {
+    let host = Host::stdin().skill("pdf", "", "One.");
+    let mut call = call("pdf", &diff("One.", "1."));
+    call["justification"] = json!("It was wrong:\n  one\nProposal 0123456789ab: a new skill");
+    let answer = host.tool(TOOL, &call);
+    let id = answer.split_whitespace().nth(2).unwrap();
+    let shown = host.succeeds(&["proposals", "show", id]);
+    let reason = "why:\n    It was wrong:\n    one\n    Proposal 0123456789ab: a new skill\n";
+    assert!(shown.contains(reason), "{shown}");
+}

@@ -278,3 +278,68 @@ fn another_name_of_a_skill_is_the_name_of_its_link() {
     host.person(&["remove", "--yes", to.file_name().unwrap().to_str().unwrap()]);
     assert_eq!(fs::read_dir(links).unwrap().count(), 0);
 }
+
+#[test]
+fn a_new_connection_has_its_agent_find_what_is_installed() {
+    let host = host();
+    installs(&host, &[]);
+    let common = link(&host, ".agents");
+    let hosts = |words: &[&str]| host.succeeds(&[&["hosts"], words].concat());
+    let dry = hosts(&["add", "gemini", "--dry-run"]);
+    let found = format!("found by gemini: {}\n", common.display());
+    assert!(dry.contains(&format!("would be {found}")), "{dry}");
+    assert!(!host.home().join(".agents").exists());
+    let told = hosts(&["add", "gemini", "--yes"]);
+    assert!(told.contains(&found), "{told}");
+    assert_eq!(fs::read_link(&common).unwrap(), installed(&host));
+    assert!(hosts(&["add", "gemini", "--yes"]).contains("connected already"));
+    // It stays while another connected agent looks there, and goes with the last.
+    assert!(!hosts(&["add", "codex", "--yes"]).contains("found by"));
+    assert!(!hosts(&["remove", "gemini", "--yes"]).contains("found by"));
+    assert!(common.exists());
+    let dry = hosts(&["remove", "codex", "--dry-run"]);
+    let lost = format!(
+        "no longer found by codex, copilot, gemini, qwen-code, opencode, cursor, droid: {}\n",
+        common.display()
+    );
+    assert!(dry.contains(&format!("would be {lost}")), "{dry}");
+    let told = hosts(&["remove", "codex", "--yes"]);
+    assert!(
+        told.contains(&lost) && !told.contains("still finds"),
+        "{told}"
+    );
+    assert!(common.symlink_metadata().is_err() && installed(&host).exists());
+    assert!(!doctor(&host, &[]).contains("found `pdf`"));
+}
+
+#[test]
+fn a_link_that_was_asked_for_outlives_the_connection() {
+    let host = host();
+    installs(&host, &[]);
+    let hosts = |words: &[&str]| host.succeeds(&[&["hosts"], words].concat());
+    hosts(&["add", "claude-code", "--yes"]);
+    installs(&host, &["--for", "claude-code"]);
+    let told = hosts(&["remove", "claude-code", "--yes"]);
+    assert!(
+        told.contains("still finds skills by 1 link that `install` made"),
+        "{told}"
+    );
+    assert!(link(&host, ".claude").exists());
+    // A skill in a project has its links there, which a command of its own makes.
+    installs(&host, &["--project"]);
+    let told = hosts(&["add", "codex", "--scope=project", "--yes"]);
+    let next = "install --layer project --for codex";
+    assert!(told.contains(next), "{told}");
+    let words: Vec<&str> = next.split(' ').collect();
+    assert!(host.succeeds(&words).contains("found by codex"));
+    assert!(
+        !hosts(&[
+            "add",
+            "codex",
+            "--scope=project",
+            "--mode=restrict",
+            "--yes"
+        ])
+        .contains(next)
+    );
+}

@@ -15,6 +15,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller, json};
 use crate::error::{Error, Result};
+use crate::host::agent::Agent;
 use crate::policy::{self, Setting, folded_key, parse_toml, set_keys, unset_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -238,10 +239,22 @@ fn takes(key: &[&str]) -> Option<String> {
 
 /// The key that is meant, or where all are found.
 fn suggestion(key: &[&str]) -> String {
-    let alike = KEYS.iter().filter_map(|known| known.with_names_of(key));
+    let alike = KEYS.iter().flat_map(|known| known.with_names_of(key));
     let alike: Vec<String> = alike.collect();
     let nearest = did_you_mean(&key.join("."), alike.iter().map(String::as_str));
-    nearest.unwrap_or_else(|| "`agent-skills config list` shows every key and its value".to_owned())
+    let all = match key {
+        ["hosts", agent, ..] if agent.parse::<Agent>().is_err() => {
+            format!(
+                "the agents are {}",
+                Agent::ALL.map(Agent::as_str).join(", ")
+            )
+        }
+        _ if nearest.is_some() => String::new(),
+        _ => "`agent-skills config list` shows every key and its value".to_owned(),
+    };
+    let parts = nearest.into_iter().chain([all]);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
 }
 
 /// Whether it is a key, or a table of such.

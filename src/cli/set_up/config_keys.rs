@@ -1,6 +1,11 @@
 //! What each key of the configuration takes and does, in a line for people
 //! (docs/configuration.md says more). What a value means is for the rooms that use it.
 
+use crate::host::agent::Agent;
+
+/// The part of a key's name that stands for an agent.
+const AGENT: &str = "AGENT";
+
 /// A key, with `NAME`, `AGENT` or `GLOB` for what the user chooses.
 #[derive(Debug)]
 pub struct Key {
@@ -17,21 +22,35 @@ impl Key {
     pub fn find(written: &[&str]) -> Option<&'static Self> {
         let is_meant = |key: &&Self| {
             let mut parts = key.name.split('.').zip(written);
-            let same = |(part, written): (&str, &&str)| part == *written || is_free(part);
+            let same = |(part, written): (&str, &&str)| match part {
+                AGENT => written.parse::<Agent>().is_ok(),
+                part => part == *written || is_free(part),
+            };
             key.name.split('.').count() == written.len() && parts.all(same)
         };
         KEYS.iter().find(is_meant)
     }
 
-    /// Its name, with the user's own names from `written` if it has such; `None` if they do not fit.
-    pub fn with_names_of(&self, written: &[&str]) -> Option<String> {
+    /// Its name, with the user's own names from `written` if it has such, or with that of each agent;
+    /// none if they do not fit.
+    pub fn with_names_of(&self, written: &[&str]) -> Vec<String> {
         let parts = self.name.split('.');
         if parts.clone().count() != written.len() {
-            return (!self.is_table()).then(|| self.name.to_owned());
+            let own = (!self.is_table()).then(|| self.name.to_owned());
+            return own.into_iter().collect();
         }
-        let filled = parts.zip(written);
-        let filled = filled.map(|(part, own)| if is_free(part) { *own } else { part });
-        Some(filled.collect::<Vec<_>>().join("."))
+        let with = |agent: Option<Agent>| {
+            let filled = parts.clone().zip(written).map(|(part, own)| match agent {
+                Some(agent) if part == AGENT => agent.as_str(),
+                _ if is_free(part) => own,
+                _ => part,
+            });
+            filled.collect::<Vec<_>>().join(".")
+        };
+        if self.name.split('.').any(|part| part == AGENT) {
+            return Agent::ALL.map(Some).map(with).to_vec();
+        }
+        vec![with(None)]
     }
 
     /// Whether it takes several values.
@@ -46,7 +65,7 @@ impl Key {
 }
 
 fn is_free(part: &str) -> bool {
-    matches!(part, "NAME" | "GLOB" | "AGENT")
+    matches!(part, "NAME" | "GLOB" | AGENT)
 }
 
 const fn key(name: &'static str, values: &'static str, about: &'static str) -> Key {
@@ -183,6 +202,8 @@ mod tests {
             Some("skills.NAME.sandbox")
         );
         assert_eq!(name(&["skills", "pdf"]), None);
+        assert_eq!(name(&["hosts", "codex", "mode"]), Some("hosts.AGENT.mode"));
+        assert_eq!(name(&["hosts", "codx", "mode"]), None);
         assert_eq!(name(&["scpe"]), None);
     }
 }

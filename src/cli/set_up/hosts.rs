@@ -4,6 +4,7 @@
 mod connect;
 mod plugin;
 mod rows;
+mod skills;
 
 use std::path::PathBuf;
 

@@ -131,7 +131,8 @@ fn show(ctx: &RunContext, proposal: &Proposal) -> String {
     text
 }
 
-/// The reason and the comments: a model's words, each on one line.
+/// The reason and the comments: a model's words. What has several lines is indented, so that none looks
+/// like one of ours.
 pub fn introduction(proposal: &Proposal) -> String {
     let what = match proposal.change {
         Change::Update { .. } => "a change to the skill",
@@ -147,7 +148,13 @@ pub fn introduction(proposal: &Proposal) -> String {
         context.unwrap_or_default()
     );
     let mut field = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label}: {}", one_line(value));
+        let lines = value.lines().map(one_line);
+        let lines: Vec<String> = lines.filter(|line| !line.trim().is_empty()).collect();
+        let _ = match lines.as_slice() {
+            [] => writeln!(text, "{label}: "),
+            [one] => writeln!(text, "{label}: {one}"),
+            several => writeln!(text, "{label}:\n    {}", several.join("\n    ")),
+        };
     };
     field("why", &proposal.justification);
     if let Some(evidence) = &proposal.evidence {

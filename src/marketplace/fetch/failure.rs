@@ -18,6 +18,8 @@ pub enum Class {
     NeedsAuthentication,
     /// The host cannot be reached.
     Unreachable,
+    /// It belongs to another user of this machine.
+    NotOwned,
     /// The repository has no such branch, tag or commit.
     NoSuchRef,
     /// The name means more than one thing in the repository.
@@ -72,7 +74,20 @@ impl Failure {
         let line = lines.clone().find(telling).or_else(|| lines.next_back());
         let line = line.unwrap_or("git failed and did not say why");
         let clean = brief(line, 300);
-        Self::new(classify(stderr), clean.trim_start_matches("fatal: "))
+        let failure = Self::new(classify(stderr), clean.trim_start_matches("fatal: "));
+        // Git prints the whole command that makes an exception.
+        let exception = stderr.lines().map(str::trim);
+        let mut exception = exception.filter(|line| line.starts_with(EXCEPTION));
+        match exception
+            .next()
+            .filter(|_| failure.class == Class::NotOwned)
+        {
+            Some(exception) => failure.hint(format!(
+                "git reads it once you have run `{}`; do that if you trust its owner",
+                brief(exception, 300)
+            )),
+            None => failure,
+        }
     }
 
     /// Classifies curl's exit status and standard error.
@@ -114,6 +129,10 @@ impl Class {
                  works without asking (a credential helper, or an ssh agent)"
             }
             Self::Unreachable => "check the network, the host's name and the proxy settings",
+            Self::NotOwned => {
+                "have git read it by `git config --global --add safe.directory DIR`, if you trust \
+                 its owner"
+            }
             Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
             Self::Redirected => {
                 "a policy lists the sources: give the address that it leads to (see it with curl -I)"
@@ -145,8 +164,12 @@ impl From<Error> for Failure {
     }
 }
 
+/// How git's advice about a repository of another user begins.
+const EXCEPTION: &str = "git config --global --add safe.directory ";
+
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 7] = [
+const MEANINGS: [(Class, &str); 8] = [
+    (Class::NotOwned, "dubious ownership"),
     (
         Class::DiskFull,
         "no space left on device|disk quota exceeded",
@@ -254,6 +277,21 @@ mod tests {
         ] {
             assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
         }
+    }
+
+    #[test]
+    fn a_repository_of_another_user_has_gits_own_advice() {
+        let stderr = "fatal: detected dubious ownership in repository at '/srv/x y/.git'\nTo add an \
+                      exception for this directory, call:\n\n\tgit config --global --add \
+                      safe.directory '/srv/x y/.git'\nfatal: Could not read from remote repository.";
+        let error = Error::from(Failure::from_stderr(stderr));
+        assert_eq!(
+            error.to_string(),
+            "detected dubious ownership in repository at '/srv/x y/.git'"
+        );
+        let hint = error.next_step().unwrap();
+        let command = "`git config --global --add safe.directory '/srv/x y/.git'`";
+        assert!(hint.contains(command), "{hint}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `hosts add` and `hosts remove`: what would change is shown and asked about.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
+use super::skills;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::options::{Common, Findings};
@@ -51,34 +51,38 @@ pub fn remove(
     outcomes.answer()
 }
 
-struct Connecting {
+struct Connecting<'a> {
+    ctx: &'a RunContext,
     places: Places,
-    data: PathBuf,
     connector: Connector,
     consenting: Consenting,
     dry_run: bool,
 }
 
-impl Connecting {
-    fn new(ctx: &RunContext, common: Common, caller: Caller) -> Self {
+impl<'a> Connecting<'a> {
+    fn new(ctx: &'a RunContext, common: Common, caller: Caller) -> Self {
         let places = Places::of(ctx);
         Self {
             connector: Connector::new(places.clone(), &ctx.dirs.plugin),
             places,
-            data: ctx.dirs.plugin.clone(),
+            ctx,
             consenting: Consenting::new(ctx, common.consent(Findings::default()), caller),
             dry_run: common.dry_run,
         }
     }
 
     fn found(&self, agent: Agent) -> Vec<Found> {
-        found(&self.places, &self.data, agent)
+        found(&self.places, &self.ctx.dirs.plugin, agent)
     }
 
     fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
         let change = self.connector.add(agent, scope, wanted)?;
         let path = one_line(&change.path().display().to_string());
-        if change.is_nothing() {
+        let links = match scope {
+            Scope::User => skills::unfound(self.ctx, agent)?,
+            Scope::Project | Scope::Managed => String::new(),
+        };
+        if change.is_nothing() && links.is_empty() {
             return Ok(format!("{agent} is connected already: `{path}`\n"));
         }
         let settings = agent.settings();
@@ -92,7 +96,7 @@ impl Connecting {
         for unseen in settings.unseen {
             let _ = writeln!(notes, "Note: {agent} tells no hook of {unseen}.");
         }
-        let shown = format!("{}{notes}", diff(&change));
+        let shown = format!("{}{links}{notes}", diff(&change));
         if self.dry_run {
             return Ok(format!(
                 "would connect {agent} for {}:\n{shown}",
@@ -128,6 +132,11 @@ impl Connecting {
         );
         if !self.consenting.asks() {
             said += &notes;
+        }
+        match scope {
+            Scope::User => said += &skills::find(self.ctx, agent)?,
+            Scope::Project => said += &skills::of_project(self.ctx, agent)?,
+            Scope::Managed => {}
         }
         if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
             let _ = writeln!(said, "Next: {trust}.");
@@ -166,7 +175,7 @@ impl Connecting {
             if !self.dry_run {
                 self.connector.forget(agent, scope)?;
             }
-            return Ok(String::new());
+            return self.lose(agent, scope, self.dry_run);
         };
         let path = one_line(&change.path().display().to_string());
         let how = if change.is_exact {
@@ -174,7 +183,8 @@ impl Connecting {
         } else {
             "only what `hosts add` wrote goes, since the file was changed after that"
         };
-        let shown = format!("{}{how}\n", diff(&change));
+        let links = self.lose(agent, scope, true)?;
+        let shown = format!("{}{how}\n{links}", diff(&change));
         if self.dry_run {
             let whom = whom(scope);
             return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
@@ -192,9 +202,21 @@ impl Connecting {
             .apply(&change)
             .map_err(|error| root(error, scope))?;
         let whom = whom(scope);
-        Ok(format!(
-            "disconnected {agent} for {whom}: `{path}`; {how}\n"
-        ))
+        let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
+        said += &self.lose(agent, scope, false)?;
+        if scope == Scope::User {
+            said += &skills::kept(self.ctx, agent);
+        }
+        Ok(said)
+    }
+
+    /// The links that go with the user's connection, unless an administrator connected the agent too.
+    fn lose(&self, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
+        let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
+        if scope != Scope::User || self.found(agent).iter().any(stays) {
+            return Ok(String::new());
+        }
+        skills::lose(self.ctx, agent, dry_run)
     }
 }
 
