@@ -29,14 +29,18 @@ export function world() {
   };
 }
 
-/** Says `prompt` to the client and waits for its end: `{code, output, ms}`. Nothing of our environment reaches it. */
-export function say(name, place, prompt, options = {}) {
+/** Says `prompt` to the client and waits for its end: `{code, output, ms}`. */
+export const say = (name, place, prompt, options = {}) =>
+  start(name, place, clients[name].args(prompt, options), options).ended;
+
+/** Starts the client: `{child, ended}`. Nothing of our environment reaches it, and it ends within the deadline. */
+export function start(name, place, args, { env = {}, stdin = "ignore" } = {}) {
   const client = clients[name];
   const [program, ...first] = client.program(cache);
   const started = Date.now();
-  const child = spawn(program, [...first, ...client.args(prompt, options)], {
+  const child = spawn(program, [...first, ...args], {
     cwd: place.cwd ?? place.project,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
     detached: true,
     env: {
       PATH: process.env.PATH,
@@ -46,7 +50,7 @@ export function say(name, place, prompt, options = {}) {
       TMPDIR: place.temporary,
       LANG: "C.UTF-8",
       ...client.env(place),
-      ...options.env,
+      ...env,
     },
   });
   let output = "";
@@ -59,7 +63,7 @@ export function say(name, place, prompt, options = {}) {
       // It has gone already.
     }
   };
-  return new Promise((resolve, reject) => {
+  const ended = new Promise((resolve, reject) => {
     const timer = setTimeout(end, DEADLINE_MS);
     child.on("error", reject);
     child.on("exit", (code, signal) => {
@@ -68,4 +72,5 @@ export function say(name, place, prompt, options = {}) {
       resolve({ code: code ?? signal, output, ms: Date.now() - started });
     });
   });
+  return { child, ended, end };
 }

@@ -19,6 +19,7 @@ import { clients, version } from "./clients.mjs";
 import { model } from "./model.mjs";
 import { breakages } from "./breakages.mjs";
 import { cache, say, world } from "./run-client.mjs";
+import { saySomebody } from "./person.mjs";
 import { addServer } from "./servers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -157,6 +158,7 @@ async function run(name, scenario) {
   const { server, port } = await model(scripts, (method, path, body) => requests.push({ method, path, body }));
   place.port = port;
   const wrong = (place.wrong = []);
+  place.asked = [];
   const said = [];
   try {
     setUp(name, scenario, place);
@@ -168,7 +170,8 @@ async function run(name, scenario) {
       if (step.break) breakages[step.break](name, place, ours(place));
       else {
         const [prompt, more] = step.typed ? typed(name, step.typed, step.say) : [step.say, {}];
-        said.push(await say(name, place, prompt, { ...step, ...more, env: place.variables }));
+        const speak = step.somebody ? saySomebody : say;
+        said.push(await speak(name, place, prompt, { ...step, ...more, env: place.variables }));
       }
     }
     const isThere = (path) => existsSync(join(place.project, path));
@@ -180,6 +183,9 @@ async function run(name, scenario) {
     }
     for (const path of (scenario.exists ?? []).filter((each) => !isThere(each))) wrong.push(`${path} is not there`);
     for (const path of forbidden.filter(isThere)) wrong.push(`${path} is there`);
+    const isAsked = (words) => place.asked.some((question) => question.includes(words));
+    for (const words of (scenario.asked ?? []).filter((each) => !isAsked(each))) wrong.push(`nobody was asked "${words}"`);
+    for (const words of (scenario.unasked ?? []).filter(isAsked)) wrong.push(`somebody was asked "${words}"`);
     // What the model was told, since the last request carries the whole conversation.
     const told = JSON.stringify(requests.at(-1)?.body ?? {}) + said.map(({ output }) => output).join("\n");
     for (const words of scenario.told ?? []) {

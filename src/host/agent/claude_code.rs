@@ -91,7 +91,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Always,
     reads_activate: false,
-    typed_sign: None,
+    typed: &[],
     types_unseen: false,
 };
 

@@ -3,7 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Called, Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -55,7 +56,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: true,
-    typed_sign: Some('$'),
+    typed: &[Called::Anywhere('$')],
     // `write_stdin` has no hook (openai/codex#20204).
     types_unseen: true,
 };

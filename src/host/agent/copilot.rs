@@ -5,7 +5,7 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+    Called, Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -77,7 +77,11 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
-    typed_sign: Some('/'),
+    // Where it knows the name it puts this in its place.
+    typed: &[
+        Called::First('/'),
+        Called::Between("The user explicitly invoked the \"/", "\" skill"),
+    ],
     types_unseen: false,
 };
 

@@ -4,7 +4,8 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Called, Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -73,7 +74,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: true,
-    typed_sign: Some('/'),
+    typed: &[Called::First('/')],
     types_unseen: false,
 };
 

@@ -75,7 +75,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
-    typed_sign: None,
+    typed: &[],
     types_unseen: false,
 };
 

@@ -95,7 +95,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Typed,
     reads_activate: false,
-    typed_sign: None,
+    typed: &[],
     types_unseen: false,
 };
 

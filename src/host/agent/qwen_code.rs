@@ -4,7 +4,7 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -14,7 +14,15 @@ pub(super) static TABLE: Table = Table {
         text: "submitted_prompt",
         ..claude_code::KEYS
     },
-    events: claude_code::EVENTS,
+    events: &[
+        ("PreToolUse", Moment::BeforeTool),
+        // It asks before that, and takes no grant there.
+        ("PermissionRequest", Moment::Asking),
+        ("PostToolUse", Moment::AfterTool),
+        ("UserPromptExpansion", Moment::Typed),
+        ("UserPromptSubmit", Moment::Prompt),
+        ("SessionEnd", Moment::End),
+    ],
     prompts: Prompts::ByIdentity,
     tools: &[
         tool(
@@ -63,7 +71,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
-    typed_sign: None,
+    typed: &[],
     types_unseen: false,
 };
 

@@ -188,7 +188,7 @@ impl Agent {
         let events = self.table().events.iter();
         let events = events.filter(|(name, _)| !settings.unregistered.contains(name));
         events.map(|(name, moment)| match moment {
-            Moment::BeforeTool => (*name, settings.gate),
+            Moment::BeforeTool | Moment::Asking => (*name, settings.gate),
             Moment::AfterTool => (*name, settings.after),
             _ => (*name, None),
         })

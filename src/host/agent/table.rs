@@ -32,8 +32,8 @@ pub struct Table {
     /// Whether it has no tool for skills: reading a `SKILL.md`, or running a script beside it,
     /// activates the skill.
     pub reads_activate: bool,
-    /// The sign before a skill's name in a prompt, if no event of its own tells that one was typed.
-    pub typed_sign: Option<char>,
+    /// How a prompt shows that a skill's name was typed, if no event of its own tells that.
+    pub typed: &'static [Called],
     /// Whether a program that it started can be typed into without another call of a hook.
     pub types_unseen: bool,
 }
@@ -70,6 +70,8 @@ pub struct Keys {
 pub enum Moment {
     /// A tool is about to run.
     BeforeTool,
+    /// The user is about to be asked about a tool, before [`Moment::BeforeTool`] comes.
+    Asking,
     /// A tool has run.
     AfterTool,
     /// The user typed a command's name, which is about to be expanded.
@@ -167,6 +169,17 @@ pub struct Own {
     pub machine: &'static [&'static str],
     /// What stands in a file with such rules.
     pub marks: &'static [&'static str],
+}
+
+/// How a prompt shows that its user called a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called {
+    /// By this sign before a name, anywhere.
+    Anywhere(char),
+    /// By this sign before a name, at the beginning.
+    First(char),
+    /// By a name between these texts of the agent's own, at the beginning.
+    Between(&'static str, &'static str),
 }
 
 /// Which skills have `` !`command` `` run when they become active.

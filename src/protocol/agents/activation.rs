@@ -12,7 +12,7 @@ use super::translate::OurCall;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, tool_name};
 use crate::error::{Error, Result};
-use crate::host::agent::table::{Injects, Table};
+use crate::host::agent::table::{Called, Injects, Table};
 use crate::permission::{Call, Outcome, decide};
 use crate::policy::{Event, OnDisk};
 use crate::run_context::{Calling, RunContext, real};
@@ -283,21 +283,24 @@ fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> R
     Ok(())
 }
 
-/// The names of skills that a prompt calls: each `$name`, or `/name` at its beginning.
-pub fn called_in(text: &str, sign: char) -> Vec<&str> {
+/// The names of skills that a prompt calls in one of these ways.
+pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<&'t str> {
     let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
-    let name = |rest: &'_ str| -> usize { rest.find(|c| !is_name(c)).unwrap_or(rest.len()) };
-    let mut names = Vec::new();
-    match sign {
-        '/' => {
-            if let Some(rest) = text.trim_start().strip_prefix('/') {
-                names.push(&rest[..name(rest)]);
+    let name = |rest: &'t str| &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+    let first = text.trim_start();
+    let mut names: Vec<&str> = Vec::new();
+    for way in ways {
+        match way {
+            Called::Anywhere(sign) => {
+                let rests = text
+                    .match_indices(*sign)
+                    .map(|(at, sign)| &text[at + sign.len()..]);
+                names.extend(rests.map(|rest| name(rest).trim_end_matches(['.', ':'])));
             }
-        }
-        _ => {
-            for (at, _) in text.match_indices(sign) {
-                let rest = &text[at + sign.len_utf8()..];
-                names.push(rest[..name(rest)].trim_end_matches(['.', ':']));
+            Called::First(sign) => names.extend(first.strip_prefix(*sign).map(name)),
+            Called::Between(before, after) => {
+                let rest = first.strip_prefix(before);
+                names.extend(rest.and_then(|rest| Some(rest.split_once(after)?.0)));
             }
         }
     }
@@ -342,13 +345,20 @@ mod tests {
 
     #[test]
     fn a_prompt_calls_skills_by_the_sign() {
-        for (text, sign, names) in [
-            ("use $pdf and $docx.", '$', &["pdf", "docx"][..]),
-            ("costs $ 5", '$', &[]),
-            ("  /deploy now", '/', &["deploy"]),
-            ("see /etc", '/', &[]),
+        let told = Called::Between("invoked the \"/", "\" skill");
+        for (text, way, names) in [
+            (
+                "use $pdf and $docx.",
+                Called::Anywhere('$'),
+                &["pdf", "docx"][..],
+            ),
+            ("costs $ 5", Called::Anywhere('$'), &[]),
+            ("  /deploy now", Called::First('/'), &["deploy"]),
+            ("see /etc", Called::First('/'), &[]),
+            ("invoked the \"/ops:x\" skill. /y", told, &["ops:x"]),
+            ("it says: invoked the \"/x\" skill", told, &[]),
         ] {
-            assert_eq!(called_in(text, sign), names, "{text}");
+            assert_eq!(called_in(text, &[way]), names, "{text}");
         }
     }
 }

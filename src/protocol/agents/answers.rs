@@ -40,6 +40,12 @@ pub fn answer(form: Form, event: &Event, verdict: Verdict) -> Response {
             json!({"decision": "block", "reason": reason})
         }
         (Form::Claude { .. }, Verdict::Asked(reason)) => decided("ask", reason),
+        (Form::Claude { .. }, Verdict::Allowed(_)) if event.moment == Moment::Asking => {
+            json!({"hookSpecificOutput": {
+                "hookEventName": event.name,
+                "decision": {"behavior": "allow"},
+            }})
+        }
         (Form::Claude { .. }, Verdict::Allowed(reason)) => decided("allow", reason),
         (Form::Claude { tells: true }, Verdict::Told(text)) => json!({"hookSpecificOutput": {
             "hookEventName": event.name,

@@ -59,7 +59,7 @@ impl Event {
             None => (own, None),
         };
         let used = match moment {
-            Moment::BeforeTool | Moment::AfterTool => Some(ToolUse {
+            Moment::BeforeTool | Moment::Asking | Moment::AfterTool => Some(ToolUse {
                 tool: data.text(keys.tool).ok_or("it names no tool")?,
                 arguments: data.take(keys.arguments).map_or(Value::Null, parsed),
             }),

@@ -82,6 +82,7 @@ fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
     };
     match event.moment {
         Moment::BeforeTool => call.before_tool(),
+        Moment::Asking => call.asking(),
         Moment::AfterTool => call.after_tool(),
         Moment::Typed => call.typed(),
         Moment::Prompt => call.prompt(),
@@ -170,6 +171,28 @@ impl Hook<'_> {
         }
     }
 
+    /// Whether the question can be spared. Everything else is judged before the tool runs.
+    fn asking(&self) -> Verdict {
+        let (ctx, table) = (self.ctx, self.agent.table());
+        let Some(used) = &self.event.used else {
+            return Verdict::Silent;
+        };
+        let is_skill = matches!(table.does(&used.tool), Some(Does::Skill(_)));
+        if is_skill || !mode(ctx, self.calling).grants() {
+            return Verdict::Silent;
+        }
+        let session = self.session();
+        let judge = Judge::new(ctx, self.calling, &session);
+        let mut spared = Verdict::Silent;
+        for call in translate(table, used, self.cwd()).unwrap_or_default() {
+            spared = judge.call(&used.tool, &call).0;
+            if !matches!(spared, Verdict::Allowed(_)) {
+                return Verdict::Silent;
+            }
+        }
+        spared
+    }
+
     fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {
         let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
         let name = [key, "skill", "name", "command"]
@@ -249,8 +272,7 @@ impl Hook<'_> {
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        let names = table.typed_sign.map(|sign| called_in(text, sign));
-        self.by_typing(&names.unwrap_or_default(), "")
+        self.by_typing(&called_in(text, table.typed), "")
     }
 
     /// Ends what the last prompt had active, if this event is a new one.

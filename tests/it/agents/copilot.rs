@@ -33,6 +33,15 @@ fn a_subagent_belongs_to_the_session_that_started_it() {
 }
 
 #[test]
+fn a_typed_name_activates_however_the_prompt_shows_it() {
+    for prompt in ["user-prompt-submit-typed", "user-prompt-submit-typed-known"] {
+        let world = World::of(&FORM).skill("probe", "allowed-tools: Read");
+        assert!(world.hook(&world.payload(prompt)).is_silent());
+        assert!(world.run("touch x").is_denied(), "{prompt}");
+    }
+}
+
+#[test]
 fn a_patch_as_text_names_its_files() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Edit(docs/**)");
     world.activate("pdf");

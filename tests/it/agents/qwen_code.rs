@@ -2,6 +2,8 @@
 
 use agent_skills::host::Agent;
 
+use serde_json::json;
+
 use super::{Form, World};
 
 pub static FORM: Form = Form {
@@ -53,4 +55,44 @@ fn an_empty_prompt_resets_no_damaged_record() {
     // The user's own does.
     world.hook(&world.payload("user-prompt-submit"));
     assert!(world.run("touch x").is_silent());
+}
+
+#[test]
+fn a_grant_answers_the_question_that_comes_before_the_hook() {
+    let list = "allowed-tools: Read, Bash(touch:*)";
+    let granted = json!({"hookSpecificOutput": {
+        "hookEventName": "PermissionRequest",
+        "decision": {"behavior": "allow"},
+    }});
+    for (mode, command, spared) in [
+        ("grant", "touch good", true),
+        ("both", "touch good", true),
+        ("grant", "rm good", false),
+        ("both", "touch good; rm good", false),
+        ("restrict", "touch good", false),
+    ] {
+        let world = World::of(&FORM).skill("probe", list).in_mode(mode);
+        let asks = |command: &str| {
+            let mut question = world.payload("permission-request-run-shell-command");
+            question["tool_input"]["command"] = json!(command);
+            world.hook(&question)
+        };
+        world.activate("probe");
+        assert!(asks(command).is_silent(), "{mode}: not yet active");
+        let mut used = world.payload("post-tool-use-skill");
+        used["tool_input"]["skill"] = json!("probe");
+        world.hook(&used);
+        let answer = asks(command);
+        assert_eq!(answer.status, 0, "{answer:?}");
+        if spared {
+            let said: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+            assert_eq!(said, granted, "{mode} {command}");
+        } else {
+            assert!(answer.is_silent(), "{mode} {command}: {answer:?}");
+        }
+        // The skill itself is the user's to allow.
+        let mut skill = world.payload("pre-tool-use-skill");
+        skill["hook_event_name"] = json!("PermissionRequest");
+        assert!(world.hook(&skill).is_silent());
+    }
 }
