@@ -224,6 +224,7 @@ fn of_verb(verb: &Verb) -> Decision {
             offline: _,
             sort: _,
             long: _,
+            sbom: _,
         })
         | Verb::ListInstalled(ListInstalled {
             sort: _,

@@ -1,8 +1,9 @@
 //! Getting skills: what a reference means (`reference`), reading places (`fetch`), finding and
 //! choosing skills there (`source`), scanning them (`scan`), staged and atomic changes (`install`),
-//! and what is installed (`lock`). It does not know hosts, sessions or terminals: it returns data
+//! what is installed (`lock`), and that as others read it (`bill`). It does not know hosts, sessions or terminals: it returns data
 //! and passes notes to a callback. Open `market.rs` first.
 
+mod bill;
 mod candidate;
 mod fetch;
 mod install;
@@ -18,6 +19,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use bill::{Bill, Content, Item};
 pub use candidate::Candidate;
 pub use fetch::{Commit, Permit};
 pub use install::{

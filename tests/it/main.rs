@@ -17,6 +17,7 @@ mod arguments;
 mod audit;
 mod audit_log;
 mod author;
+mod bills;
 mod choosing;
 mod closed;
 mod concurrency;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use crate::cli::look::bill::{Format, bill};
 use crate::cli::look::list_installed::{self, ListInstalled};
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Caller, Paint, Screen, json};
+use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::marketplace::{Listed, Market};
 use crate::run_context::RunContext;
@@ -34,18 +35,28 @@ pub struct List {
     /// Show descriptions, directories, sources and problems in full
     #[arg(long, short)]
     pub long: bool,
+    /// Print what is installed as a software bill, in JSON
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        conflicts_with_all = ["available", "offline", "sort", "long"]
+    )]
+    pub sbom: Option<Format>,
 }
 
 impl List {
     /// What is installed. For a host it is what can be installed, as it always was: the model's
     /// tool has another action for the former.
-    pub fn run(
-        &self,
-        ctx: &RunContext,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-    ) -> Result<String> {
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+        if let Some(format) = self.sbom {
+            // Clap overlooks a common option that stands before the verb.
+            if common.json {
+                let text = "error: `--json` and `--sbom` are two formats: leave one of them out\n";
+                return Err(Failure::Misused(text.to_owned()));
+            }
+            return Ok(bill(ctx, format)?);
+        }
         let Self { offline, long, .. } = *self;
         if self.available || offline || caller == Caller::Host {
             let sort = self.sort.map(Order::of_available).transpose()?;
@@ -54,7 +65,7 @@ impl List {
                 sort,
                 long,
             };
-            return available.run(ctx, common, screen);
+            return Ok(available.run(ctx, common, screen)?);
         }
         if screen.is_terminal() && !common.json {
             tell(format_args!(
@@ -62,7 +73,7 @@ impl List {
             ));
         }
         let sort = self.sort;
-        ListInstalled { sort, long }.run(ctx, common, screen)
+        Ok(ListInstalled { sort, long }.run(ctx, common, screen)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Looking at installed skills, and at what they and their scripts did.
 
 pub mod audit;
+pub mod bill;
 pub mod check;
 pub mod history;
 pub mod info;

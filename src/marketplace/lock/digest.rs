@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 use crate::skill::{Runner, has_bit};
 use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
 
+/// The mode of a link, which no file has.
+const LINK: u32 = 0;
+
 /// The digests of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digest {
@@ -36,6 +39,14 @@ impl Digest {
     /// # Errors
     /// When a file cannot be read, or there are more files than an install may have.
     pub fn read(dir: &Path) -> Result<Self> {
+        Self::read_each(dir, |_, _| {})
+    }
+
+    /// The same; `each` gets the path and the bytes of every file that is no link.
+    ///
+    /// # Errors
+    /// As [`Digest::read`].
+    pub fn read_each(dir: &Path, mut each: impl FnMut(&str, &[u8])) -> Result<Self> {
         let root = Dir::anchor(dir).map_err(|error| Error::io("read directory", dir, &error))?;
         let mut paths = Vec::new();
         collect(&root, Path::new(""), &mut paths)?;
@@ -57,6 +68,9 @@ impl Digest {
             let mark = if executable { "+x" } else { "" };
             let value = format!("{:x}{mark}", Sha256::digest(&content));
             let path = path.to_string_lossy().into_owned();
+            if mode != LINK {
+                each(&path, &content);
+            }
             digest.scripts.extend(can_run.then(|| path.clone()));
             files.push((path, value));
         }
@@ -89,7 +103,7 @@ fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, u32)> {
     let name = name.ok_or(io::ErrorKind::InvalidInput)?;
     if dir.kind(&name)? == Some(EntryKind::Link) {
         let target = dir.read_link(&name)?;
-        return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), 0));
+        return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), LINK));
     }
     let (file, metadata) = dir.open_file(&name)?;
     let mut content = Vec::new();

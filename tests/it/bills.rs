@@ -1,0 +1,364 @@
+//! `list --sbom`: the software bill of an installation, in both formats.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::archives::zip;
+use crate::market::{acme, skill};
+use crate::repository::Hub;
+use crate::server::Server;
+
+const FORMATS: [&str; 2] = ["cyclonedx", "spdx"];
+
+fn with(name: &str, more: &str) -> String {
+    skill(name).replace("\n---\nBody", &format!("\n{more}---\nBody"))
+}
+
+/// A host with a skill of every origin: of a repository, an archive, a directory, a link, by hand, in a
+/// project that is not trusted, and one that cannot be loaded.
+fn installation() -> (Host, Hub, Server) {
+    let (host, hub) = acme(Host::stdin());
+    host.succeeds(&["install", "acme/pdf", "--yes"]);
+    let server = Server::new(hub.dir());
+    let archive = [
+        ("SKILL.md", &*with("zipped", "license: LGPL-2.1+\n")),
+        ("run.sh*", "echo"),
+    ];
+    server.file("zipped.zip", zip(&archive));
+    let address = server.url("zipped.zip?token=geheim");
+    host.succeeds(&["install", "--yes", &address]);
+    let place = |path: &str, text: &str| {
+        let path = host.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    place(
+        "local/SKILL.md",
+        &with("local", "license: MIT OR Apache-2.0\n"),
+    );
+    place(
+        "copy/SKILL.md",
+        &with("copy", "license: Terms in LICENSE.txt\n"),
+    );
+    place(
+        ".agents/skills/hand/SKILL.md",
+        &with("hand", "version: 7\nlicense: mit\n"),
+    );
+    symlink("SKILL.md", host.home().join(".agents/skills/hand/link.md")).unwrap();
+    place(".agents/skills/bad/SKILL.md", "no frontmatter");
+    let dir = |name: &str| host.home().join(name).to_str().unwrap().to_owned();
+    host.succeeds(&["install", "--yes", &dir("local")]);
+    host.succeeds(&["link", "--yes", &dir("copy")]);
+    let project = host.project().join(".agents/skills/theirs");
+    fs::create_dir_all(&project).unwrap();
+    fs::write(project.join("SKILL.md"), with("theirs", "license: 0BSD\n")).unwrap();
+    fs::write(project.join("ignore-what-was-said"), "").unwrap();
+    (host, hub, server)
+}
+
+fn bill(host: &Host, format: &str) -> Value {
+    serde_json::from_str(&host.succeeds(&["list", "--sbom", format])).unwrap()
+}
+
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let mut items = list.as_array().unwrap().iter();
+    items
+        .find(|item| item["name"] == name)
+        .unwrap_or_else(|| panic!("{name}: {list:#}"))
+}
+
+fn property<'a>(component: &'a Value, name: &str) -> Option<&'a str> {
+    let name = format!("agent-skills:{name}");
+    let mut properties = component["properties"].as_array()?.iter();
+    properties.find(|one| one["name"] == name)?["value"].as_str()
+}
+
+/// A Python that validates bills; `None`, and a remark, without one.
+fn validator() -> Option<Command> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/validate");
+    for python in ["python3", "/usr/bin/python3"] {
+        let mut command = Command::new(python);
+        command.arg(&script);
+        let asked = Command::new(python)
+            .arg(&script)
+            .arg("--available")
+            .status();
+        if asked.is_ok_and(|status| status.success()) {
+            return Some(command);
+        }
+    }
+    println!("skipped: there is no python3 with jsonschema 4.18 or later");
+    None
+}
+
+/// The validator's line about each document.
+fn validated(documents: &[Value]) -> Option<Vec<String>> {
+    let mut validator = validator()?;
+    let dir = tempfile::tempdir().unwrap();
+    let written = documents.iter().enumerate().map(|(at, document)| {
+        let path = dir.path().join(at.to_string());
+        fs::write(&path, document.to_string()).unwrap();
+        path
+    });
+    let paths: Vec<PathBuf> = written.collect();
+    let output = validator.args(&paths).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<String> = stdout.lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), documents.len(), "{lines:?}");
+    Some(lines)
+}
+
+#[test]
+fn bills_are_valid_by_the_published_schemas() {
+    let (host, _hub, _server) = installation();
+    let empty = Host::stdin();
+    let bills: Vec<Value> = [&host, &empty]
+        .iter()
+        .flat_map(|host| FORMATS.map(|format| bill(host, format)))
+        .collect();
+    for line in validated(&bills).unwrap_or_default() {
+        assert!(line.ends_with(": valid"), "{line}");
+    }
+}
+
+#[test]
+fn what_a_schema_forbids_is_seen_by_the_validator() {
+    let (host, _hub, _server) = installation();
+    let [mut cyclonedx, spdx] = FORMATS.map(|format| bill(&host, format));
+    let hand = named(&cyclonedx["components"], "hand").clone();
+    cyclonedx["components"] = json!([hand]);
+    let mut broken = Vec::new();
+    for (document, place, value) in [
+        (&cyclonedx, "/bomFormat", json!("BOM")),
+        (&cyclonedx, "/serialNumber", json!("urn:uuid:1")),
+        (&cyclonedx, "/components/0/type", json!("skill")),
+        (
+            &cyclonedx,
+            "/components/0/licenses",
+            json!([{"license": {"id": "Apache 2"}}]),
+        ),
+        (
+            &cyclonedx,
+            "/components/0/components/0/hashes/0/content",
+            json!("0"),
+        ),
+        (&cyclonedx, "/metadata", json!({"skills": []})),
+        (&spdx, "/creationInfo", json!({"creators": ["Tool: x"]})),
+        (&spdx, "/packages/0/filesAnalyzed", json!("yes")),
+        (&spdx, "/packages/0/primaryPackagePurpose", json!("SKILL")),
+        (&spdx, "/files/0/checksums/0/algorithm", json!("SHA-256")),
+        (&spdx, "/relationships/0/relationshipType", json!("HAS")),
+    ] {
+        let mut document = document.clone();
+        let at = document.pointer_mut(place);
+        *at.unwrap_or_else(|| panic!("{place}")) = value;
+        broken.push(document);
+    }
+    for line in validated(&broken).unwrap_or_default() {
+        assert!(!line.ends_with(": valid"), "{line}");
+    }
+}
+
+#[test]
+fn each_skill_has_its_origin_version_licence_and_digests() {
+    let (host, _hub, server) = installation();
+    let bill = bill(&host, "cyclonedx");
+    let components = &bill["components"];
+    let info = host.json(&["info", "pdf", "--json"]);
+    let commit = info["commit"].as_str().unwrap();
+    let pdf = named(components, "pdf");
+    assert_eq!(pdf["version"], commit);
+    assert_eq!(
+        pdf["purl"],
+        format!("pkg:github/acme/skills@{commit}#skills/pdf")
+    );
+    assert_eq!(pdf["licenses"], Value::Null);
+    assert_eq!(
+        pdf["externalReferences"][0]["url"],
+        "https://github.com/acme/skills"
+    );
+    let lockfile = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let lockfile: Value = serde_json::from_str(&lockfile).unwrap();
+    let entry = named(&lockfile["skills"], "pdf");
+    assert_eq!(property(pdf, "digest"), entry["sha256"].as_str());
+    for (path, digest) in entry["files"].as_object().unwrap() {
+        let file = named(&pdf["components"], path);
+        let digest = digest.as_str().unwrap();
+        let bare = digest.strip_suffix("+x").unwrap_or(digest);
+        assert_eq!(file["hashes"], json!([{"alg": "SHA-256", "content": bare}]));
+        assert_eq!(property(file, "executable").is_some(), digest != bare);
+    }
+
+    let zipped = named(components, "zipped");
+    let reference = &zipped["externalReferences"][0];
+    assert_eq!(reference["url"], server.url("zipped.zip"));
+    assert_eq!(
+        reference["hashes"][0]["content"].as_str().unwrap().len(),
+        64
+    );
+    assert_eq!(zipped["licenses"][0]["license"]["id"], "LGPL-2.1+");
+    let local = named(components, "local");
+    assert_eq!(local["licenses"][0]["expression"], "MIT OR Apache-2.0");
+    assert_eq!(property(local, "source"), Some("~/local"));
+    let copy = named(components, "copy");
+    assert_eq!(
+        copy["licenses"][0]["license"]["name"],
+        "Terms in LICENSE.txt"
+    );
+    assert_eq!(property(copy, "linked-to"), Some("~/copy"));
+
+    let hand = named(components, "hand");
+    assert_eq!(hand["version"], "7");
+    assert_eq!(hand["bom-ref"], "~/.agents/skills/hand");
+    // A link has no bytes of its own to have a digest of.
+    assert_eq!(property(hand, "link"), Some("link.md"));
+    assert_eq!(hand["components"].as_array().unwrap().len(), 1);
+    let expected = [
+        ("pdf", "git"),
+        ("zipped", "archive"),
+        ("local", "local"),
+        ("copy", "link"),
+        ("hand", "none"),
+        ("bad", "none"),
+        ("theirs", "none"),
+    ];
+    for (name, origin) in expected {
+        assert_eq!(property(named(components, name), "origin"), Some(origin));
+    }
+    assert_eq!(components.as_array().unwrap().len(), expected.len());
+}
+
+#[test]
+fn spdx_says_the_same_and_refers_to_nothing_unknown() {
+    let (host, _hub, server) = installation();
+    let bill = bill(&host, "spdx");
+    let packages = bill["packages"].as_array().unwrap();
+    let ids = packages.iter().chain(bill["files"].as_array().unwrap());
+    let ids: Vec<&str> = ids.map(|one| one["SPDXID"].as_str().unwrap()).collect();
+    let known: BTreeSet<&str> = ids.iter().copied().chain(["SPDXRef-DOCUMENT"]).collect();
+    assert_eq!(known.len(), ids.len() + 1);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    assert!(ids.iter().all(|id| id.chars().all(is_plain)), "{ids:?}");
+    for relation in bill["relationships"].as_array().unwrap() {
+        for end in ["spdxElementId", "relatedSpdxElement"] {
+            assert!(
+                known.contains(relation[end].as_str().unwrap()),
+                "{relation}"
+            );
+        }
+    }
+    let license = |name: &str| {
+        let license = &named(&bill["packages"], name)["licenseDeclared"];
+        license.as_str().unwrap()
+    };
+    assert_eq!(license("hand"), "MIT");
+    assert_eq!(license("local"), "MIT OR Apache-2.0");
+    assert_eq!(license("pdf"), "NOASSERTION");
+    let text = &bill["hasExtractedLicensingInfos"][0];
+    assert_eq!(text["licenseId"], license("copy"));
+    assert_eq!(text["extractedText"], "Terms in LICENSE.txt");
+    let location = |name: &str| {
+        let package = named(&bill["packages"], name);
+        package["downloadLocation"].as_str().unwrap()
+    };
+    assert!(location("pdf").starts_with("git+https://github.com/acme/skills@"));
+    assert_eq!(location("zipped"), server.url("zipped.zip"));
+    assert_eq!(location("local"), "NOASSERTION");
+    assert_eq!(location("hand"), "NONE");
+    let theirs = named(&bill["packages"], "theirs");
+    assert_eq!(theirs["filesAnalyzed"], false);
+    let hand = &named(&bill["packages"], "hand")["packageVerificationCode"];
+    let left_out = &hand["packageVerificationCodeExcludedFiles"];
+    assert_eq!(*left_out, json!(["./link.md"]));
+}
+
+#[test]
+fn a_bill_has_neither_tokens_nor_what_is_not_trusted() {
+    let (host, _hub, _server) = installation();
+    for format in FORMATS {
+        let text = host.succeeds(&["list", "--sbom", format]);
+        for secret in ["geheim", "ignore-what-was-said", "0BSD"] {
+            assert!(!text.contains(secret), "{format}: {secret}");
+        }
+        // A model does not even learn its name.
+        let told = host.tool("agent-skills", &json!({"args": ["list", "--sbom", format]}));
+        assert!(
+            told.contains("\"hand\"") && !told.contains("theirs"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn the_same_installation_has_the_same_bill() {
+    let (host, _hub, _server) = installation();
+    for format in FORMATS {
+        let list = || host.succeeds(&["list", "--sbom", format]);
+        let before = list();
+        assert_eq!(list(), before);
+        let file = host.skills_dir().join("pdf/README.md");
+        fs::write(&file, "added").unwrap();
+        assert_ne!(list(), before);
+        fs::remove_file(file).unwrap();
+        assert_eq!(list(), before);
+    }
+    let epoch = |value: &str| {
+        let mut command = host.command();
+        command.env("SOURCE_DATE_EPOCH", value);
+        command.args(["list", "--sbom", "spdx"]).output().unwrap()
+    };
+    let bill: Value = serde_json::from_slice(&epoch("1700000000").stdout).unwrap();
+    assert_eq!(bill["creationInfo"]["created"], "2023-11-14T22:13:20Z");
+    let refused = epoch("yesterday");
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(told.contains("SOURCE_DATE_EPOCH is `yesterday`"), "{told}");
+}
+
+#[test]
+fn a_bill_names_who_signed_and_what_was_changed_since() {
+    let (host, _hub) = acme(Host::stdin());
+    host.succeeds(&["install", "acme/pdf", "--yes"]);
+    let path = host.plugin_dir().join("skills.lock.json");
+    let mut lockfile: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    lockfile["skills"][0]["signer"] = json!({
+        "principal": "ada@example.com", "key": "SHA256:abc", "kind": "ssh", "signed": "commit",
+        "evidence": "00",
+    });
+    fs::write(&path, lockfile.to_string()).unwrap();
+    fs::write(host.skills_dir().join("pdf/README.md"), "added").unwrap();
+    let components = &bill(&host, "cyclonedx")["components"];
+    let pdf = named(components, "pdf");
+    assert_eq!(property(pdf, "signer:principal"), Some("ada@example.com"));
+    assert_eq!(property(pdf, "signer:key"), Some("SHA256:abc"));
+    let was = lockfile["skills"][0]["sha256"].as_str();
+    assert_eq!(property(pdf, "installed-digest"), was);
+    assert_ne!(property(pdf, "digest"), was);
+    let spdx = host.succeeds(&["list", "--sbom", "spdx"]);
+    assert!(
+        spdx.contains("\"agent-skills:signer:key=SHA256:abc\""),
+        "{spdx}"
+    );
+}
+
+#[test]
+fn a_bill_is_no_list_and_no_other_json() {
+    let host = Host::stdin();
+    for words in [
+        &["list", "--sbom", "spdx", "--json"][..],
+        &["--json", "list", "--sbom", "spdx"],
+        &["list", "--sbom", "spdx", "--available"],
+        &["list", "--sbom", "spdx", "--sort", "name"],
+        &["list", "--sbom"],
+        &["list", "--sbom", "swid"],
+    ] {
+        let ran = host.person(words);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{words:?}: {ran:?}");
+    }
+}
