@@ -141,6 +141,9 @@ fn where_only_others_are_connected_their_words_are_used() {
     let all = [shown, installed, info];
     let chibi = |said: &&String| said.contains("chibi \"") || said.contains("shell_exec");
     assert_eq!(all.iter().find(chibi), None);
+    let (found, status) = checks(&host, "program");
+    assert!(found[0]["message"].to_string().contains("for other agents"));
+    assert_eq!(status, 0);
     // What chibi itself asks for has its names.
     host.hook("on_start", &serde_json::json!({}));
     let info = host.tool(

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::ask::ask;
 use super::check::Check;
+use crate::cli::agents::has_chibi;
 use crate::error::Error;
 use crate::run_context::{RunContext, real};
 use crate::sys::files;
@@ -25,7 +26,7 @@ const SHARE: &str = "to have one for all, move what is in it into chibi's, `./in
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    if ctx.dirs.is_without_chibi(&ctx.env) {
+    if !has_chibi(ctx) {
         return without_chibi(ctx);
     }
     of_plugin(ctx)

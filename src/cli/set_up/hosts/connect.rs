@@ -130,13 +130,13 @@ impl<'a> Connecting<'a> {
             "connected {agent} for {}: `{path}`; {outcome}\n",
             whom(scope)
         );
-        if !self.consenting.asks() {
-            said += &notes;
-        }
         match scope {
             Scope::User => said += &skills::find(self.ctx, agent)?,
             Scope::Project => said += &skills::of_project(self.ctx, agent)?,
             Scope::Managed => {}
+        }
+        if !self.consenting.asks() {
+            said += &notes;
         }
         if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
             let _ = writeln!(said, "Next: {trust}.");
