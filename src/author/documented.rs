@@ -4,9 +4,7 @@
 use std::path::Path;
 
 use super::markdown::{Block, Markdown, SHELLS, parts};
-use super::source::{Source, offset_in};
-use crate::skill::Listing;
-use crate::sys::{files, limits};
+use super::source::{Source, offset_in, other_texts};
 
 /// Commands of one skill that are collected; more say nothing new.
 const COMMANDS: usize = 1000;
@@ -40,19 +38,8 @@ pub fn documented(source: &Source, is_program: &dyn Fn(&str) -> bool) -> Vec<Doc
         (dir, is_program),
         &mut found,
     );
-    let mut left = limits::INSTALL_BYTES;
-    for resource in Listing::read(dir, limits::WALKED_FILES).resources {
-        let extension = resource.path.extension();
-        if !extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
-            continue;
-        }
-        let path = dir.join(&resource.path);
-        let Ok(bytes) = files::read_capped(&path, limits::SKILL_FILE.min(left)) else {
-            continue;
-        };
-        left -= bytes.len() as u64;
-        let text = String::from_utf8_lossy(&bytes);
-        let shown = resource.path.display().to_string();
+    for (path, text) in other_texts(dir) {
+        let shown = path.display().to_string();
         collect(&text, &shown, (dir, is_program), &mut found);
     }
     found.truncate(COMMANDS);

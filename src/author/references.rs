@@ -9,10 +9,9 @@ use percent_encoding::percent_decode_str;
 
 use super::finding::Finding;
 use super::markdown::Markdown;
-use super::source::{Source, offset_in, place};
-use crate::skill::{Listing, normal};
+use super::source::{Source, offset_in, other_texts, place};
+use crate::skill::normal;
 use crate::sys::text::has_any;
-use crate::sys::{files, limits};
 
 /// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;
@@ -40,25 +39,14 @@ pub fn lint(source: &Source) -> Vec<Finding> {
         whole: &source.text,
     };
     let mut found = own.lint(&Markdown::parse(source.body_text()), true);
-    let mut left = limits::INSTALL_BYTES;
-    for resource in Listing::read(dir, limits::WALKED_FILES).resources {
-        let extension = resource.path.extension();
-        if !extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
-            continue;
-        }
-        let path = dir.join(&resource.path);
-        let Ok(bytes) = files::read_capped(&path, limits::SKILL_FILE.min(left)) else {
-            continue;
-        };
-        left -= bytes.len() as u64;
-        let text = &String::from_utf8_lossy(&bytes);
+    for (path, text) in other_texts(dir) {
         let other = Text {
             dir,
-            within: resource.path.parent().unwrap_or(Path::new("")),
-            file: path.display().to_string(),
-            whole: text,
+            within: path.parent().unwrap_or(Path::new("")),
+            file: dir.join(&path).display().to_string(),
+            whole: &text,
         };
-        found.extend(other.lint(&Markdown::parse(text), false));
+        found.extend(other.lint(&Markdown::parse(&text), false));
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::skill::{Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
+use crate::skill::{Listing, Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
 use crate::sys::{EntryKind, files, limits};
 
 /// Directories without skills of the user's own.
@@ -70,6 +70,23 @@ impl Source {
     pub fn body_text(&self) -> &str {
         &self.text[self.body..]
     }
+}
+
+/// The skill's other Markdown files, with their texts: by path in the skill, as many as are read.
+pub fn other_texts(dir: &Path) -> impl Iterator<Item = (PathBuf, String)> {
+    let mut left = limits::INSTALL_BYTES;
+    let all = Listing::read(dir, limits::WALKED_FILES).resources;
+    all.into_iter().filter_map(move |resource| {
+        let extension = resource.path.extension()?;
+        if !extension.eq_ignore_ascii_case("md") {
+            return None;
+        }
+        let path = dir.join(&resource.path);
+        let bytes = files::read_capped(&path, limits::SKILL_FILE.min(left)).ok()?;
+        left -= bytes.len() as u64;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Some((resource.path, text))
+    })
 }
 
 /// The line and column, from 1, of an offset in a text.
