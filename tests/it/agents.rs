@@ -2,7 +2,7 @@
 //! agent, and what holds for all of them here.
 
 mod all;
-mod claude_code;
+pub mod claude_code;
 mod codex;
 mod copilot;
 mod cursor;

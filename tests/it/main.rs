@@ -50,6 +50,7 @@ mod host_process;
 mod hostile;
 mod hostile_project;
 mod hosts;
+mod idle;
 mod index;
 mod installing;
 mod installing_for;
