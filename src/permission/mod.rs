@@ -48,7 +48,7 @@ pub use decide::{
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use meant::Meant;
-pub use outline::Outline;
+pub use outline::{Outline, OutlineCommand};
 pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};

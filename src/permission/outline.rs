@@ -2,16 +2,27 @@
 //! nothing.
 
 use super::places::Places;
-use super::shell::{Readings, Simple, Step, Variables};
+use super::shell::{Input, Readings, Simple, Step, Variables};
 use super::steps::Steps;
 
 /// The commands of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// The words of each command; `None` for one that is not known before it runs.
-    pub commands: Vec<Vec<Option<String>>>,
+    /// Its commands.
+    pub commands: Vec<OutlineCommand>,
     /// Whether there is one command, of known words, without assignments and redirections.
     pub is_plain: bool,
+}
+
+/// A command of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineCommand {
+    /// Its words; `None` for one that is not known before it runs.
+    pub words: Vec<Option<String>>,
+    /// Its position in a pipeline.
+    pub stage: usize,
+    /// Whether its input is text of the command line, or a file that is no terminal.
+    pub has_input: bool,
 }
 
 impl Outline {
@@ -30,21 +41,51 @@ impl Outline {
             let words = simple.words.iter();
             words.map(|word| word.text().map(str::to_owned)).collect()
         };
-        let commands: Vec<Vec<Option<String>>> = reading.commands().map(words).collect();
+        let mut commands = Vec::new();
+        let mut from_file = false;
+        for step in &reading.steps {
+            match step {
+                Step::Redirect(redirect) if !redirect.writes => {
+                    from_file = redirect.target.text().is_some_and(is_no_terminal);
+                }
+                Step::Command(simple) => {
+                    commands.push(OutlineCommand {
+                        words: words(simple),
+                        stage: simple.stage,
+                        has_input: match simple.input {
+                            Input::Outer | Input::Unknown => false,
+                            Input::Text => true,
+                            Input::File => from_file,
+                        },
+                    });
+                    from_file = false;
+                }
+                _ => {}
+            }
+        }
         let mut all = reading.commands();
         let mut steps = reading.steps.iter();
         let is_plain = steps.all(|step| matches!(step, Step::Command(_) | Step::Join))
             && commands.len() == 1
             && all.all(|simple| simple.assignments.is_empty())
-            && commands.iter().flatten().all(Option::is_some);
+            && commands
+                .iter()
+                .flat_map(|one| &one.words)
+                .all(Option::is_some);
         Some(Self { commands, is_plain })
     }
 
     /// The words of the only command, if it is plain.
     pub fn plain(&self) -> Option<Vec<&str>> {
         let command = self.commands.first().filter(|_| self.is_plain)?;
-        command.iter().map(Option::as_deref).collect()
+        command.words.iter().map(Option::as_deref).collect()
     }
+}
+
+/// Whether a file from which a command reads is certainly no terminal and not what the shell reads.
+fn is_no_terminal(path: &str) -> bool {
+    let is_odd = ["/dev", "/proc", ".."].iter().any(|odd| path.contains(odd));
+    path == "/dev/null" || !is_odd
 }
 
 #[cfg(test)]
@@ -66,5 +107,26 @@ mod tests {
         }
         let outline = Outline::read("cd a && cat SKILL.md | wc -l", &Places::default()).unwrap();
         assert_eq!(outline.commands.len(), 3);
+    }
+
+    #[test]
+    fn input_from_a_terminal_is_none() {
+        for (text, has_input) in [
+            ("x", false),
+            ("x < f", true),
+            ("x < /dev/null > out", true),
+            ("x <<< a", true),
+            ("x <<E\na\nE", true),
+            ("x < /dev/tty", false),
+            ("x < /proc/self/fd/1", false),
+            ("x < f < /dev/stdin", false),
+            ("x < \"$f\"", false),
+            ("x < f <&1", false),
+            ("x 3< f", false),
+            ("x <> /dev/null", false),
+        ] {
+            let outline = Outline::read(text, &Places::default()).unwrap();
+            assert_eq!(outline.commands[0].has_input, has_input, "{text}");
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::host::{Agent, ours};
 use crate::permission::{Obstacle, is_known_program};
 use crate::policy::Line;
 use crate::protocol::ToolUse;
+use crate::protocol::agents::BY_TYPING;
 use crate::run_context::RunContext;
 use crate::skill::Skill;
 use crate::sys::Moment;
@@ -189,6 +190,9 @@ impl Calls {
             if texts.clone().any(is_marked) {
                 return leave_out(&mut self.left_out, why, 1, &example);
             }
+        }
+        if line.text("by") == BY_TYPING {
+            return leave_out(&mut self.left_out, Why::Typed, 1, &example);
         }
         relocate(
             tool,

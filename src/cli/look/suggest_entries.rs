@@ -17,7 +17,7 @@ use crate::permission::{
     Call, Decision, Enforce, OurTool, Outcome, Scope, Wanted, decide, entries_for, opens,
 };
 use crate::policy::{Config, OnDisk, Policies};
-use crate::protocol::agents::is_typed_into;
+use crate::protocol::agents::is_for_typing;
 use crate::run_context::{Calling, RunContext};
 use crate::session::Session;
 use crate::skill::Skill;
@@ -231,11 +231,11 @@ fn with<T>(
     Ok(then(&enforcement.scope(), &call))
 }
 
-/// Whether its agent could type into what the command starts, which no entry permits.
+/// Whether the command is there to be typed into by its agent, which no entry permits.
 fn is_typed(found: &Found) -> bool {
     let command = found.used.arguments.get("command").and_then(Value::as_str);
     let command = command.zip(found.agent);
-    command.is_some_and(|(command, agent)| is_typed_into(agent, command))
+    command.is_some_and(|(command, agent)| is_for_typing(agent, command))
 }
 
 fn passes(decision: &Decision) -> bool {

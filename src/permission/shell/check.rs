@@ -329,7 +329,7 @@ impl Checker<'_> {
         echoes
             || self.rules.pipe_filters()
                 && simple.stage > 0
-                && simple.input != Input::File
+                && simple.input < Input::File
                 && filters::is_filter(view.words)
     }
 }

@@ -48,7 +48,7 @@ pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;
 pub use readings::Readings;
 pub use redirected::{Touched, touched};
-pub use step::{Simple, Step};
+pub use step::{Input, Simple, Step};
 
 /// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]

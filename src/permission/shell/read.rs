@@ -310,9 +310,11 @@ impl Reader {
             return Err(Fault::unread(&first.raw));
         }
         let input = |node: &Node| match &node.kind {
-            NodeKind::HereDoc { .. } => Input::Text,
-            NodeKind::Redirect { op, .. } if op == "<<<" => Input::Text,
-            NodeKind::Redirect { op, .. } if op.starts_with('<') => Input::File,
+            NodeKind::HereDoc { fd: ..=0, .. } => Input::Text,
+            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<<<" => Input::Text,
+            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<" => Input::File,
+            NodeKind::HereDoc { .. } => Input::Unknown,
+            NodeKind::Redirect { op, .. } if op.starts_with('<') => Input::Unknown,
             _ => Input::Outer,
         };
         self.redirects(redirects)?;

@@ -68,6 +68,8 @@ pub enum Input {
     Text,
     /// From a file or substitution.
     File,
+    /// Perhaps from another descriptor.
+    Unknown,
 }
 
 /// An assignment.

@@ -106,7 +106,7 @@ fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
         .with("skill", name)
         .with("decision", "blocked")
         .with("by", "failed activation");
-    (Verdict::Denied(text), Some(event))
+    (Verdict::Denied(text.into()), Some(event))
 }
 
 /// What the model may use from now on, so that it does not learn it by refusals.

@@ -7,13 +7,31 @@ use super::event::Event;
 use crate::host::agent::table::{Form, Moment};
 use crate::protocol::Response;
 
+/// Why a call is denied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Why {
+    /// For the model, with what it may do instead.
+    pub model: String,
+    /// For the person, where the agent shows them a text of their own.
+    pub person: String,
+}
+
+impl From<String> for Why {
+    fn from(text: String) -> Self {
+        Self {
+            model: text.clone(),
+            person: text,
+        }
+    }
+}
+
 /// What is decided about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The agent goes on as it would without us.
     Silent,
     /// It is denied, for this reason.
-    Denied(String),
+    Denied(Why),
     /// The person is asked, with this reason.
     Asked(String),
     /// It is allowed without a question, for this reason.
@@ -35,9 +53,9 @@ pub fn answer(form: Form, event: &Event, verdict: Verdict) -> Response {
         }})
     };
     let answer = match (form, verdict) {
-        (Form::Claude { .. }, Verdict::Denied(reason)) if is_tools => decided("deny", reason),
-        (Form::Claude { .. }, Verdict::Denied(reason)) => {
-            json!({"decision": "block", "reason": reason})
+        (Form::Claude { .. }, Verdict::Denied(why)) if is_tools => decided("deny", why.model),
+        (Form::Claude { .. }, Verdict::Denied(why)) => {
+            json!({"decision": "block", "reason": why.model})
         }
         (Form::Claude { .. }, Verdict::Asked(reason)) => decided("ask", reason),
         (Form::Claude { .. }, Verdict::Allowed(_)) if event.moment == Moment::Asking => {
@@ -58,12 +76,12 @@ pub fn answer(form: Form, event: &Event, verdict: Verdict) -> Response {
         (Form::Decision, Verdict::With(arguments)) => {
             json!({"hookSpecificOutput": {"hookEventName": event.name, "tool_input": arguments}})
         }
-        (Form::Decision, Verdict::Denied(reason)) => json!({"decision": "deny", "reason": reason}),
-        (Form::Permission, Verdict::Denied(reason)) if is_tools => {
-            json!({"permission": "deny", "user_message": reason, "agent_message": reason})
+        (Form::Decision, Verdict::Denied(why)) => json!({"decision": "deny", "reason": why.model}),
+        (Form::Permission, Verdict::Denied(why)) if is_tools => {
+            json!({"permission": "deny", "user_message": why.person, "agent_message": why.model})
         }
-        (Form::Permission, Verdict::Denied(reason)) => {
-            json!({"continue": false, "user_message": reason})
+        (Form::Permission, Verdict::Denied(why)) => {
+            json!({"continue": false, "user_message": why.person})
         }
         (Form::Permission, Verdict::Asked(reason)) => {
             json!({"permission": "ask", "user_message": reason, "agent_message": reason})

@@ -27,6 +27,8 @@ pub struct Event {
     pub cwd: Option<PathBuf>,
     /// The call of a tool.
     pub used: Option<ToolUse>,
+    /// The agent's record of the session, and the identity of the call in it.
+    pub record: (Option<PathBuf>, Option<String>),
     /// The text of a prompt.
     pub text: Option<String>,
     /// A typed command's name and arguments.
@@ -75,6 +77,10 @@ impl Event {
             prompt: data.text(keys.prompt),
             cwd: data.text(keys.cwd).map(PathBuf::from),
             used,
+            record: (
+                data.text("transcript_path").map(PathBuf::from),
+                data.text("tool_use_id"),
+            ),
             typed: typed.map(|name| {
                 let arguments = data.text(keys.command_arguments);
                 (name, arguments.unwrap_or_default())

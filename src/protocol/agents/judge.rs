@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::answers::Verdict;
+use super::answers::{Verdict, Why};
 use super::own;
 use super::translate::OurCall;
+use super::typing::{BY_TYPING, Terminal, is_typed_into, terminal};
 use crate::activation::Enforcement;
 use crate::host::Agent;
 use crate::host::agent::Mode;
@@ -33,6 +34,8 @@ pub struct Judge<'a> {
     session: &'a Result<Session, Unreadable>,
     policies: crate::error::Result<Rc<Policies>>,
     config: crate::error::Result<Rc<Config>>,
+    /// Where the agent recorded the call, and under which identity.
+    record: (Option<&'a Path>, Option<&'a str>),
 }
 
 /// The mode in which an agent's calls are decided: the command's, else the configuration's. Where a
@@ -74,6 +77,17 @@ impl<'a> Judge<'a> {
             session,
             policies: ctx.policies(),
             config: ctx.config(),
+            record: (None, None),
+        }
+    }
+
+    /// The same for the call of this event.
+    #[must_use]
+    pub fn of(self, event: &'a super::event::Event) -> Self {
+        let (transcript, call) = &event.record;
+        Self {
+            record: (transcript.as_deref(), call.as_deref()),
+            ..self
         }
     }
 
@@ -119,7 +133,7 @@ impl<'a> Judge<'a> {
             .with("tool", shown)
             .with("decision", "blocked")
             .with("by", why);
-        (Verdict::Denied(text), Some(event))
+        (Verdict::Denied(text.into()), Some(event))
     }
 
     fn decide(&self, shown: &str, our: &OurCall, ours: Option<OurTool>) -> Judged {
@@ -142,7 +156,7 @@ impl<'a> Judge<'a> {
                     Outcome::Blocked(refusal) => {
                         let refusal = refusal.in_agent(shown, Vec::new());
                         let event = call_event(&call, "blocked", &by);
-                        (Verdict::Denied(refusal.message(false)), Some(event))
+                        (Verdict::Denied(denial(&refusal, false)), Some(event))
                     }
                     _ => (Verdict::Silent, None),
                 };
@@ -176,21 +190,22 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether a command starts what the model could type into without a further hook, while a
-    /// skill has a list.
-    fn types_on(&self, our: &OurCall) -> bool {
-        let table = self.agent.table();
+    /// What to do instead, if the model could type into what a command starts without a further hook
+    /// while a skill has a list.
+    fn types_on(&self, our: &OurCall) -> Option<&'static str> {
         let has_list = self.session.as_ref().is_ok_and(|session| {
             let mut active = session.activated.iter();
             active.any(|skill| skill.allowed.is_some())
         });
-        let command = our
-            .arguments
-            .get("command")
-            .and_then(serde_json::Value::as_str);
-        table.types_unseen
-            && has_list
-            && command.is_some_and(|command| own::takes_typing(table, command).is_some())
+        let command = our.arguments.get("command").and_then(Value::as_str);
+        let command = command.filter(|_| has_list && self.agent.table().types_unseen)?;
+        match terminal(self.record) {
+            Terminal::Given => Some("Run it without `tty`."),
+            Terminal::Unknown if is_typed_into(self.agent, command) => {
+                Some("Give it its input in the call, or none: `PROGRAM … < /dev/null`.")
+            }
+            Terminal::Not | Terminal::Unknown => None,
+        }
     }
 }
 
@@ -227,16 +242,15 @@ impl Case<'_> {
         let (decision, event) = self.decided(enforcement);
         let table = self.judge.agent.table();
         let Outcome::Blocked(refusal) = decision.outcome else {
-            if self.judge.types_on(self.our) {
+            let is_own = || own::uses_own_files(table, self.session, self.our);
+            if let Some(next) = self.judge.types_on(self.our).filter(|_| !is_own()) {
                 let shown = self.shown;
                 let text = format!(
-                    "`{shown}` is not allowed for a program that takes typed commands: what is \
-                     typed into it later is not checked here. Give it its commands in the call."
+                    "`{shown}` is not allowed for a program that may take typed commands: what is \
+                     typed into it later is not checked here. {next}"
                 );
-                let event = event
-                    .with("decision", "blocked")
-                    .with("by", "typed commands");
-                return (Verdict::Denied(text), Some(event));
+                let event = event.with("decision", "blocked").with("by", BY_TYPING);
+                return (Verdict::Denied(text.into()), Some(event));
             }
             let grants = self.judge.mode.grants();
             if let Some((why, event)) = grants.then(|| self.proven(enforcement)).flatten() {
@@ -309,7 +323,20 @@ impl Case<'_> {
         let ctx = self.judge.ctx;
         let call = format!("{}\0{}\0{message}", ctx.session().as_str(), self.shown);
         let repeated = ctx.seen(REFUSALS).before(&call);
-        (Verdict::Denied(refusal.message(repeated)), Some(event))
+        (Verdict::Denied(denial(&refusal, repeated)), Some(event))
+    }
+}
+
+fn denial(refusal: &Refusal, repeated: bool) -> Why {
+    let next = match refusal.reason() {
+        Reason::NotGranted { skill, .. } => {
+            format!(" `agent-skills suggest {skill}` shows what its list lacks.")
+        }
+        _ => String::new(),
+    };
+    Why {
+        model: refusal.message(repeated),
+        person: refusal.for_people() + &next,
     }
 }
 
@@ -328,7 +355,7 @@ fn closed(call: &Call, shown: &str, what: &str, error: &crate::error::Error) -> 
     }
     let message = format!("`{shown}` is not allowed while {what}: {error}. Tell the user.");
     (
-        Verdict::Denied(message),
+        Verdict::Denied(message.into()),
         Some(call_event(call, "blocked", what)),
     )
 }

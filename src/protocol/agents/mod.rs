@@ -12,8 +12,10 @@ mod find;
 mod judge;
 mod origin;
 mod own;
+mod patterns;
 mod run;
 mod translate;
+mod typing;
 
-pub use own::is_typed_into;
 pub use run::run;
+pub use typing::{BY_TYPING, is_for_typing};

@@ -3,6 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::patterns::skills_like;
 use super::translate::OurCall;
 use crate::host::Agent;
 use crate::host::agent::table::Table;
@@ -112,58 +113,6 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
 /// agent without a tool for skills lets the model use one.
 pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
     let table = agent.table();
-    let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
-    let files: Vec<PathBuf> = match call.tool.as_str() {
-        "read_file" => text("path").map(PathBuf::from).into_iter().collect(),
-        "run_command" => {
-            let command = text("command").unwrap_or_default();
-            // Most commands have nothing to do with skills, and are not read at all.
-            let begins = call.directory.to_string_lossy();
-            let names = ["skill", "SKILL", "scripts"];
-            if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
-                return Vec::new();
-            }
-            // As the shell reads them, and as they are written: what is not known before the
-            // command runs, or cannot be read, may still read a skill.
-            let outline = Outline::read(command, &shell(table));
-            let read = outline.iter().flat_map(|outline| &outline.commands);
-            let read = read.flatten().flatten().map(String::as_str);
-            let written = command.split(|c: char| c.is_whitespace() || ";&|\"'<>()".contains(c));
-            let words: Vec<&str> = read.chain(written).collect();
-            let home = ctx.env.home().unwrap_or_default();
-            let expanded = |dir: &Path, word: &str| {
-                let mut homes = ["~/", "$HOME/", "${HOME}/"].iter();
-                let path = match homes.find_map(|begin| word.strip_prefix(begin)) {
-                    Some(rest) => home.join(rest),
-                    None => dir.join(word),
-                };
-                // Up to where it is not known: a pattern or a variable may name any file there.
-                let is_known = |part: &Component| {
-                    let part = part.as_os_str().to_string_lossy();
-                    !part.contains(['*', '?', '[', '{', '$', '`', '~'])
-                };
-                path.components().take_while(is_known).collect()
-            };
-            // Where a directory is entered, each file may be meant in it.
-            let mut dirs = vec![call.directory.clone()];
-            for (at, _) in words.iter().enumerate().filter(|(_, word)| ENTER.has(word)) {
-                let mut operands = words[at + 1..].iter();
-                let to = operands.find(|word| !word.starts_with('-'));
-                let bases = [dirs.first(), dirs.last()].into_iter().flatten();
-                let entered: Vec<PathBuf> = bases
-                    .zip(std::iter::repeat(to))
-                    .filter_map(|(dir, to)| Some(expanded(dir, to?)))
-                    .collect();
-                dirs.extend(entered);
-                dirs.truncate(ENTERED);
-            }
-            let files = dirs
-                .iter()
-                .flat_map(|dir| words.iter().map(|word| expanded(dir, word)));
-            files.collect()
-        }
-        _ => return Vec::new(),
-    };
     let skills = &table.skills;
     let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
     let home = agent.settings().home;
@@ -188,11 +137,76 @@ pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBu
         });
         by_path.or_else(|| roots.iter().find_map(|root| linked(root, &real)))
     };
-    let mut dirs: Vec<PathBuf> = files.iter().filter_map(of_skill).collect();
+    let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
+    let mut meant = Vec::new();
+    let files: Vec<PathBuf> = match call.tool.as_str() {
+        "read_file" => text("path").map(PathBuf::from).into_iter().collect(),
+        "run_command" => {
+            let command = text("command").unwrap_or_default();
+            // Most commands have nothing to do with skills, and are not read at all.
+            let begins = call.directory.to_string_lossy();
+            let names = ["skill", "SKILL", "scripts"];
+            if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
+                return Vec::new();
+            }
+            // As the shell reads them, and as they are written: what is not known before the
+            // command runs, or cannot be read, may still read a skill.
+            let outline = Outline::read(command, &shell(table));
+            let read = outline.iter().flat_map(|outline| &outline.commands);
+            let read = read.flat_map(|one| &one.words).flatten();
+            let read = read.map(String::as_str);
+            let written = command.split(|c: char| c.is_whitespace() || ";&|\"'<>()=".contains(c));
+            let words: Vec<&str> = read.chain(written).collect();
+            let home = ctx.env.home().unwrap_or_default();
+            let expanded = |dir: &Path, word: &str| {
+                let path = match begins_at_home(word) {
+                    Some(rest) => home.join(rest),
+                    None => dir.join(word),
+                };
+                // Up to where it is not known: a pattern or a variable may name any file there.
+                let is_known = |part: &Component| {
+                    let part = part.as_os_str().to_string_lossy();
+                    !part.contains(['*', '?', '[', '{', '$', '`', '~'])
+                };
+                path.components().take_while(is_known).collect()
+            };
+            // Where a directory is entered, each file may be meant in it.
+            let mut dirs = vec![call.directory.clone()];
+            for (at, _) in words.iter().enumerate().filter(|(_, word)| ENTER.has(word)) {
+                let mut operands = words[at + 1..].iter();
+                let to = operands.find(|word| !word.starts_with('-'));
+                let bases = [dirs.first(), dirs.last()].into_iter().flatten();
+                let entered: Vec<PathBuf> = bases
+                    .zip(std::iter::repeat(to))
+                    .filter_map(|(dir, to)| Some(expanded(dir, to?)))
+                    .collect();
+                dirs.extend(entered);
+                dirs.truncate(ENTERED);
+            }
+            let pairs = || {
+                dirs.iter()
+                    .flat_map(|dir| words.iter().map(move |it| (dir, it)))
+            };
+            meant = pairs()
+                .flat_map(|(dir, word)| match begins_at_home(word) {
+                    Some(rest) => skills_like(&roots, &home, rest),
+                    None => skills_like(&roots, dir, word),
+                })
+                .collect();
+            pairs().map(|(dir, word)| expanded(dir, word)).collect()
+        }
+        _ => return Vec::new(),
+    };
+    let mut dirs: Vec<PathBuf> = files.iter().filter_map(of_skill).chain(meant).collect();
     dirs.dedup();
     dirs
 }
 
+/// The rest of a word that begins at the home.
+fn begins_at_home(word: &str) -> Option<&str> {
+    let mut homes = ["~/", "$HOME/", "${HOME}/"].iter();
+    homes.find_map(|begin| word.strip_prefix(begin))
+}
 /// The skill that a link in `root` leads to and that the file is used of, where it really is.
 fn linked(root: &Path, real: &Path) -> Option<PathBuf> {
     let entries = files::entries(root).ok()?.into_iter();
@@ -205,13 +219,7 @@ fn linked(root: &Path, real: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether the agent could type into what a command starts without another call of a hook.
-pub fn is_typed_into(agent: Agent, command: &str) -> bool {
-    let table = agent.table();
-    table.types_unseen && takes_typing(table, command).is_some()
-}
-
-/// The program in a command that a person could then type commands into.
+/// The program in a command that takes commands from a terminal, or opens one itself.
 pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
     let outline = Outline::read(command, &shell(table))?;
     // `python3.12` is `python`.
@@ -223,6 +231,7 @@ pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
     };
     outline.commands.iter().find_map(|words| {
         let words: Vec<&str> = words
+            .words
             .iter()
             .map(|word| word.as_deref().unwrap_or("$"))
             .collect();
@@ -243,7 +252,7 @@ pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
 }
 
 /// What an outline needs to know.
-fn shell(table: &Table) -> Places {
+pub fn shell(table: &Table) -> Places {
     Places {
         shell: table.shell,
         ..Places::default()

@@ -124,7 +124,7 @@ impl Hook<'_> {
         }
         // If it cannot be recorded, what was known of it counts.
         let _ = ctx.store().note_host(&ctx.session());
-        let judge = Judge::new(ctx, self.calling, &session);
+        let judge = Judge::new(ctx, self.calling, &session).of(self.event);
         if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));
         }
@@ -165,7 +165,7 @@ impl Hook<'_> {
         let session = session.unwrap_or_default();
         let handed = handed_back(ctx, table, &session, (used, &begin));
         match (handed, allowed.filter(|_| all_allowed)) {
-            (Err(why), _) => Verdict::Denied(why),
+            (Err(why), _) => Verdict::Denied(why.into()),
             (_, Some(why)) => Verdict::Allowed(why),
             (Ok(handed), None) => handed.map_or(Verdict::Silent, Verdict::With),
         }

@@ -303,15 +303,15 @@ fn the_last_call_is_known_by_a_files_time() {
 fn added_entries_and_suggestions_hold_in_every_agent() {
     for world in worlds() {
         let agent = world.form.agent;
-        let added = "[skills.pdf]\nallow = [\"Bash(npx:*)\"]\n";
+        let added = "[skills.pdf]\nallow = [\"Bash(curl:*)\"]\n";
         let world = world
             .skill("pdf", "allowed-tools: Read, Bash(git log:*)")
             .config(added);
         world.activate("pdf");
-        let granted = world.run("npx x y");
+        let granted = world.run("curl x y");
         assert!(granted.is_silent(), "{agent}: {granted:?}");
         let log = world.audit();
-        assert!(log.contains("the configuration: Bash(npx:*)"), "{agent}");
+        assert!(log.contains("the configuration: Bash(curl:*)"), "{agent}");
         assert!(log.contains(r#""event":"activate""#), "{agent}: {log}");
         assert!(world.run("make test").is_denied(), "{agent}");
         let found = world.person(&["suggest", "--json", "pdf"]);

@@ -72,6 +72,47 @@ fn a_read_elsewhere_or_behind_a_link_activates() {
 }
 
 #[test]
+fn a_pattern_activates_every_skill_that_it_can_match() {
+    for (command, names) in [
+        ("cat .agents/skills/c*/SKILL.md", &["csv"][..]),
+        ("cat .agents/*/pdf/SKILL.md", &["pdf"]),
+        (
+            "cd .agents/skills && cat */SKILL.md",
+            &["pdf", "csv", "home"],
+        ),
+        (
+            "cat .agents/skills/{pdf,x}/SKILL.md",
+            &["pdf", "csv", "home"],
+        ),
+        (
+            "for s in pdf; do cat .agents/skills/$s/SKILL.md; done",
+            &["pdf", "csv", "home"],
+        ),
+        ("d=.agents; cat $d/skills/pdf/SKILL.md", &["pdf"]),
+        ("cat ~/.agents/skills/h*/SKILL.md", &["home"]),
+        ("f=.agents/skills/pdf/SKILL.md; cat $f", &["pdf"]),
+        ("cat skills/*.md; ls *", &[]),
+        ("cat .agents/skills/*.txt", &[]),
+    ] {
+        let world = World::of(&FORM)
+            .skill("pdf", "")
+            .skill("csv", "")
+            .skill("home", "");
+        let mut payload = world.calling("Bash", json!({"command": command}));
+        payload["cwd"] = json!(world.home());
+        let answer = world.hook(&payload);
+        assert!(answer.is_silent(), "{command}: {answer:?}");
+        let log = world.audit();
+        let is_active = |name: &&str| log.contains(&format!(r#""skill":"{name}""#));
+        let active: Vec<&str> = ["pdf", "csv", "home"]
+            .into_iter()
+            .filter(is_active)
+            .collect();
+        assert_eq!(active, names, "{command}: {log}");
+    }
+}
+
+#[test]
 fn paths_are_read_from_the_patch() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Write(docs/**), Bash(apply_patch:*)");
     world.activate("pdf");
@@ -81,9 +122,42 @@ fn paths_are_read_from_the_patch() {
     assert!(world.run(patch).is_denied());
 }
 
+/// As Codex records a call before it calls the hook.
+fn recorded(world: &World, command: &str, arguments: &str) -> super::Answer {
+    let call = json!({"payload": {
+        "type": "function_call", "call_id": "call_9", "name": "exec_command",
+        "arguments": arguments,
+    }});
+    world.file("home/.codex/sessions/r.jsonl", &format!("{{}}\n{call}\n"));
+    let mut payload = world.calling("Bash", json!({"command": command}));
+    payload["transcript_path"] = json!(world.home().join(".codex/sessions/r.jsonl"));
+    payload["tool_use_id"] = json!("call_9");
+    world.hook(&payload)
+}
+
 #[test]
-fn a_shell_that_could_be_typed_into_is_not_started() {
+fn no_terminal_is_given_that_could_be_typed_into() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash");
+    world.activate("pdf");
+    for command in ["git log", "python3 x.py", "cat"] {
+        let given = recorded(&world, command, r#"{"cmd":"x","tty":true}"#);
+        assert!(given.is_denied(), "{command}");
+        assert!(given.decision().1.contains("without `tty`"), "{given:?}");
+        for arguments in [r#"{"cmd":"x"}"#, r#"{"cmd":"x","tty":false}"#] {
+            let answer = recorded(&world, command, arguments);
+            assert!(answer.is_silent(), "{command}: {answer:?}");
+        }
+    }
+    // Without input, not even these take commands.
+    assert!(recorded(&world, "python3", r#"{"cmd":"x"}"#).is_silent());
+    // A record that does not say it.
+    assert!(recorded(&world, "python3", "no JSON").is_denied());
+}
+
+#[test]
+fn without_a_record_the_command_decides() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash");
+    world.file("home/.agents/skills/pdf/scripts/run.py", "print(1)\n");
     world.activate("pdf");
     for command in [
         "python3.12 -q",
@@ -96,11 +170,25 @@ fn a_shell_that_could_be_typed_into_is_not_started() {
         "ssh host",
         "cd sub && node",
         "vim x",
+        "python3 x.py",
+        "strange x",
     ] {
-        assert!(world.run(command).is_denied(), "{command}");
+        let denied = world.run(command);
+        assert!(denied.is_denied(), "{command}");
+        assert!(denied.decision().1.contains("< /dev/null"), "{denied:?}");
     }
-    for command in ["python3 x.py", "bash -c 'echo hi'", "git log", "ls"] {
-        assert!(world.run(command).is_silent(), "{command}");
+    let script = world.home().join(".agents/skills/pdf/scripts/run.py");
+    for command in [
+        "python3 x.py < /dev/null",
+        "git log",
+        "ls",
+        "npm test",
+        "cargo build",
+        "strange x </dev/null",
+        &format!("python3 {}", script.display()),
+    ] {
+        let answer = world.run(command);
+        assert!(answer.is_silent(), "{command}: {answer:?}");
     }
 }
 

@@ -22,5 +22,10 @@ fn a_read_of_the_skill_activates_and_the_answer_is_its_own() {
     assert!(world.call("Read", json!({ "file_path": file })).is_silent());
     let answer = world.run("touch x").json();
     assert_eq!(answer["permission"], "deny");
-    assert_eq!(answer["agent_message"], answer["user_message"]);
+    let text = |key: &str| answer[key].as_str().unwrap().to_owned();
+    assert!(text("agent_message").ends_with("tell the user that the skill does not permit this."));
+    let shown = "the active skill `pdf` does not permit it. Allowed: Read. \
+                 `agent-skills suggest pdf` shows what its list lacks.";
+    assert!(text("user_message").ends_with(shown), "{answer}");
+    assert!(!text("user_message").contains("tell the user"), "{answer}");
 }

@@ -11,7 +11,7 @@ use super::{World, claude_code, codex};
 fn arguments(does: Does) -> Option<Value> {
     let keys = |keys: &[&str], value: &str| json!({ keys[0]: value });
     Some(match does {
-        Does::Shell(key, _) => json!({ key: "npx prettier ." }),
+        Does::Shell(key, _) => json!({ key: "make test" }),
         Does::Read(it) => keys(it, "/var/lib/x/a"),
         Does::Write(it) => keys(it, "/var/lib/x/b"),
         Does::Edit(it) => keys(it, "/var/lib/x/c"),
