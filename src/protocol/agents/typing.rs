@@ -159,12 +159,10 @@ impl<'a> Said<'a> {
             Some(word) => word?,
         };
         while WRAPPERS.has(program) {
-            let is_its = |word: &Option<&str>| {
-                word.is_some_and(|word| {
-                    word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || word.contains('=')
-                })
+            let is_its = |word: &str| {
+                word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || word.contains('=')
             };
-            while words.next_if(is_its).is_some() {}
+            while words.next_if(|word| word.is_some_and(is_its)).is_some() {}
             program = words.next()??;
         }
         // What is not known is no option of those that matter here, which granted entries spell out.
