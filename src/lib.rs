@@ -36,6 +36,7 @@ pub mod run_context;
 pub mod script;
 pub mod session;
 pub mod sharing;
+pub mod signing;
 pub mod skill;
 pub mod sys;
 

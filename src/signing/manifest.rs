@@ -1,0 +1,218 @@
+//! The manifest of a skill: its name and the digest of each file, as one text that is signed where
+//! no commit is. The same files give the same bytes on every machine.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::error::{Error, Result};
+use crate::skill::one_line;
+use crate::sys::EntryPath;
+
+/// The name of the manifest in a skill's directory; beside an archive it is this after its name.
+pub const MANIFEST: &str = "skill.manifest";
+/// What the signature of `ssh-keygen` is called: this after the manifest's name.
+pub const SSH_SIGNATURE: &str = ".sig";
+/// What the signature of minisign is called.
+pub const MINISIGN: &str = ".minisig";
+
+const VERSION: u32 = 1;
+
+/// What a manifest says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of this form.
+    manifest: u32,
+    /// The skill, so that the signature of one is not taken for another's.
+    pub name: String,
+    /// The version that its author states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Each file with its SHA-256 in hexadecimal digits, followed by `+x` if it is executable.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Whether a file at the top of a skill is its manifest or a signature of it, which no manifest
+/// lists.
+pub fn is_signature_file(path: &str) -> bool {
+    let rest = path.strip_prefix(MANIFEST);
+    rest.is_some_and(|rest| rest.is_empty() || rest == SSH_SIGNATURE || rest == MINISIGN)
+}
+
+impl Manifest {
+    /// The manifest of a skill with these files.
+    pub fn new<'f>(
+        name: &str,
+        version: Option<String>,
+        files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    ) -> Self {
+        let files = files
+            .into_iter()
+            .filter(|(path, _)| !is_signature_file(path));
+        Self {
+            manifest: VERSION,
+            name: name.to_owned(),
+            version,
+            files: files
+                .map(|(path, digest)| (path.to_owned(), digest.to_owned()))
+                .collect(),
+        }
+    }
+
+    /// As it is written and signed.
+    pub fn render(&self) -> String {
+        // Its keys are texts, so it can be written.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// When it is not written as [`Manifest::render`] writes it, so that no two readers see different
+    /// files in it, or when it names what cannot be a file of a skill, or two that some systems take
+    /// for one.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |why: &str| {
+            Error::new(format!("the manifest cannot be used: {why}"))
+                .hint("ask the author to sign again with `agent-skills package --sign`")
+        };
+        let read: Self =
+            serde_json::from_str(text).map_err(|error| wrong(&one_line(&error.to_string())))?;
+        if read.manifest != VERSION {
+            return Err(wrong("a later release wrote it"));
+        }
+        if read.render() != text {
+            return Err(wrong("it is not in the form that is signed"));
+        }
+        let mut folded = BTreeMap::new();
+        for path in read.files.keys() {
+            if EntryPath::parse(path).is_none() || is_signature_file(path) {
+                return Err(wrong(&format!(
+                    "`{}` is no file of a skill",
+                    path.escape_debug()
+                )));
+            }
+            let key: String = path.nfkc().collect::<String>().to_lowercase();
+            if let Some(other) = folded.insert(key, path) {
+                let (a, b) = (other.escape_debug(), path.escape_debug());
+                return Err(wrong(&format!(
+                    "`{a}` and `{b}` are one file on some systems"
+                )));
+            }
+        }
+        Ok(read)
+    }
+
+    /// How the files of a skill differ from the manifest; `None` if they do not.
+    pub fn differs<'f>(
+        &self,
+        name: &str,
+        files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    ) -> Option<String> {
+        if self.name != name {
+            return Some(format!(
+                "it is for the skill `{}`",
+                self.name.escape_debug()
+            ));
+        }
+        let there: BTreeMap<&str, &str> = files.into_iter().collect();
+        for (path, digest) in &there {
+            if is_signature_file(path) {
+                continue;
+            }
+            match self.files.get(*path) {
+                None => return Some(format!("it does not list `{}`", path.escape_debug())),
+                Some(signed) if signed != digest => {
+                    return Some(format!(
+                        "`{}` is not the file that was signed",
+                        path.escape_debug()
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        let missing = self
+            .files
+            .keys()
+            .find(|path| !there.contains_key(path.as_str()));
+        missing.map(|path| format!("`{}` is missing", path.escape_debug()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(files: &[(&str, &str)]) -> Manifest {
+        Manifest::new("pdf", Some("1.0".to_owned()), files.iter().copied())
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_its_own_files_are_not_listed() {
+        let files = [
+            ("SKILL.md", "aa"),
+            ("skill.manifest", "x"),
+            ("skill.manifest.sig", "y"),
+        ];
+        let written = manifest(&files);
+        assert_eq!(written.files.len(), 1);
+        assert_eq!(Manifest::parse(&written.render()).unwrap(), written);
+        assert_eq!(written.differs("pdf", files), None);
+    }
+
+    #[test]
+    fn every_difference_is_named() {
+        let signed = manifest(&[("SKILL.md", "aa"), ("run.sh", "bb+x")]);
+        for (name, files, why) in [
+            ("other", &[][..], "for the skill `pdf`"),
+            ("pdf", &[("SKILL.md", "aa")], "`run.sh` is missing"),
+            (
+                "pdf",
+                &[("SKILL.md", "aa"), ("run.sh", "bb")],
+                "`run.sh` is not",
+            ),
+            (
+                "pdf",
+                &[("SKILL.md", "aa"), ("run.sh", "bb+x"), ("x", "cc")],
+                "not list `x`",
+            ),
+            (
+                "pdf",
+                &[("SKILL.md", "aa"), ("Run.sh", "bb+x")],
+                "not list `Run.sh`",
+            ),
+        ] {
+            let found = signed.differs(name, files.iter().copied()).unwrap();
+            assert!(found.contains(why), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_in_another_form_is_refused() {
+        let text = manifest(&[("SKILL.md", "aa")]).render();
+        let twice = text.replace(
+            "\"SKILL.md\": \"aa\"",
+            "\"SKILL.md\": \"bb\",\n    \"SKILL.md\": \"aa\"",
+        );
+        let folded = manifest(&[("SKILL.md", "aa"), ("skill.md", "bb")]).render();
+        let later = text.replace("\"manifest\": 1", "\"manifest\": 2");
+        for (text, why) in [
+            (text.trim_end(), "form"),
+            (&text.replace("\n", " "), "form"),
+            (&twice, "form"),
+            (&later, "later"),
+            (&folded, "one file"),
+            (&text.replace("SKILL.md", "../x"), "no file"),
+            (&text.replace("SKILL.md", "/x"), "no file"),
+            (&text.replace("\"version\"", "\"x\""), ""),
+            ("", ""),
+        ] {
+            let error = Manifest::parse(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The armored signatures of OpenSSH (its `PROTOCOL.sshsig`), as far as they say who made them and
+//! what for. Whether one holds is for `ssh-keygen` to say.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use sha2::{Digest as _, Sha256};
+
+const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
+const END: &str = "-----END SSH SIGNATURE-----";
+const MAGIC: &[u8] = b"SSHSIG";
+
+/// The purpose that a signature was made for, which it includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespace {
+    /// Git's commits and tags.
+    Git,
+    /// Manifests of skills.
+    Skill,
+}
+
+impl Namespace {
+    /// As `ssh-keygen -n` takes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::Skill => "agent-skill",
+        }
+    }
+}
+
+/// What a signature says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshSignature {
+    /// The public key in OpenSSH's binary form.
+    pub key: Vec<u8>,
+    /// What it was made for.
+    pub namespace: String,
+}
+
+impl SshSignature {
+    /// Reads an armored signature; `None` if it is not one.
+    pub fn parse(armored: &str) -> Option<Self> {
+        let (_, rest) = armored.split_once(BEGIN)?;
+        let (body, _) = rest.split_once(END)?;
+        let body: String = body.split_whitespace().collect();
+        let bytes = STANDARD.decode(body).ok()?;
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (version, mut rest) = rest.split_at_checked(4)?;
+        if version != [0, 0, 0, 1] {
+            return None;
+        }
+        let key = field(&mut rest)?.to_vec();
+        let namespace = String::from_utf8(field(&mut rest)?.to_vec()).ok()?;
+        Some(Self { key, namespace })
+    }
+}
+
+/// The fingerprint of a public key in OpenSSH's binary form, as `ssh-keygen -l` shows it.
+pub fn ssh_fingerprint(key: &[u8]) -> String {
+    format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(key)))
+}
+
+/// The next field: its length in 4 bytes, and its bytes.
+fn field<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, rest) = bytes.split_at_checked(4)?;
+    let length = u32::from_be_bytes(length.try_into().ok()?);
+    let (field, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+    *bytes = rest;
+    Some(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn armored(bytes: &[u8]) -> String {
+        format!("x\n{BEGIN}\n{}\n{END}\n", STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn the_key_and_the_purpose_are_read_and_nothing_else_is_taken_for_one() {
+        let whole = b"SSHSIG\0\0\0\x01\0\0\0\x03key\0\0\0\x03git\0\0\0\0".to_vec();
+        let read = SshSignature::parse(&armored(&whole)).unwrap();
+        assert_eq!(
+            (read.key.as_slice(), read.namespace.as_str()),
+            (&b"key"[..], "git")
+        );
+        for cut in 0..whole.len() - 4 {
+            assert_eq!(SshSignature::parse(&armored(&whole[..cut])), None, "{cut}");
+        }
+        for other in ["", BEGIN, "-----BEGIN PGP SIGNATURE-----"] {
+            assert_eq!(SshSignature::parse(other), None);
+        }
+    }
+}
