@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::{Entry, Layer};
-use crate::marketplace::{LockEntry, Market, Permit};
+use crate::marketplace::{KnownSigners, LockEntry, Market, Permit, Signing};
 use crate::run_context::RunContext;
 use crate::sys::Base;
 
@@ -33,6 +33,15 @@ impl Installed {
 }
 
 impl RunContext {
+    /// What is required of signatures, and who is known: nobody, if that cannot be
+    /// read.
+    pub fn signing(&self) -> Signing<'_> {
+        let known = KnownSigners::read(&Base::own(self.dirs.plugin.clone())).unwrap_or_default();
+        let demands =
+            |source: Option<&str>, address: Option<&str>| self.signing_demands(source, address);
+        Signing::new(Box::new(demands), known)
+    }
+
     /// The marketplace for what is installed below `base`.
     pub fn market_at<'a>(&'a self, base: &'a Base) -> Market<'a> {
         Market {
@@ -44,6 +53,7 @@ impl RunContext {
             mirror: None,
             progress: None,
             permit: Rc::new(Permit::any()),
+            signing: Rc::new(self.signing()),
             dry_run: false,
         }
     }

@@ -96,7 +96,13 @@ fn of_verb(verb: &Verb) -> Decision {
             Decision::accepting(*findings, is_plain)
         }
         Verb::Update(Update {
+            accept_signer: true,
             check: false,
+            ..
+        }) => Decision::new(Who::Person),
+        Verb::Update(Update {
+            check: false,
+            accept_signer: false,
             findings,
             force,
             allow_downgrade,

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::caller::pasted;
 use super::describe::{doubt, short};
 use super::screen::Screen;
+use super::signed::signed;
 use super::table::shortened;
 use super::tool_names::{ToolNames, tools};
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity, listed_name};
@@ -145,6 +146,8 @@ impl Described<'_> {
             files += &self.names(others, 1, (&files, "more file"));
         }
         let mut rows = vec![("files", files)];
+        let signature = self.skill.signature.as_ref();
+        rows.extend(signature.map(|checked| ("signer", signed(checked))));
         if !scripts.is_empty() {
             rows.push((
                 "scripts",

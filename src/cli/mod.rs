@@ -29,6 +29,7 @@ mod run;
 mod safety;
 mod screen;
 mod set_up;
+mod signed;
 mod table;
 mod tool_names;
 mod welcome;

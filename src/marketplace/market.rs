@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Changes, Staging, litter};
 use crate::marketplace::lock::{LockEntry, Lockfile};
+use crate::marketplace::signature::{Signing, tidy};
 use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
@@ -31,6 +32,8 @@ pub struct Market<'a> {
     pub progress: Option<fn(&str)>,
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
+    /// What is required of signatures, and whose are known.
+    pub signing: Rc<Signing<'a>>,
     /// Whether everything is done except the changes themselves (`--dry-run`).
     pub dry_run: bool,
 }
@@ -63,6 +66,7 @@ impl Market<'_> {
     pub fn clean_litter(&self) {
         if !self.dry_run {
             litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
+            tidy(self.plugin_dir);
         }
     }
 

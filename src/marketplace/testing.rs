@@ -106,6 +106,7 @@ impl World {
             mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
             permit: Rc::new(Permit::any()),
+            signing: Rc::default(),
             dry_run: false,
         })
     }

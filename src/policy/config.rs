@@ -10,7 +10,7 @@ use crate::host::agent::{Agent, Mode};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{ByContext, BySkill, SkillGlob, SkillSettings};
+use crate::policy::{ByContext, BySkill, SigningRules, SkillGlob, SkillSettings};
 use crate::script::{self, CallSeconds, Confinement, Limit, Network, PassEnv};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
@@ -111,6 +111,8 @@ pub struct Config {
     /// What differs for single skills, by name.
     #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
+    /// How skills have to be signed.
+    pub signing: SigningRules,
     /// What the hooks of other agents do, by agent.
     pub hosts: BTreeMap<Agent, HostSettings>,
 }

@@ -143,6 +143,8 @@ impl Config {
             call_seconds: _,
             // What it adds to a list, `Floors::permits_added_entries` decides.
             skills: _,
+            // Each file's requirements apply on their own.
+            signing: _,
             hosts,
         } = self;
         for host in hosts.values_mut() {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::enterprise::Enterprise;
 use super::file::{denials, read_toml};
+use super::signing::SigningRules;
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::error::{Error, Result};
@@ -32,6 +33,7 @@ struct Policy {
     scan: Scan,
     project: Project,
     audit: AuditTo,
+    signing: SigningRules,
 }
 
 /// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
@@ -256,6 +258,12 @@ impl Policies {
         let mut each = self.each();
         let found = each.find(|(_, policy)| policy.project.trust == ProjectTrust::Never);
         found.map(|(file, _)| file)
+    }
+
+    /// What each file says about signatures.
+    pub fn signing(&self) -> impl Iterator<Item = (&Path, &SigningRules)> {
+        let each = self.0.iter();
+        each.map(|(file, policy)| (file.as_path(), &policy.signing))
     }
 
     /// The additional destinations of events: files, and whether the system log is one.

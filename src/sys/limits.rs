@@ -82,6 +82,12 @@ pub const HOLDERS: usize = 32;
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// A record of refused calls or of notices shown to the user, for 4,000 of them.
 pub const SEEN_FILE: u64 = 32_000;
+/// A file of signers or of revoked keys: some thousand keys.
+pub const SIGNERS: u64 = 4 * 1024 * 1024;
+/// The manifest of a skill, or its signature: [`ARCHIVE_FILES`] lines of 200 bytes, five times.
+pub const MANIFEST: u64 = 1024 * 1024;
+/// What proves the signature of one installed skill: the trees of [`INSTALL_FILES`].
+pub const EVIDENCE: u64 = 8 * 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// What all placeholders together may add to a skill's instructions: enough to use any argument

@@ -25,6 +25,8 @@ fn plan(frontmatter: &str, scripts: usize, severities: &[(Severity, usize)]) -> 
         .iter()
         .flat_map(|(severity, number)| (1..=*number).map(|line| finding(*severity, line)));
     let skill = Planned {
+        author: "pdf".to_owned(),
+        signature: None,
         name: "pdf".to_owned(),
         provenance: None,
         description: skill.description.clone(),

@@ -38,7 +38,7 @@ pub struct Update {
     #[arg(long, value_name = "COMMIT", value_parser = Target::parse, requires = "names")]
     pub to: Option<Target>,
     /// Only say which skills have a newer version
-    #[arg(long, conflicts_with_all = ["accept_findings", "to", "diff", "force", "stash", "allow_downgrade", "offline"])]
+    #[arg(long, conflicts_with_all = ["accept_findings", "to", "diff", "force", "stash", "allow_downgrade", "accept_signer", "offline"])]
     pub check: bool,
     /// Show the difference line by line
     #[arg(long)]
@@ -52,6 +52,9 @@ pub struct Update {
     /// Also update to a commit that does not follow the installed one
     #[arg(long)]
     pub allow_downgrade: bool,
+    /// Also update a skill that another has signed, or nobody any longer
+    #[arg(long)]
+    pub accept_signer: bool,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
@@ -92,6 +95,7 @@ impl Update {
                 _ => Edited::Keep,
             },
             to: self.to.as_ref(),
+            accept_signer: self.accept_signer,
             switch: None,
         };
         let policies = ctx.policies()?;
@@ -213,7 +217,7 @@ fn what_changed(skill: &Updated, names: ToolNames) -> String {
             }
             text
         }
-        Change::Kept { reason, hint } => {
+        Change::Kept { reason, hint, .. } => {
             let why = with_hint(reason, hint.as_deref());
             format!("`{name}` was left as it is: {why}\n")
         }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Class, Failure, Node};
+use crate::marketplace::signature::GitObject;
 use crate::sys::limits;
 
 /// A file of a tree to read.
@@ -32,6 +33,15 @@ pub trait Content {
     /// When they cannot be fetched.
     fn bring(&self, _files: &[Wanted]) -> Result<()> {
         Ok(())
+    }
+
+    /// The objects of a repository that these ids or `COMMIT:PATH` name, in this order; none for
+    /// what is not one.
+    ///
+    /// # Errors
+    /// When git does not have them all.
+    fn git_objects(&self, _names: &[String]) -> Result<Vec<GitObject>> {
+        Ok(Vec::new())
     }
 }
 

@@ -34,7 +34,7 @@ pub use permit::{Permit, Permitted};
 pub use refs::{Refs, Resolved};
 pub use remote::{NAME, Remote};
 pub use repository::{FETCH, Repository, list_refs};
-pub use tool::{Tool, patience};
+pub use tool::{Ran, Tool, patience};
 pub use tree::{Node, Tree};
 pub use tree_copy::copy_tree;
 pub use well_known::{Index, Offer};

@@ -2,7 +2,7 @@
 //! once per command.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
@@ -14,6 +14,7 @@ use crate::marketplace::fetch::{archive, download, expand, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
+use crate::marketplace::signature::ManifestEvidence;
 use crate::marketplace::source::{Found, Manifest, Origin, discover};
 use crate::sys::{files, limits};
 
@@ -30,6 +31,8 @@ pub struct Snapshot<'a> {
     pub found: Vec<Found>,
     /// Its manifest; empty when it has none.
     pub manifest: Manifest,
+    /// The signed manifest beside an archive.
+    pub beside: Option<ManifestEvidence>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -41,6 +44,7 @@ impl<'a> Snapshot<'a> {
             content,
             found,
             manifest,
+            beside: None,
         })
     }
 }
@@ -137,11 +141,16 @@ impl<'a> Fetcher<'a> {
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
+                let tag = resolved
+                    .pin
+                    .as_ref()
+                    .and_then(|pin| self.refs[url].annotated(pin).cloned());
                 Opened {
                     snapshot: self.snapshot(url, &resolved.commit)?,
                     origin: Origin {
                         address: self.remote(url)?.elsewhere().map(str::to_owned),
                         rev: resolved.pin.as_ref().map(LockRef::from),
+                        tag,
                         commit: Some(resolved.commit.to_string()),
                         reach: Some(self.reach(url, &resolved)),
                         ..origin(url.as_str(), Kind::Git)
@@ -160,7 +169,13 @@ impl<'a> Fetcher<'a> {
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
                     let origin = origin(&full.to_string_lossy(), Kind::Archive);
-                    open_archive(&bytes, digest.as_deref(), origin)?
+                    let beside = ManifestEvidence::find(|end| {
+                        let file = beside(&full.to_string_lossy(), end);
+                        let read = |path: &Path| files::read_capped(path, limits::MANIFEST);
+                        files::unless_missing(Path::new(&file), read)
+                            .map_err(|error| Error::io("read", Path::new(&file), &error))
+                    })?;
+                    open_archive(&bytes, digest.as_deref(), origin, beside)?
                 } else {
                     let dir = LocalDir::open(written, self.git.0.env)?;
                     let source = dir.path().to_string_lossy().into_owned();
@@ -172,11 +187,9 @@ impl<'a> Fetcher<'a> {
             }
             Place::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
-                open_archive(
-                    &bytes,
-                    sha256.as_deref(),
-                    of_web(url, address, Kind::Archive),
-                )?
+                let beside = self.beside(url)?;
+                let origin = of_web(url, address, Kind::Archive);
+                open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
             Place::WellKnown(url) => {
                 let index = self.index(url)?;
@@ -262,6 +275,23 @@ impl<'a> Fetcher<'a> {
         Ok(next.map_err(on_the_way)?)
     }
 
+    /// The signed manifest that a site has beside an archive.
+    fn beside(&self, archive: &WebUrl) -> Result<Option<ManifestEvidence>, Failure> {
+        // Beside an address with a query is nothing.
+        if archive.as_str().contains('?') {
+            return Ok(None);
+        }
+        let found = ManifestEvidence::find(|end| {
+            let url = WebUrl::parse(&beside(archive.as_str(), end))?;
+            match self.download(&url, limits::MANIFEST) {
+                Ok((bytes, _)) => Ok(Some(bytes)),
+                Err(failure) if failure.class == Class::NoRepository => Ok(None),
+                Err(failure) => Err(failure.into()),
+            }
+        });
+        Ok(found?)
+    }
+
     fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {
         if self.offline {
             let text = format!("`{url}` is not kept on this machine");
@@ -290,8 +320,18 @@ impl<'a> Fetcher<'a> {
     }
 }
 
+/// The place of the manifest of an archive, and of its signatures.
+fn beside(archive: &str, end: &str) -> String {
+    format!("{archive}.manifest{end}")
+}
+
 /// Opens an archive of which the digest was asked for, or any digest if there is none.
-fn open_archive<'a>(bytes: &[u8], sha256: Option<&str>, origin: Origin) -> Result<Opened<'a>> {
+fn open_archive<'a>(
+    bytes: &[u8],
+    sha256: Option<&str>,
+    origin: Origin,
+    beside: Option<ManifestEvidence>,
+) -> Result<Opened<'a>> {
     let (source, found) = (&origin.source, format!("{:x}", Sha256::digest(bytes)));
     if sha256.is_some_and(|wanted| wanted != found) {
         let text = format!("the archive `{source}` has the digest {found}, not the one asked for");
@@ -305,5 +345,10 @@ fn open_archive<'a>(bytes: &[u8], sha256: Option<&str>, origin: Origin) -> Resul
         commit: Some(format!("sha256:{found}")),
         ..origin
     };
-    Opened::new(memory.tree.clone(), memory, &stem, origin)
+    let snapshot = Snapshot::new(memory.tree.clone(), memory, &stem)?;
+    Ok(Opened {
+        snapshot: Rc::new(Snapshot { beside, ..snapshot }),
+        origin,
+        path: None,
+    })
 }

@@ -10,6 +10,8 @@ use crate::sys::text::{did_you_mean, listed};
 pub struct Refs {
     head: Option<CommitId>,
     named: Vec<(Pin, CommitId)>,
+    /// The ids of annotated tags themselves.
+    annotated: Vec<(Pin, CommitId)>,
 }
 
 /// A resolved state of a repository.
@@ -39,7 +41,10 @@ impl Refs {
                 refs.head = Some(id);
             } else if let Some(tag) = name.strip_suffix("^{}") {
                 match refs.named.last_mut() {
-                    Some((last, commit)) if Pin::parse(tag).as_ref() == Some(last) => *commit = id,
+                    Some((last, commit)) if Pin::parse(tag).as_ref() == Some(last) => {
+                        let own = std::mem::replace(commit, id);
+                        refs.annotated.push((last.clone(), own));
+                    }
                     _ => {}
                 }
             } else if let Some(pin) = Pin::parse(name) {
@@ -88,6 +93,12 @@ impl Refs {
             Pin::Tag(name) => Some((name.as_str(), commit)),
             _ => None,
         })
+    }
+
+    /// The id of an annotated tag itself; `None` for a tag that is only a name, and for all else.
+    pub fn annotated(&self, pin: &Pin) -> Option<&CommitId> {
+        let mut annotated = self.annotated.iter();
+        annotated.find(|(known, _)| known == pin).map(|(_, id)| id)
     }
 
     /// Whether a branch or a tag has this name.

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, Refs, Remote};
 use crate::marketplace::fetch::{Slot, Tree, Visit, Wanted, check_total, patience, read_small};
 use crate::marketplace::reference::CommitId;
+use crate::marketplace::signature::{GitKind, GitObject};
 use crate::sys::{FileLock, limits};
 
 /// The maximum length of a link's target, as in the kernel.
@@ -218,6 +219,25 @@ impl Content for Repository<'_> {
         Ok(())
     }
 
+    fn git_objects(&self, names: &[String]) -> Result<Vec<GitObject>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let input: String = names.iter().map(|name| format!("{name}\n")).collect();
+        let read = || self.read(&["cat-file", "--batch"], &input);
+        let mut objects = parse_objects(&read()?);
+        if objects.is_none() && !self.offline {
+            // An annotated tag does not come with its commit.
+            let _turn = self.turn()?;
+            let what: Vec<&str> = names.iter().map(String::as_str).collect();
+            let how = ["--depth=1", "--filter=blob:none", NAME];
+            self.fetch_into_slot(&[], &[&how[..], &what].concat(), "")?;
+            objects = parse_objects(&read()?);
+        }
+        let missing = || Failure::new(Class::Offline, "what was signed is not on this machine");
+        Ok(objects.ok_or_else(missing)?)
+    }
+
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         if files.is_empty() {
             return Ok(());
@@ -282,6 +302,25 @@ fn read_object(
 
 fn unexpected(text: &str) -> Error {
     Error::new(text).hint("try again")
+}
+
+/// The objects of an answer of `cat-file --batch`; `None` if one is missing.
+fn parse_objects(mut answer: &[u8]) -> Option<Vec<GitObject>> {
+    let mut objects = Vec::new();
+    while !answer.is_empty() {
+        let end = answer.iter().position(|byte| *byte == b'\n')?;
+        let head = std::str::from_utf8(&answer[..end]).ok()?;
+        let mut words = head.split(' ').skip(1);
+        let kind = words.next()?;
+        let kind = GitKind::ALL.into_iter().find(|one| one.as_str() == kind)?;
+        let (bytes, rest) = answer[end + 1..].split_at_checked(words.next()?.parse().ok()?)?;
+        objects.push(GitObject {
+            kind,
+            bytes: bytes.to_vec(),
+        });
+        answer = rest.strip_prefix(b"\n")?;
+    }
+    Some(objects)
 }
 
 /// The line that precedes an object.

@@ -96,6 +96,18 @@ impl Tree {
     /// # Errors
     /// Why it leads to nothing: out of the tree, in a circle, or to a missing path.
     pub fn resolve(&self, path: &str) -> Result<String, &'static str> {
+        self.resolve_through(path, &mut |_| {})
+    }
+
+    /// As [`Tree::resolve`]; `passed` receives each link on the way.
+    ///
+    /// # Errors
+    /// As [`Tree::resolve`].
+    pub fn resolve_through(
+        &self,
+        path: &str,
+        passed: &mut dyn FnMut(&str),
+    ) -> Result<String, &'static str> {
         let mut todo: VecDeque<&str> = path.split('/').collect();
         let mut at: Vec<&str> = Vec::new();
         let mut hops = 0;
@@ -108,8 +120,10 @@ impl Tree {
                 }
                 part => at.push(part),
             }
-            match self.nodes.get(&at.join("/")) {
+            let place = at.join("/");
+            match self.nodes.get(&place) {
                 Some(Node::Link { to }) => {
+                    passed(&place);
                     hops += 1;
                     if hops > limits::LINK_HOPS {
                         return Err("it leads in a circle");

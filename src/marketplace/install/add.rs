@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::install::Staging;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
+use crate::marketplace::install::signed::permit;
 use crate::marketplace::install::swap;
 use crate::marketplace::install::switch::Switch;
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name, offered_name};
@@ -171,6 +172,10 @@ impl Market<'_> {
             }
             staged.push(one);
         }
+        self.check_signatures(staging, &mut staged)?;
+        for one in &staged {
+            permit(&one.planned.name, one.planned.signature.as_ref())?;
+        }
         let plan = Plan {
             chosen: picked.is_choice,
             ..Plan::new(&origin.source, origin.commit.as_deref(), &staged)
@@ -180,11 +185,21 @@ impl Market<'_> {
 
     /// Moves staged skills into place.
     pub(crate) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
+        if !self.dry_run {
+            self.keep_evidence(staged.iter())?;
+        }
         let mut changes = self.changes(staging)?;
         let new = staged
             .iter()
             .map(|staged| (&staged.place, Some(&staged.entry)));
         let placed = changes.place_new(&new.collect::<Vec<_>>())?;
+        if !self.dry_run {
+            let placed = staged
+                .iter()
+                .zip(&placed)
+                .filter(|(_, is_placed)| **is_placed);
+            self.remember_signers(placed.map(|(one, _)| &one.entry))?;
+        }
         let outcome = |(staged, is_placed): (Staged, bool)| {
             if is_placed {
                 self.result(staged, Status::New)

@@ -18,15 +18,21 @@ pub struct CopyPlan {
     files: Vec<Piece>,
     /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
+    /// The paths in the tree on which this depends: of what is in the skill, of each link that was
+    /// followed, and of what links lead to.
+    passed: BTreeSet<String>,
     steps: usize,
 }
 
+/// One file to be copied.
 #[derive(Debug)]
-struct Piece {
+pub struct Piece {
     /// Relative to the skill's directory.
-    to: String,
-    from: Wanted,
-    executable: bool,
+    pub to: String,
+    /// The file in the tree.
+    pub from: Wanted,
+    /// Whether it will be executable.
+    pub executable: bool,
 }
 
 impl CopyPlan {
@@ -53,6 +59,16 @@ impl CopyPlan {
         self.files.iter().map(|piece| piece.from.clone())
     }
 
+    /// The files.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.files
+    }
+
+    /// The paths in the tree on which the files depend.
+    pub fn passed(&self) -> impl Iterator<Item = &str> {
+        self.passed.iter().map(String::as_str)
+    }
+
     /// Adds the directory `from` as the directory `to`. `within` are the directories whose copying
     /// led here.
     fn add(
@@ -77,6 +93,7 @@ impl CopyPlan {
                 continue;
             }
             let target = tree::join(to, path);
+            self.passed.insert(source.clone());
             match node {
                 Node::Dir { .. } => {}
                 Node::File { .. } => self.push(target, &source, node),
@@ -85,9 +102,11 @@ impl CopyPlan {
                     let text = format!("`{target}` is not a file: a FIFO, socket or device");
                     return Err(Error::new(text).hint("a skill that has one is not installed"));
                 }
-                Node::Link { .. } => match tree.resolve(&source) {
+                Node::Link { .. } => match tree.resolve_through(&source, &mut |link| {
+                    self.passed.insert(link.to_owned());
+                }) {
                     Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
-                    Ok(real) => match tree.get(&real) {
+                    Ok(real) => match tree.get(self.pass(&real)) {
                         Some(file @ Node::File { .. }) => self.push(target, &real, file),
                         // Copying a link to a directory that contains it would never end.
                         _ if within
@@ -108,6 +127,11 @@ impl CopyPlan {
         }
         within.pop();
         Ok(())
+    }
+
+    fn pass<'p>(&mut self, path: &'p str) -> &'p str {
+        self.passed.insert(path.to_owned());
+        path
     }
 
     fn push(&mut self, to: String, path: &str, node: &Node) {

@@ -9,7 +9,9 @@ use crate::marketplace::install::{Planned, Powers};
 use crate::marketplace::lock::{Digest, Files};
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
+use crate::marketplace::signature::Checked;
 use crate::marketplace::source::Origin;
+use crate::signing::Signer;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and its replacement.
@@ -44,6 +46,10 @@ pub struct Difference {
     pub edited: bool,
     /// How the new commit relates to the old one; `None` for sources without commits.
     pub ancestry: Option<Ancestry>,
+    /// The signature of the new version.
+    pub signature: Option<Checked>,
+    /// Who signed the current one.
+    pub signed_before: Option<Signer>,
     /// The difference line by line, if requested.
     pub text: Option<String>,
 }

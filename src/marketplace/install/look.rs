@@ -30,6 +30,7 @@ impl Market<'_> {
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);
             staged.push(plan::stage(snapshot, found, origin, &name, place)?);
         }
+        self.check_signatures(&staging, &mut staged)?;
         let origin = &picked.origin;
         Ok(Plan::new(&origin.source, origin.commit.as_deref(), &staged))
     }

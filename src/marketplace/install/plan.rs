@@ -8,9 +8,10 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared};
+use crate::marketplace::install::{Powers, Prepared, author_of};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
+use crate::marketplace::signature::{Checked, Evidence, collect};
 use crate::marketplace::source::{Found, Origin};
 use crate::skill::{Level, Skill};
 
@@ -59,6 +60,11 @@ pub struct Planned {
     pub paths: Vec<String>,
     /// Those of them that can be run.
     pub scripts: Vec<String>,
+    /// The name that its author gives it.
+    #[serde(skip)]
+    pub author: String,
+    /// Its signature; `None` if it was not looked at.
+    pub signature: Option<Checked>,
     /// What its frontmatter decides.
     #[serde(flatten)]
     pub powers: Powers,
@@ -79,6 +85,8 @@ pub struct Staged {
     pub entry: LockEntry,
     /// Its description for the plan.
     pub planned: Rc<Planned>,
+    /// What is to prove its signature; `None` if it is not signed.
+    pub evidence: Option<Evidence>,
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
@@ -126,6 +134,8 @@ pub fn stage(
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &place.make()?).map_err(of_skill)?;
+    let evidence =
+        collect(snapshot, origin, &copy, &found.path, &place.path()).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
@@ -144,6 +154,7 @@ pub fn stage(
         place,
         entry,
         planned: Rc::new(planned),
+        evidence,
     })
 }
 
@@ -192,6 +203,8 @@ pub fn look(
         bytes: digest.bytes,
         paths: digest.files.paths().map(str::to_owned).collect(),
         scripts: digest.scripts.iter().cloned().collect(),
+        author: author_of(&skill),
+        signature: None,
         powers: Powers::of(&skill),
         dropped,
         warnings: warnings.map(ToString::to_string).collect(),

@@ -9,10 +9,12 @@ use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::lines::line_by_line;
 use crate::marketplace::install::names::check_same_name;
+use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::{Ancestry, Kind};
+use crate::marketplace::signature::is_signed;
 use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
 use crate::skill::Skill;
@@ -214,7 +216,8 @@ impl Update<'_> {
         // it without asking, even if the files are equal: later commits would look like normal
         // updates.
         let stays = self.market.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
-        if switch.is_none() && is_same_tree(entry, &snapshot, &found) {
+        let is_newly_signed = entry.signer.is_none() && is_signed(&snapshot, &origin)?;
+        if switch.is_none() && !is_newly_signed && is_same_tree(entry, &snapshot, &found) {
             let entry = LockEntry {
                 commit: origin.commit,
                 rev: origin.rev,
@@ -244,8 +247,17 @@ impl Update<'_> {
         let place = self.staging.place_for(&entry.name)?;
         let (snapshot, origin) = (&behind.snapshot, &behind.origin);
         let mut staged = plan::stage(snapshot, &found, origin, &entry.name, place)?;
+        self.market
+            .check_signatures(self.staging, std::slice::from_mut(&mut staged))?;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
+            if entry.signer.is_some() {
+                // What proves that still does, since the files are the same.
+                staged.entry.signer.clone_from(&entry.signer);
+                staged.entry.evidence.clone_from(&entry.evidence);
+            } else if !behind.stays {
+                self.market.keep_evidence(std::iter::once(&staged))?;
+            }
             return Ok(equal(behind.stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
@@ -261,7 +273,16 @@ impl Update<'_> {
             let new = staged.place.path();
             difference.text = Some(line_by_line(self.staging, &installed, &new, fetcher.git)?);
         }
+        difference.signature.clone_from(&staged.planned.signature);
+        difference.signed_before.clone_from(&entry.signer);
         let settled = |change| Ok(Ready::Settled(change));
+        let signature = staged.planned.signature.as_ref();
+        permit(&entry.name, signature)?;
+        if !self.options.accept_signer
+            && let Some(stopped) = signer_change(entry, signature)
+        {
+            return settled(stopped);
+        }
         if self.market.dry_run {
             return settled(Change::Available(Box::new(difference)));
         }
@@ -312,10 +333,10 @@ impl Update<'_> {
                             let change = Change::Updated {
                                 from: entry.commit.clone(),
                                 to: new.entry.commit.clone(),
-                                dropped: Rc::unwrap_or_clone(new.planned).dropped,
+                                dropped: new.planned.dropped.clone(),
                                 stashed: stashed.flatten(),
                             };
-                            staged.push((at, new.place, new.entry));
+                            staged.push((at, new));
                             change
                         }
                         Err(error) => Change::failed(&error),
@@ -333,8 +354,15 @@ impl Update<'_> {
                 results[at] = Change::failed(&error);
             }
         }
-        let new = staged.iter().map(|(_, place, entry)| (place, Some(entry)));
-        match changes.replace_all(&new.collect::<Vec<_>>()) {
+        let new = staged.iter().map(|(_, new)| (&new.place, Some(&new.entry)));
+        let kept = self.market.keep_evidence(staged.iter().map(|(_, new)| new));
+        let replaced = kept.and_then(|()| changes.replace_all(&new.collect::<Vec<_>>()));
+        let replaced = replaced.and_then(|replaced| {
+            let entries = staged.iter().map(|(_, new)| &new.entry);
+            self.market.remember_signers(entries)?;
+            Ok(replaced)
+        });
+        match replaced {
             Ok(replaced) => {
                 for ((at, ..), replaced) in staged.iter().zip(replaced) {
                     if let Err(error) = replaced {

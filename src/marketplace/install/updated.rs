@@ -17,6 +17,8 @@ pub struct UpdateOptions<'a> {
     pub edited: Edited,
     /// The only state to update to (`--to`).
     pub to: Option<&'a Target>,
+    /// Whether it may be signed by another than before, or no longer (`--accept-signer`).
+    pub accept_signer: bool,
     /// Another branch, tag or commit than the skill follows now.
     pub switch: Option<&'a Switch>,
 }
@@ -72,6 +74,9 @@ pub enum Change {
     },
     /// It was left unchanged because someone decided so, or because it had to be.
     Kept {
+        /// What stops it, if a program may want to know: `signer-changed` or `signature-missing`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<&'static str>,
         /// The reason, as an error message.
         reason: String,
         /// The next step.
@@ -96,6 +101,16 @@ impl Change {
 
     pub(super) fn kept(why: &Error) -> Self {
         Self::Kept {
+            code: None,
+            reason: why.to_string(),
+            hint: why.next_step().map(str::to_owned),
+        }
+    }
+
+    /// As [`Change::kept`], with a code.
+    pub(super) fn stopped(code: &'static str, why: &Error) -> Self {
+        Self::Kept {
+            code: Some(code),
             reason: why.to_string(),
             hint: why.next_step().map(str::to_owned),
         }

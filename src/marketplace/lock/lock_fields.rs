@@ -122,7 +122,7 @@ macro_rules! text {
 }
 
 text!(LockRef LockPath TreeId License);
-pub(super) use text;
+pub(in crate::marketplace) use text;
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,7 @@ pub use digest::Digest;
 pub use files::Files;
 pub use history::{Earlier, History, Tag};
 pub use installed_name::InstalledName;
+pub(super) use lock_fields::text;
 pub use lock_fields::{License, LockPath, LockRef, TreeId};
 pub use lockfile::{LockEntry, Lockfile};
 pub use offered_name::{listed_name, named_by_directory, offered_name};

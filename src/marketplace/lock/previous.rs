@@ -110,6 +110,23 @@ pub fn keep(
     staging.rename(&KEPT, &homes, name.entry())
 }
 
+/// The lockfile entries of all states that are kept in the plugin directory `dir`.
+///
+/// # Errors
+/// When one cannot be read, so that it is not known what they need.
+pub fn entries(dir: &Dir) -> io::Result<Vec<LockEntry>> {
+    let Some(homes) = dir.find_dir(&PREVIOUS)? else {
+        return Ok(Vec::new());
+    };
+    let mut entries = Vec::new();
+    for (name, _) in homes.entries()? {
+        let bytes = homes.open_dir(&name)?.read(&ENTRY, limits::LOCKFILE)?;
+        let entry: Option<LockEntry> = serde_json::from_slice(&bytes)?;
+        entries.extend(entry);
+    }
+    Ok(entries)
+}
+
 /// Reads the previous state of a skill.
 ///
 /// # Errors

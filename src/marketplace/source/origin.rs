@@ -25,6 +25,9 @@ pub struct Origin {
     /// digest.
     #[serde(skip)]
     pub rev: Option<LockRef>,
+    /// The id of the annotated tag that was requested.
+    #[serde(skip)]
+    pub tag: Option<CommitId>,
     /// The installed commit; for an archive, its digest.
     pub commit: Option<String>,
     /// Whether a branch or tag of the repository contains that commit; `None` for other kinds.
@@ -67,6 +70,8 @@ impl Origin {
             sha256: String::new(),
             files: Files::default(),
             license: license.as_deref().map(License::from_written),
+            signer: None,
+            evidence: None,
             other: Map::new(),
         })
     }

@@ -79,6 +79,8 @@ fn entry(text: &str) -> LockEntry {
     Killed::put(dir.path(), text);
     let digest = Digest::read(dir.path()).unwrap();
     LockEntry {
+        signer: None,
+        evidence: None,
         id: "s#x".to_owned(),
         name: name("x"),
         source: "s".to_owned(),

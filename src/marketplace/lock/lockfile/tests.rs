@@ -18,6 +18,8 @@ fn entry(name: &str) -> LockEntry {
         sha256: String::new(),
         files: Files::default(),
         license: None,
+        signer: None,
+        evidence: None,
         other: Map::new(),
     }
 }

@@ -1,0 +1,185 @@
+//! Signatures in installs and updates: each staged skill is checked before anybody is asked, what
+//! proves a signature is kept before the lockfile names it, and a signer is remembered once its skill
+//! is in place.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::Tool;
+use crate::marketplace::install::{Staged, Staging};
+use crate::marketplace::lock::{Digest, LockEntry};
+use crate::marketplace::signature::{
+    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
+};
+use crate::marketplace::signature::{ManifestEvidence, keep, kept};
+use crate::marketplace::{Change, Market};
+use crate::signing::{MANIFEST, Signature};
+use crate::skill::Skill;
+use crate::sys::{Base, Moment};
+
+impl Market<'_> {
+    fn checker<'s>(&'s self, staging: &'s Staging) -> Checker<'s> {
+        Checker::new(Tool {
+            env: self.env,
+            deadline: self.deadline,
+            scratch: staging.scratch(),
+            progress: None,
+        })
+    }
+
+    /// Checks the signatures of staged skills, and writes the results into their plans and entries.
+    ///
+    /// # Errors
+    /// When a program that checks is missing or does not answer.
+    pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
+        let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
+        let subjects = staged.iter().zip(&dirs).map(|(one, dir)| {
+            let entry = &one.entry;
+            let subject = Subject {
+                name: &one.planned.author,
+                dir,
+                files: &entry.files,
+                evidence: one.evidence.clone(),
+                tag: tag_of(entry),
+            };
+            (
+                subject,
+                Some(entry.source.as_str()),
+                entry.address.as_deref(),
+            )
+        });
+        let checked = self
+            .signing
+            .check(&self.checker(staging), subjects.collect())?;
+        for (one, checked) in staged.iter_mut().zip(checked) {
+            let is_inside = one.entry.files.get(MANIFEST).is_some();
+            one.entry.signer = checked.signature.signer().cloned();
+            one.entry.evidence = match &one.evidence {
+                _ if one.entry.signer.is_none() => None,
+                Some(Evidence::Manifest(_)) if is_inside => None,
+                Some(evidence) => Some(EvidenceId::of(&evidence.to_bytes())),
+                None => None,
+            };
+            Rc::make_mut(&mut one.planned).signature = Some(checked);
+        }
+        Ok(())
+    }
+
+    /// Keeps what proves the signatures of skills that are about to be moved into place.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn keep_evidence<'s>(&self, staged: impl Iterator<Item = &'s Staged>) -> Result<()> {
+        for one in staged.filter(|one| one.entry.evidence.is_some()) {
+            if let Some(evidence) = &one.evidence {
+                keep(self.plugin_dir, evidence)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers the signers of skills that are in place.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(super) fn remember_signers<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e LockEntry>,
+    ) -> Result<()> {
+        let signed = |entry: &'e LockEntry| Some((entry.source.as_str(), entry.signer.as_ref()?));
+        let signers: Vec<_> = entries.filter_map(signed).collect();
+        if signers.is_empty() {
+            return Ok(());
+        }
+        KnownSigners::remember(&Base::own(self.home.to_owned()), &signers, Moment::now())
+    }
+
+    /// Checks the signatures of installed skills again, from what is kept on this machine.
+    ///
+    /// # Errors
+    /// When a program that checks is missing or does not answer.
+    pub fn signatures(&self, entries: &[&LockEntry]) -> Result<Vec<Checked>> {
+        let read = entries.iter().map(|entry| {
+            let dir = self.dir(&entry.name);
+            let digest = Digest::read(&dir).unwrap_or_default();
+            let name = Skill::load(&dir).map(|skill| author_of(&skill));
+            (dir, digest, name.unwrap_or_default())
+        });
+        let read: Vec<_> = read.collect();
+        let mut known: HashMap<&EvidenceId, Option<Evidence>> = HashMap::new();
+        let mut subjects = Vec::new();
+        for (entry, (dir, digest, name)) in entries.iter().zip(&read) {
+            let evidence = match &entry.evidence {
+                Some(id) => {
+                    let kept = || kept(self.plugin_dir, id);
+                    known.entry(id).or_insert_with(kept).clone()
+                }
+                None => ManifestEvidence::inside(dir)?.map(Evidence::Manifest),
+            };
+            let subject = Subject {
+                name,
+                dir,
+                files: &digest.files,
+                evidence,
+                tag: tag_of(entry),
+            };
+            subjects.push((
+                subject,
+                Some(entry.source.as_str()),
+                entry.address.as_deref(),
+            ));
+        }
+        let staging = self.home_staging()?;
+        self.signing.check(&self.checker(&staging), subjects)
+    }
+}
+
+/// The name that a skill's author gives it, which a manifest names.
+pub fn author_of(skill: &Skill) -> String {
+    let own = skill.fields.text("name");
+    own.unwrap_or_else(|| skill.name.to_string())
+}
+
+/// The tag that an entry is pinned to, by its own name.
+fn tag_of(entry: &LockEntry) -> Option<String> {
+    let tag = entry.rev.as_deref()?.strip_prefix("refs/tags/")?;
+    Some(tag.to_owned())
+}
+
+/// Refuses a skill that is wrongly signed or not signed as is required.
+///
+/// # Errors
+/// What is wrong, and the next step.
+pub fn permit(name: &str, checked: Option<&Checked>) -> Result<()> {
+    let Some(checked) = checked else {
+        return Ok(());
+    };
+    if let Signature::Bad { why } = &checked.signature {
+        let text = format!("skill `{name}` is wrongly signed: {why}");
+        return Err(Error::new(text).hint("do not use it; tell its author"));
+    }
+    if let Some(unmet) = &checked.unmet {
+        let text = format!("skill `{name}` cannot be used: {unmet}");
+        return Err(Error::new(text).hint(
+            "`agent-skills keys` shows who is listed; an administrator decides about a policy",
+        ));
+    }
+    Ok(())
+}
+
+/// Why an update has to wait for its user: the skill is signed by another, or no longer.
+pub fn signer_change(entry: &LockEntry, checked: Option<&Checked>) -> Option<Change> {
+    let old = entry.signer.as_ref()?;
+    let signature = &checked?.signature;
+    let (code, now) = match signature.signer() {
+        Some(new) if new.key == old.key => return None,
+        // Whoever lists both keys for one name has said that they are the same signer's.
+        Some(new) if new.principal.is_some() && new.principal == old.principal => return None,
+        Some(new) => ("signer-changed", format!("it is signed by {new} now")),
+        None => ("signature-missing", format!("it is {signature} now")),
+    };
+    let text = format!("`{}` was signed by {old}, and {now}", entry.name);
+    let hint = "ask its author; `agent-skills update --accept-signer` takes it";
+    Some(Change::stopped(code, &Error::new(text).hint(hint)))
+}

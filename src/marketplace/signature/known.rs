@@ -1,0 +1,101 @@
+//! `known-signers.json`: the keys that the user has accepted for a source, each since when. The
+//! first signer of a source is remembered; a later one is only with the user's consent.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, past};
+use crate::signing::{Key, Signer};
+use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
+
+const FILE: EntryName = EntryName::from_static("known-signers.json");
+const VERSION: u32 = 1;
+
+/// A key that was accepted for a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownSigner {
+    /// The key.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The name that a file of signers gave it at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// Since when, in milliseconds since 1970.
+    pub since: u64,
+}
+
+/// All of them, by source.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct KnownSigners {
+    version: u32,
+    sources: BTreeMap<String, Vec<KnownSigner>>,
+}
+
+impl KnownSigners {
+    /// Reads them; a missing file has none.
+    ///
+    /// # Errors
+    /// When the file cannot be read: nobody is known then, which has to be said.
+    pub fn read(base: &Base) -> Result<Self> {
+        let path = base.path().join(FILE.as_os_str());
+        let read = files::unless_missing(&path, |path| files::read_capped(path, limits::LOCKFILE));
+        let hint = || past(&path, "then the next signers count as the first");
+        let read = read.map_err(|error| Error::io("read", &path, &error).hint(hint()))?;
+        let Some(bytes) = read else {
+            return Ok(Self::default());
+        };
+        serde_json::from_slice(&bytes).map_err(|error| {
+            Error::caused(format!("`{}` cannot be read", path.display()), error).hint(hint())
+        })
+    }
+
+    /// What is known of a key for a source.
+    pub fn get(&self, source: &str, key: &Key) -> Option<&KnownSigner> {
+        self.sources
+            .get(source)?
+            .iter()
+            .find(|known| known.key == *key)
+    }
+
+    /// Each key, with its source.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &KnownSigner)> {
+        let each = self.sources.iter();
+        each.flat_map(|(source, known)| known.iter().map(move |known| (source.as_str(), known)))
+    }
+
+    /// Remembers signers of sources, since `now`, those known already since then.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn remember(base: &Base, signers: &[(&str, &Signer)], now: Moment) -> Result<()> {
+        let path = base.path().join(FILE.as_os_str());
+        let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
+        let mut known = Self::read(base)?;
+        let mut is_new = false;
+        for (source, signer) in signers {
+            if known.get(source, &signer.key).is_none() {
+                is_new = true;
+                known
+                    .sources
+                    .entry((*source).to_owned())
+                    .or_default()
+                    .push(KnownSigner {
+                        key: signer.key.clone(),
+                        principal: signer.principal.clone(),
+                        since: now.0,
+                    });
+            }
+        }
+        if !is_new {
+            return Ok(());
+        }
+        known.version = VERSION;
+        let mut text = serde_json::to_vec_pretty(&known)
+            .map_err(|error| Error::caused("could not write the known signers", error))?;
+        text.push(b'\n');
+        let file = base.file(&FILE)?;
+        let written = file.dir.replace(&file.name, &text, 0o600, Durable::Yes);
+        written.map_err(|error| file.dir.error("write", &file.name, &error))
+    }
+}

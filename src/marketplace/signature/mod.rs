@@ -1,0 +1,25 @@
+//! Signatures of skills: collecting what proves one when a skill is fetched (`collect`), keeping it
+//! (`store`), and checking it with the user's own git, ssh-keygen, gpg and minisign (`check`), at
+//! once and at any later time, without the network. What is signed and required is in
+//! `crate::signing`. Open `check.rs` first.
+
+mod check;
+mod collect;
+mod commit;
+mod detached;
+mod evidence;
+mod keys;
+mod known;
+mod objects;
+mod openpgp;
+mod programs;
+mod rules;
+mod store;
+
+pub use check::{Checker, Subject};
+pub use collect::{collect, is_signed};
+pub use evidence::{Evidence, EvidenceId, GitKind, GitObject, ManifestEvidence};
+pub use known::{KnownSigner, KnownSigners};
+pub use programs::SIGNED;
+pub use rules::{Checked, Signing};
+pub use store::{keep, kept, tidy};

@@ -1,0 +1,192 @@
+//! OpenPGP keys: imported into a home of GnuPG that exists for one check, so that only the listed
+//! ones count, and told by their full fingerprints.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::error::Result;
+use crate::marketplace::fetch::Class;
+use crate::marketplace::signature::keys::Keys;
+use crate::marketplace::signature::programs::Programs;
+use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
+
+/// The beginning of GnuPG's status lines.
+const STATUS: &str = "[GNUPG:] ";
+const LINE: usize = 64;
+
+/// The imported keys: the principal of each full fingerprint.
+#[derive(Debug, Default)]
+pub struct Keyring {
+    principals: Vec<(String, String)>,
+}
+
+/// Imports the listed OpenPGP keys.
+///
+/// # Errors
+/// When gpg does not answer. Without gpg, or with a key that it does not take, that key does not
+/// count.
+pub fn import(programs: &Programs, keys: &Keys) -> Result<Keyring> {
+    let mut keyring = Keyring::default();
+    for listed in keys.signers.of_kind(KeyKind::Openpgp) {
+        let Some(command) = or_missing(programs.command("gpg"))? else {
+            break;
+        };
+        let mut command = command;
+        command.args(["--batch", "--no-autostart", "--no-options", "--quiet"]);
+        command.args(["--status-fd", "2", "--import"]);
+        let ran = programs.run(command, &armor(&listed.public))?;
+        let imported = status(&ran.errors).filter_map(|line| line.strip_prefix("IMPORT_OK "));
+        let fingerprints = imported.filter_map(|line| line.split(' ').nth(1));
+        let of = |fingerprint: &str| (fingerprint.to_owned(), listed.principal().to_owned());
+        keyring.principals.extend(fingerprints.map(of));
+    }
+    Ok(keyring)
+}
+
+/// The result; `None` if the program is missing.
+fn or_missing<T>(
+    found: std::result::Result<T, crate::marketplace::fetch::Failure>,
+) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(failure) if failure.class == Class::Missing => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// A key in base64 as text that gpg imports.
+fn armor(base64: &str) -> String {
+    let lines = base64.as_bytes().chunks(LINE).map(String::from_utf8_lossy);
+    let lines: Vec<_> = lines.collect();
+    format!(
+        "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n{}\n-----END PGP PUBLIC KEY BLOCK-----\n",
+        lines.join("\n")
+    )
+}
+
+/// The binary form in base64 of an exported key, armored or not; `None` if it is none.
+pub fn from_exported(bytes: &[u8]) -> Option<String> {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Some(STANDARD.encode(bytes));
+    };
+    let (_, rest) = text.split_once("-----BEGIN PGP PUBLIC KEY BLOCK-----")?;
+    let (body, _) = rest.split_once("-----END PGP PUBLIC KEY BLOCK-----")?;
+    let (_, body) = body
+        .trim_start_matches(['\r', ' '])
+        .split_once("\n\n")
+        .or_else(|| body.split_once("\n\r\n"))?;
+    let data = body
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with('='));
+    let data: String = data.collect();
+    STANDARD.decode(&data).ok().map(|_| data)
+}
+
+fn status(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().filter_map(|line| line.strip_prefix(STATUS))
+}
+
+impl Keyring {
+    /// The full fingerprints that were imported, each with its principal.
+    pub fn fingerprints(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.principals
+            .iter()
+            .map(|(fingerprint, who)| (fingerprint.as_str(), who.as_str()))
+    }
+
+    /// What gpg's answer means.
+    pub fn result(&self, keys: &Keys, accepted: bool, printed: &str, covers: Covers) -> Signature {
+        let bad = |why: &str| Signature::Bad {
+            why: why.to_owned(),
+        };
+        let find = |name: &str| {
+            status(printed).find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        };
+        if find("BADSIG").is_some() {
+            return bad("it is not of these files");
+        }
+        if find("REVKEYSIG").is_some() || find("KEYREVOKED").is_some() {
+            return bad("the key was revoked by its owner");
+        }
+        if find("EXPKEYSIG").is_some() || find("EXPSIG").is_some() {
+            return bad("the key or the signature has expired");
+        }
+        // The primary key's is the last of its fields.
+        let valid = find("VALIDSIG").and_then(|line| line.split(' ').next_back());
+        let valid = valid.filter(|_| accepted && find("GOODSIG").is_some());
+        let Some(fingerprint) = valid else {
+            let key = find("ERRSIG").and_then(|line| {
+                let id = line.split(' ').next()?;
+                let full = line.split(' ').nth(6).filter(|last| last.len() >= 40);
+                Some(full.unwrap_or(id))
+            });
+            let is_plain = |key: &&str| key.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let why = match key.filter(is_plain) {
+                Some(key) => format!("the OpenPGP key {key} is not listed here"),
+                None => "gpg could not check it".to_owned(),
+            };
+            return Signature::Unchecked { why };
+        };
+        if keys.revokes(fingerprint) {
+            return bad(&format!("the key {fingerprint} was revoked"));
+        }
+        let mut known = self.fingerprints();
+        let principal = known.find(|(known, _)| *known == fingerprint);
+        match (principal, Key::new(KeyKind::Openpgp, fingerprint)) {
+            (Some((_, principal)), Ok(key)) => Signature::Good(Signer {
+                principal: Some(principal.to_owned()),
+                key,
+                signed: covers,
+            }),
+            _ => bad("gpg named a key that is not listed"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exported_key_is_kept_in_one_line() {
+        let armored = "-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: x\n\nmQIN\nBF8=\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n";
+        assert_eq!(from_exported(armored.as_bytes()).unwrap(), "mQINBF8=");
+        let bare = armored.replace("Version: x\n", "");
+        assert_eq!(from_exported(bare.as_bytes()).unwrap(), "mQINBF8=");
+        assert_eq!(from_exported(&[0x99, 0xff]).unwrap(), "mf8=");
+        assert_eq!(from_exported(b"text"), None);
+        assert!(armor(&"A".repeat(100)).contains(&format!("\n\n{}\n", "A".repeat(64))));
+    }
+
+    #[test]
+    fn only_a_valid_signature_of_an_imported_key_counts() {
+        let full = "A".repeat(40);
+        let keyring = Keyring {
+            principals: vec![(full.clone(), "alice".to_owned())],
+        };
+        let good = format!(
+            "{STATUS}GOODSIG AAAA a\n{STATUS}VALIDSIG {} 2026-01-01 1 0 4 0 1 10 00 {full}\n",
+            "B".repeat(40)
+        );
+        let keys = Keys::default();
+        let result =
+            |accepted, printed: &str| keyring.result(&keys, accepted, printed, Covers::Commit);
+        let signer = result(true, &good);
+        assert_eq!(signer.signer().unwrap().principal.as_deref(), Some("alice"));
+        for (accepted, printed) in [
+            (false, good.clone()),
+            (true, good.replace("GOODSIG", "EXPKEYSIG")),
+            (true, good.replace("GOODSIG", "REVKEYSIG")),
+            (true, format!("{good}{STATUS}BADSIG x\n")),
+            (true, good.replace(&full, &"C".repeat(40))),
+            (
+                true,
+                format!("{STATUS}ERRSIG 0123456789ABCDEF 1 10 00 0 9 {full}\n"),
+            ),
+            (true, String::new()),
+        ] {
+            assert!(result(accepted, &printed).signer().is_none(), "{printed}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `[signing]` in a policy or the user's configuration: how skills have to be signed, whose keys are
+//! listed and which count no longer. Each file's requirements apply on their own, so that none
+//! weakens another's.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::source_address::{SourceAddress, SourceGlob};
+use crate::run_context::RunContext;
+use crate::signing::{Demand, Requirement};
+
+/// The user's own files of signers and of revoked keys, beside the configuration, which count
+/// without being named.
+pub const OWN_SIGNERS: &str = "signers";
+const OWN_REVOKED: &str = "revoked";
+
+/// The keys of `[signing]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SigningRules {
+    /// `none` (default), `known` or `listed`: how every skill has to be signed.
+    pub require: Requirement,
+    /// The file that lists signers, in the form of `ssh-keygen`'s `allowed_signers`.
+    pub signers: Option<PathBuf>,
+    /// The file that lists keys which count no longer.
+    pub revoked: Option<PathBuf>,
+    /// What differs for sources, by their addresses, which may have `*`.
+    pub sources: BTreeMap<String, SourceSigning>,
+}
+
+/// What differs for one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SourceSigning {
+    /// In place of that for every skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require: Option<Requirement>,
+    /// The principals that may sign for it, as the file of signers names them; any if empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub principals: Vec<String>,
+}
+
+impl SigningRules {
+    /// Whether anything is required.
+    pub fn require_anything(&self) -> bool {
+        let mut sources = self.sources.values();
+        self.require > Requirement::None
+            || sources.any(|source| source.require > Some(Requirement::None))
+    }
+
+    /// What the file `stated_in` demands of a skill from these addresses, all of one source; without
+    /// any, from an unknown one. Paths are relative to the file's directory.
+    fn demands(&self, stated_in: &Path, addresses: &[SourceAddress]) -> Vec<Demand> {
+        let beside = stated_in.parent().unwrap_or(stated_in);
+        let at = |path: &Option<PathBuf>| path.as_ref().map(|path| beside.join(path));
+        let demand = |require: Requirement, principals: &[String]| Demand {
+            require,
+            signers: at(&self.signers),
+            revoked: at(&self.revoked),
+            principals: principals.to_vec(),
+            stated_in: format!("`{}`", stated_in.display()),
+        };
+        let own = self
+            .sources
+            .iter()
+            .map(|(written, own)| (SourceGlob::from(written.clone()), own));
+        let own: Vec<(SourceGlob, &SourceSigning)> = own.collect();
+        let required = |own: &SourceSigning| own.require.unwrap_or(self.require);
+        // Only an address that is certainly meant is exempted, and in doubt more is required.
+        let is_meant = |glob: &SourceGlob| {
+            !addresses.is_empty() && addresses.iter().all(|address| glob.allows(address))
+        };
+        let may_be_meant = |glob: &SourceGlob| addresses.iter().any(|address| glob.blocks(address));
+        let meant: Vec<_> = own.iter().filter(|(glob, _)| is_meant(glob)).collect();
+        let general = meant.is_empty().then(|| demand(self.require, &[]));
+        let specific = own
+            .iter()
+            .filter(|(glob, _)| is_meant(glob) || may_be_meant(glob));
+        let specific = specific.map(|(_, own)| demand(required(own), &own.principals));
+        general.into_iter().chain(specific).collect()
+    }
+}
+
+impl RunContext {
+    /// Whether a policy or the configuration requires signatures. One that cannot be read does.
+    pub fn requires_signatures(&self) -> bool {
+        let policies = self.policies().map_or(true, |policies| {
+            let mut each = policies.signing();
+            each.any(|(_, rules)| rules.require_anything())
+        });
+        policies
+            || self
+                .config()
+                .map_or(true, |config| config.signing.require_anything())
+    }
+
+    /// What is demanded of the signature of a skill from a source, and the address that git uses for
+    /// it, if that is another.
+    pub fn signing_demands(&self, source: Option<&str>, address: Option<&str>) -> Vec<Demand> {
+        let addresses = source.into_iter().chain(address);
+        let addresses: Vec<_> = addresses.flat_map(SourceAddress::all).collect();
+        let (Ok(policies), Ok(config)) = (self.policies(), self.config()) else {
+            return vec![Demand {
+                require: Requirement::Listed,
+                stated_in: "the policy or configuration, which cannot be read,".to_owned(),
+                ..Demand::default()
+            }];
+        };
+        let by_policy = policies.signing();
+        let by_policy = by_policy.flat_map(|(file, rules)| rules.demands(file, &addresses));
+        let mut demands: Vec<Demand> = by_policy.collect();
+        let path = self.config_path();
+        let mut own = config.signing.clone();
+        let beside = |name: &str| Some(self.dirs.plugin.join(name)).filter(|path| path.exists());
+        own.signers = own.signers.or_else(|| beside(OWN_SIGNERS));
+        own.revoked = own.revoked.or_else(|| beside(OWN_REVOKED));
+        demands.extend(own.demands(&path, &addresses));
+        demands
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requires(rules: &str, addresses: &[&str]) -> Vec<Requirement> {
+        let rules: SigningRules = toml::from_str(rules).unwrap();
+        let addresses: Vec<_> = addresses
+            .iter()
+            .map(|one| SourceAddress::new(one))
+            .collect();
+        let demands = rules.demands(Path::new("/etc/p/policy.toml"), &addresses);
+        demands.iter().map(|demand| demand.require).collect()
+    }
+
+    #[test]
+    fn a_source_is_exempted_only_if_it_is_certainly_meant() {
+        use Requirement::{Known, Listed, None};
+        let rules = "require = \"listed\"\n[sources.\"github.com/acme/*\"]\nrequire = \"none\"\n\
+                     [sources.\"github.com/acme/open\"]\nrequire = \"known\"";
+        for (addresses, expected) in [
+            (&["https://github.com/acme/x"][..], &[None][..]),
+            (&["https://github.com/acme/open"], &[None, Known]),
+            (&["https://github.com/other/x"], &[Listed]),
+            (
+                &["https://github.com/acme/x", "https://evil.example/x"],
+                &[Listed, None],
+            ),
+            (&[], &[Listed]),
+        ] {
+            assert_eq!(requires(rules, addresses), expected, "{addresses:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_beside_the_one_that_names_them() {
+        let rules: SigningRules = toml::from_str("signers = \"keys\"\nrevoked = \"/r\"").unwrap();
+        let demands = rules.demands(Path::new("/etc/p/policy.toml"), &[]);
+        let [demand] = demands.as_slice() else {
+            panic!("{demands:?}");
+        };
+        assert_eq!(demand.signers.as_deref(), Some(Path::new("/etc/p/keys")));
+        assert_eq!(demand.revoked.as_deref(), Some(Path::new("/r")));
+    }
+}
