@@ -96,11 +96,6 @@ fn of_verb(verb: &Verb) -> Decision {
             Decision::accepting(*findings, is_plain)
         }
         Verb::Update(Update {
-            accept_signer: true,
-            check: false,
-            ..
-        }) => Decision::new(Who::Person),
-        Verb::Update(Update {
             check: false,
             accept_signer: false,
             findings,
@@ -141,6 +136,12 @@ fn of_verb(verb: &Verb) -> Decision {
             Decision::new(Who::Remover).for_models(scope.is_default())
         }
         Verb::Rollback(Rollback { names: _, scope: _ })
+        // Who may sign is a matter of trust.
+        | Verb::Update(Update {
+            accept_signer: true,
+            check: false,
+            ..
+        })
         | Verb::Deactivate(Deactivate { context: _ })
         | Verb::Trust(Trust {
             list: false,

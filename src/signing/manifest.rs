@@ -24,7 +24,8 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The version of this form.
-    manifest: u32,
+    #[serde(rename = "manifest")]
+    form: u32,
     /// The skill, so that the signature of one is not taken for another's.
     pub name: String,
     /// The version that its author states.
@@ -52,7 +53,7 @@ impl Manifest {
             .into_iter()
             .filter(|(path, _)| !is_signature_file(path));
         Self {
-            manifest: VERSION,
+            form: VERSION,
             name: name.to_owned(),
             version,
             files: files
@@ -82,7 +83,7 @@ impl Manifest {
         };
         let read: Self =
             serde_json::from_str(text).map_err(|error| wrong(&one_line(&error.to_string())))?;
-        if read.manifest != VERSION {
+        if read.form != VERSION {
             return Err(wrong("a later release wrote it"));
         }
         if read.render() != text {
@@ -202,7 +203,7 @@ mod tests {
         let later = text.replace("\"manifest\": 1", "\"manifest\": 2");
         for (text, why) in [
             (text.trim_end(), "form"),
-            (&text.replace("\n", " "), "form"),
+            (&text.replace('\n', " "), "form"),
             (&twice, "form"),
             (&later, "later"),
             (&folded, "one file"),

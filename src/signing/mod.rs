@@ -11,5 +11,5 @@ mod ssh;
 pub use manifest::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, is_signature_file};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
-pub use signers::{Listed, Signers};
+pub use signers::{Listed, Signers, shown_id};
 pub use ssh::{Namespace, SshSignature, ssh_fingerprint};

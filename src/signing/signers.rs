@@ -3,6 +3,8 @@
 //! public key in base64, and `minisign` with the public key as minisign prints it. Programs get only
 //! the lines that they understand.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -162,9 +164,20 @@ fn has_inside(bytes: &[u8], kind: &str) -> bool {
 
 /// The id of a minisign key, as minisign shows it: 2 bytes name the algorithm, 8 are the id, the
 /// last first.
-pub(super) fn minisign_id(bytes: &[u8]) -> Option<String> {
-    let id = bytes.strip_prefix(b"Ed")?.get(..8)?;
-    (bytes.len() == 42).then(|| id.iter().rev().map(|byte| format!("{byte:02X}")).collect())
+fn minisign_id(bytes: &[u8]) -> Option<String> {
+    let id = bytes
+        .strip_prefix(b"Ed")
+        .filter(|_| bytes.len() == 42)?
+        .get(..8)?;
+    Some(shown_id(id))
+}
+
+/// The id of a minisign key, as it is shown, from its bytes, the last first.
+pub fn shown_id(id: &[u8]) -> String {
+    id.iter().rev().fold(String::new(), |mut shown, byte| {
+        let _ = write!(shown, "{byte:02X}");
+        shown
+    })
 }
 
 /// The words of a line; quotation marks keep spaces together.

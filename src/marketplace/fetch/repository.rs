@@ -223,7 +223,7 @@ impl Content for Repository<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        let input: String = names.iter().map(|name| format!("{name}\n")).collect();
+        let input = names.join("\n") + "\n";
         let read = || self.read(&["cat-file", "--batch"], &input);
         let mut objects = parse_objects(&read()?);
         if objects.is_none() && !self.offline {

@@ -79,14 +79,13 @@ impl<'c> Checker<'c> {
                     };
                     let called = subject.tag.as_deref();
                     let key = (&evidence.commit, &evidence.tag, called);
-                    let of_commit = match known.get(&key) {
-                        Some(known) => Signature::clone(known),
-                        None => {
-                            let of = &found.objects;
-                            let new = commit::check(&self.0, &repo, &files, evidence, of, called)?;
-                            known.insert(key, new.clone());
-                            new
-                        }
+                    let of_commit = if let Some(known) = known.get(&key) {
+                        Signature::clone(known)
+                    } else {
+                        let of = &found.objects;
+                        let new = commit::check(&self.0, &repo, &files, evidence, of, called)?;
+                        known.insert(key, new.clone());
+                        new
                     };
                     results[at][*index] = match (of_commit, found.differs.get(index)) {
                         (Signature::Good(_), Some(why)) => Signature::Bad { why: why.clone() },

@@ -15,7 +15,7 @@ use crate::marketplace::signature::programs::Programs;
 use crate::signing::{
     Covers, Key, KeyKind, MANIFEST, MINISIGN, Manifest, Namespace, SSH_SIGNATURE,
 };
-use crate::signing::{Signature, Signer, SshSignature, ssh_fingerprint};
+use crate::signing::{Signature, Signer, SshSignature, shown_id, ssh_fingerprint};
 use crate::sys::{Dir, Durable, EntryName, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("manifest.sig");
@@ -230,5 +230,5 @@ fn minisign_key(signature: &str) -> Option<String> {
         .strip_prefix(b"Ed")
         .or_else(|| bytes.strip_prefix(b"ED"))?
         .get(..8)?;
-    Some(id.iter().rev().map(|byte| format!("{byte:02X}")).collect())
+    Some(shown_id(id))
 }

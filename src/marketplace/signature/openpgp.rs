@@ -1,9 +1,6 @@
 //! OpenPGP keys: imported into a home of GnuPG that exists for one check, so that only the listed
 //! ones count, and told by their full fingerprints.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
 use crate::marketplace::signature::keys::Keys;
@@ -62,25 +59,6 @@ fn armor(base64: &str) -> String {
         "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n{}\n-----END PGP PUBLIC KEY BLOCK-----\n",
         lines.join("\n")
     )
-}
-
-/// The binary form in base64 of an exported key, armored or not; `None` if it is none.
-pub fn from_exported(bytes: &[u8]) -> Option<String> {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Some(STANDARD.encode(bytes));
-    };
-    let (_, rest) = text.split_once("-----BEGIN PGP PUBLIC KEY BLOCK-----")?;
-    let (body, _) = rest.split_once("-----END PGP PUBLIC KEY BLOCK-----")?;
-    let (_, body) = body
-        .trim_start_matches(['\r', ' '])
-        .split_once("\n\n")
-        .or_else(|| body.split_once("\n\r\n"))?;
-    let data = body
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with('='));
-    let data: String = data.collect();
-    STANDARD.decode(&data).ok().map(|_| data)
 }
 
 fn status(printed: &str) -> impl Iterator<Item = &str> {
@@ -149,13 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exported_key_is_kept_in_one_line() {
-        let armored = "-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: x\n\nmQIN\nBF8=\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n";
-        assert_eq!(from_exported(armored.as_bytes()).unwrap(), "mQINBF8=");
-        let bare = armored.replace("Version: x\n", "");
-        assert_eq!(from_exported(bare.as_bytes()).unwrap(), "mQINBF8=");
-        assert_eq!(from_exported(&[0x99, 0xff]).unwrap(), "mf8=");
-        assert_eq!(from_exported(b"text"), None);
+    fn a_key_is_passed_in_lines_that_gpg_takes() {
         assert!(armor(&"A".repeat(100)).contains(&format!("\n\n{}\n", "A".repeat(64))));
     }
 

@@ -97,7 +97,7 @@ impl<'d> Signing<'d> {
             }));
         }
         let results = checker.check(&subjects, &readable)?;
-        let mut checked = Vec::new();
+        let mut answers = Vec::new();
         for (index, (demands, source)) in demands.iter().zip(sources).enumerate() {
             let mut all = Vec::new();
             let mut unmet = None;
@@ -121,13 +121,13 @@ impl<'d> Signing<'d> {
                 unmet = unmet.or_else(|| demand.unmet(&signature, known.is_some()));
                 all.push(signature);
             }
-            checked.push(Checked {
+            answers.push(Checked {
                 signature: worst_or_listed(all),
                 unmet,
                 since,
             });
         }
-        Ok(checked)
+        Ok(answers)
     }
 }
 

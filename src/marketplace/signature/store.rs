@@ -12,7 +12,7 @@ use crate::sys::{Base, Durable, EntryName, files, limits};
 const KEPT: EntryName = EntryName::from_static("signatures");
 /// What no lockfile names is removed when it is older: a command that is running may have written it
 /// and not the lockfile yet.
-const LEFT: Duration = Duration::from_secs(24 * 60 * 60);
+const LEFT: Duration = Duration::from_hours(24);
 
 /// Keeps evidence before a lockfile names it.
 ///
@@ -50,7 +50,7 @@ pub fn tidy(base: &Base) {
     let Ok(dir) = within.open_dir(&KEPT) else {
         return;
     };
-    let evidence = |entry: &LockEntry| entry.evidence.as_ref().map(|id| id.to_string());
+    let evidence = |entry: &LockEntry| entry.evidence.as_ref().map(ToString::to_string);
     let mut needed: BTreeSet<String> = lockfile.entries().iter().filter_map(evidence).collect();
     let Ok(earlier) = previous::entries(&within) else {
         return;
