@@ -207,7 +207,7 @@ mod tests {
     const KEY: &str = "AAAAC3NzaC1lZDI1NTE5AAAAIJr7IjL5a48XomjrHMZSICwfNNBUDqvzWMytztz8oorr";
 
     #[test]
-    fn lines_are_read_with_their_options_and_programs_get_their_own() {
+    fn each_program_gets_the_lines_it_understands() {
         let text = format!(
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\" valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\n"
         );

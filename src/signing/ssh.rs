@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_and_the_purpose_are_read_and_nothing_else_is_taken_for_one() {
+    fn the_key_and_the_purpose_are_read() {
         let whole = b"SSHSIG\0\0\0\x01\0\0\0\x03key\0\0\0\x03git\0\0\0\0".to_vec();
         let read = SshSignature::parse(&armored(&whole)).unwrap();
         assert_eq!(

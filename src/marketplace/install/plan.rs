@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared, author_of};
+use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{Checked, Evidence, collect};
@@ -156,6 +156,12 @@ pub fn stage(
         planned: Rc::new(planned),
         evidence,
     })
+}
+
+/// The name that a skill's author gives it, which a manifest names.
+pub fn author_of(skill: &Skill) -> String {
+    let own = skill.fields.text("name");
+    own.unwrap_or_else(|| skill.name.to_string())
 }
 
 /// What to say of each other skill of this name in the source, of which only one is installed.

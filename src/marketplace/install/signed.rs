@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
-use crate::marketplace::install::{Staged, Staging};
+use crate::marketplace::install::{Staged, Staging, author_of};
 use crate::marketplace::lock::{Digest, LockEntry};
 use crate::marketplace::signature::{
     Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
@@ -133,12 +133,6 @@ impl Market<'_> {
         let staging = self.home_staging()?;
         self.signing.check(&self.checker(&staging), subjects)
     }
-}
-
-/// The name that a skill's author gives it, which a manifest names.
-pub fn author_of(skill: &Skill) -> String {
-    let own = skill.fields.text("name");
-    own.unwrap_or_else(|| skill.name.to_string())
 }
 
 /// The tag that an entry is pinned to, by its own name.

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn revoked_keys_are_read_in_each_form_and_nothing_is_passed_over() {
+    fn revoked_keys_are_read_in_each_form() {
         let text = "# gone\n\nssh-ed25519 AAAA c\nSHA256:abc why\n\
                     0123456789abcdef0123456789abcdef01234567\n";
         let revoked = revocations(text).unwrap();
