@@ -119,6 +119,11 @@ pub static KEYS: &[Key] = &[
     key("uses_skills_chars", NUMBER, "how many characters of skills are always on in one context"),
     key("catalog.GLOB", "a list of names or globs", "which skills a context sees"),
     key("enforce_for.NAME", "`restrict`, `warn` or `off`", "`enforce` for one skill"),
+    key("signing.require", "`none`, `known` or `listed`", "how every skill has to be signed"),
+    key("signing.signers", "the path of a file", "the file of signers that counts here"),
+    key("signing.revoked", "the path of a file", "the file of keys that count no longer"),
+    key("signing.sources.GLOB.require", "`none`, `known` or `listed`", "how skills of a source have to be signed"),
+    key("signing.sources.GLOB.principals", "a list of names", "who may sign skills of a source"),
     key("hosts.AGENT.mode", "`restrict`, `grant`, `both` or `ask`", "what a skill's list means in another agent, such as `claude-code`"),
     key("skills.NAME.allow", TOOLS, "what is granted besides what one skill's own list grants"),
     key("skills.NAME.allowed_paths", "a list of directories", "`allowed_paths` for the scripts of one skill"),
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_accepted_key_is_here() {
-        for table in ["", "audit.", "call_seconds.", "skills.x."] {
+        for table in ["", "audit.", "call_seconds.", "skills.x.", "signing."] {
             let refused = toml::from_str::<Config>(&format!("{table}nonsense = 1")).unwrap_err();
             let (_, accepted) = refused.message().split_once("expected").unwrap();
             for key in accepted.split('`').skip(1).step_by(2) {
