@@ -67,8 +67,9 @@ impl Signers {
             }
             let listed = parse_line(trimmed, at + 1).map_err(|why| {
                 let text = format!("line {}: {why}", at + 1);
-                Error::new(text)
-                    .hint("it is `PRINCIPAL [OPTIONS] KIND KEY`: see docs/provenance.md")
+                Error::new(text).hint(
+                    "it is `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed signers",
+                )
             })?;
             if listed.kind == KeyKind::Ssh {
                 signers.for_ssh.push_str(trimmed);
