@@ -179,9 +179,9 @@ impl Item {
 
 /// Who signed what was installed: a principal, if one is known, and a key.
 fn signer_of(entry: &LockEntry) -> Option<(Option<String>, String)> {
-    let signer = entry.other.get("signer")?;
-    let text = |name: &str| signer.get(name)?.as_str().map(one_line);
-    Some((text("principal"), text("key")?))
+    let signer = entry.signer.as_ref()?;
+    let key = String::from(signer.key.fingerprint.clone());
+    Some((signer.principal.clone(), key))
 }
 
 /// A kind as the lockfile writes it.
