@@ -12,7 +12,7 @@
 //!                               │          │
 //!                               └──────> script ─> session ─> run_context <─ connection
 //!                                                     │
-//!                                        permission ─> skill, host ─> sys, error
+//!                                        permission, signing ─> skill, host ─> sys, error
 //! ```
 //!
 //! Arrows go down only. `permission` does no I/O; `protocol::answer` alone writes to standard output.
