@@ -111,7 +111,9 @@ impl<'c> Checker<'c> {
     }
 
     fn init(&self, repo: &Path, id_length: usize) -> Result<()> {
-        let _ = self.0.0.scratch.remove_ours(&SIGNED);
+        let scratch = self.0.0.scratch;
+        let removed = scratch.remove_ours(&SIGNED);
+        removed.map_err(|error| scratch.error("remove", &SIGNED, &error))?;
         let format = if id_length == 64 { "sha256" } else { "sha1" };
         let mut command = self.0.git(repo)?;
         command.args(["init", "--quiet", "--bare", "--template="]);

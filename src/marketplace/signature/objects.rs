@@ -27,7 +27,10 @@ pub fn restore<'o>(
     objects: impl Iterator<Item = &'o GitObject>,
 ) -> Result<Objects<'o>> {
     let scratch = programs.0.scratch;
-    let dir = scratch.make_dir(&PASSED);
+    // Those of an earlier check.
+    let dir = scratch
+        .remove_ours(&PASSED)
+        .and_then(|()| scratch.make_dir(&PASSED));
     let dir = dir.map_err(|error| scratch.error("make directory", &PASSED, &error))?;
     let mut of_kind: HashMap<GitKind, (String, Vec<&GitObject>)> = HashMap::new();
     for (number, object) in objects.enumerate() {

@@ -1,15 +1,20 @@
 //! OpenPGP keys: imported into a home of GnuPG that exists for one check, so that only the listed
 //! ones count, and told by their full fingerprints.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
 use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::programs::Programs;
+use crate::marketplace::signature::programs::{KEYRING, Programs};
 use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
+use crate::sys::{Durable, EntryName};
 
 /// The beginning of GnuPG's status lines.
 const STATUS: &str = "[GNUPG:] ";
-const LINE: usize = 64;
+/// The file in which a key is passed to gpg.
+const PASSED: EntryName = EntryName::from_static("key");
 
 /// The imported keys: the principal of each full fingerprint.
 #[derive(Debug, Default)]
@@ -24,14 +29,23 @@ pub struct Keyring {
 /// count.
 pub fn import(programs: &Programs, keys: &Keys) -> Result<Keyring> {
     let mut keyring = Keyring::default();
+    // Nothing of an earlier check's keys counts.
+    let scratch = programs.0.scratch;
+    let made = scratch
+        .remove_ours(&KEYRING)
+        .and_then(|()| scratch.make_private_dir(&KEYRING));
+    made.map_err(|error| scratch.error("make directory", &KEYRING, &error))?;
     for listed in keys.signers.of_kind(KeyKind::Openpgp) {
-        let Some(command) = or_missing(programs.command("gpg"))? else {
+        let Some(mut command) = or_missing(programs.command("gpg"))? else {
             break;
         };
-        let mut command = command;
         command.args(["--batch", "--no-autostart", "--no-options", "--quiet"]);
+        let key = STANDARD.decode(&listed.public).unwrap_or_default();
+        let written = scratch.replace(&PASSED, &key, 0o600, Durable::No);
+        written.map_err(|error| scratch.error("write", &PASSED, &error))?;
         command.args(["--status-fd", "2", "--import"]);
-        let ran = programs.run(command, &armor(&listed.public))?;
+        command.arg(scratch.path_of(&PASSED));
+        let ran = programs.run(command, "")?;
         let imported = status(&ran.errors).filter_map(|line| line.strip_prefix("IMPORT_OK "));
         let fingerprints = imported.filter_map(|line| line.split(' ').nth(1));
         let of = |fingerprint: &str| (fingerprint.to_owned(), listed.principal().to_owned());
@@ -49,16 +63,6 @@ fn or_missing<T>(
         Err(failure) if failure.class == Class::Missing => Ok(None),
         Err(failure) => Err(failure.into()),
     }
-}
-
-/// A key in base64 as text that gpg imports.
-fn armor(base64: &str) -> String {
-    let lines = base64.as_bytes().chunks(LINE).map(String::from_utf8_lossy);
-    let lines: Vec<_> = lines.collect();
-    format!(
-        "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n{}\n-----END PGP PUBLIC KEY BLOCK-----\n",
-        lines.join("\n")
-    )
 }
 
 fn status(printed: &str) -> impl Iterator<Item = &str> {
@@ -125,11 +129,6 @@ impl Keyring {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_key_is_passed_in_lines_that_gpg_takes() {
-        assert!(armor(&"A".repeat(100)).contains(&format!("\n\n{}\n", "A".repeat(64))));
-    }
 
     #[test]
     fn only_a_valid_signature_of_an_imported_key_counts() {

@@ -11,6 +11,9 @@ use crate::sys::EntryName;
 /// The directory in a scratch directory in which they work.
 pub const SIGNED: EntryName = EntryName::from_static("signed.git");
 
+/// The home of GnuPG in a scratch directory.
+pub const KEYRING: EntryName = EntryName::from_static("gnupg");
+
 /// The most that any of them answers with, in bytes.
 const ANSWER: u64 = 16 * 1024 * 1024;
 /// The variables of the user that they need: where programs are, and which time zone dates in a file
@@ -47,11 +50,8 @@ impl Programs<'_> {
             }
         }
         command.env("LC_ALL", "C");
-        command.envs([
-            ("HOME", scratch),
-            ("TMPDIR", scratch),
-            ("GNUPGHOME", scratch),
-        ]);
+        command.envs([("HOME", scratch), ("TMPDIR", scratch)]);
+        command.env("GNUPGHOME", self.0.scratch.path_of(&KEYRING));
         command.current_dir(scratch);
         Ok(command)
     }
