@@ -5,7 +5,7 @@ use std::path::Path;
 use super::finding::Finding;
 use super::source::{Source, key_offset, place};
 use super::strict::{self, At};
-use super::{description, files, references, values};
+use super::{description, files, references, signed, values};
 use crate::skill::{Diagnostic, Known, Level, Skill, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
@@ -41,6 +41,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     found.extend(values::lint(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
+    found.extend(signed::lint(&source.skill));
     (found, Some(source))
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::signing::digest;
 use crate::sys::{Dir, EntryPath, files, limits};
 
 /// Leftovers of version control, editors and operating systems, by name.
@@ -29,8 +30,8 @@ const LITTER: [&str; 12] = [
 pub struct Package {
     /// The archive.
     pub bytes: Vec<u8>,
-    /// The number of files in it.
-    pub files: usize,
+    /// The SHA-256 of each file in it, as a manifest has it.
+    pub digests: BTreeMap<String, String>,
     /// The paths left out.
     pub left_out: Vec<String>,
     /// Packed paths whose names suggest secrets.
@@ -59,13 +60,16 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
         return Err(too_much(name));
     }
     packing.left_out.sort();
-    let files = packing.files.len();
-    let paths = packing.files.into_keys();
+    let paths = packing.files.keys().filter(|path| is_doubtful(path));
+    let doubtful = paths.cloned().collect();
+    let digest = |(path, (content, executable)): (String, (Vec<u8>, bool))| {
+        (path, digest(&content, executable))
+    };
     Ok(Package {
         bytes,
-        files,
+        digests: packing.files.into_iter().map(digest).collect(),
         left_out: packing.left_out,
-        doubtful: paths.filter(|path| is_doubtful(path)).collect(),
+        doubtful,
     })
 }
 
@@ -270,7 +274,7 @@ mod tests {
             digest,
             "4800c04813b269495db8a9b3be30b870042b076b061424bc8d164e89420cca98"
         );
-        assert_eq!(packed.files, 3);
+        assert_eq!(packed.digests.len(), 3);
         assert_eq!(
             packed.left_out,
             [".DS_Store", ".git", ".~lock.a.odt#", "SKILL.md~", "a.pyc"]
@@ -301,7 +305,7 @@ mod tests {
         let link =
             |to: &str, name: &str| std::os::unix::fs::symlink(to, root.path().join(name)).unwrap();
         link("scripts", "inside");
-        assert_eq!(package(root.path(), "x").unwrap().files, 4);
+        assert_eq!(package(root.path(), "x").unwrap().digests.len(), 4);
         for (to, why) in [
             ("/etc/passwd", "out of"),
             ("..", "out of"),

@@ -174,6 +174,8 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Sources::Remove { names: _ },
         )
+        // A signature vouches for the files, in the name of the key's owner.
+        | Verb::Package(Package { sign: Some(_), .. })
         // A mode that allows, or only asks, loosens.
         | Verb::Hosts(Hosts {
             change:
@@ -295,6 +297,8 @@ fn of_verb(verb: &Verb) -> Decision {
             record: _,
         })
         | Verb::Package(Package {
+            sign: None,
+            in_place: _,
             skills: _,
             output: _,
         })

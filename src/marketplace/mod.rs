@@ -33,5 +33,5 @@ pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
-pub use signature::{Checked, Evidence, KnownSigner, KnownSigners, Signing};
+pub use signature::{Checked, Evidence, KnownSigner, KnownSigners, Signed, Signing};
 pub use source::{Listed, Origin, Source, within_sources};

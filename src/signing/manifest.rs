@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::error::{Error, Result};
@@ -33,6 +34,12 @@ pub struct Manifest {
     pub version: Option<String>,
     /// Each file with its SHA-256 in hexadecimal digits, followed by `+x` if it is executable.
     pub files: BTreeMap<String, String>,
+}
+
+/// The digest of a file, as a manifest and a lockfile have it.
+pub fn digest(content: &[u8], executable: bool) -> String {
+    let mark = if executable { "+x" } else { "" };
+    format!("{:x}{mark}", Sha256::digest(content))
 }
 
 /// Whether a file at the top of a skill is its manifest or a signature of it, which no manifest

@@ -8,7 +8,7 @@ mod signature;
 mod signers;
 mod ssh;
 
-pub use manifest::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, is_signature_file};
+pub use manifest::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, digest, is_signature_file};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
 pub use signers::{Listed, Signers, shown_id};

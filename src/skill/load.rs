@@ -36,6 +36,12 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// The name that its author gives it; without one, the directory's.
+    pub fn authors_name(&self) -> String {
+        let own = self.fields.text("name");
+        own.unwrap_or_else(|| self.name.to_string())
+    }
+
     /// Reads the skill in `dir`.
     ///
     /// # Errors

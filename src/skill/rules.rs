@@ -86,6 +86,8 @@ const RULES: &[Rule] = &[
     ("script-no-interpreter", Warning, "begin it with a line such as `#!/usr/bin/env python3`, or use .py, .sh, .js"),
     ("too-many-files", Error, "leave out what is built or downloaded"),
     ("too-large", Error, "leave out what is built or downloaded"),
+    ("manifest-differs", Error, "sign again with `agent-skills package --sign KEY --in-place`, or remove it and its signature"),
+    ("manifest-unsigned", Warning, "sign it with `agent-skills package --sign KEY --in-place`, or remove it"),
     // Findings of the scan.
     ("secret", Warning, "remove it and revoke it; let people set it in their environment"),
     ("zero-width", Warning, "retype the line: it has characters that do not show"),

@@ -117,6 +117,7 @@ mod shell_profiles;
 mod shell_tables;
 mod shell_world;
 mod shown;
+mod signed_packages;
 mod simulate;
 mod skill_hook_ends;
 mod skill_hooks;

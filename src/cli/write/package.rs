@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::findings;
 use super::try_skill::find;
-use crate::author::{Findings, Format, package, render};
+use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
 use crate::cli::market::watched;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::marketplace::Signed;
 use crate::run_context::{RunContext, real};
-use crate::skill::{Level, SkillName, one_line};
+use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
+use crate::skill::{Level, Skill, SkillName, one_line};
 use crate::sys::text::count;
-use crate::sys::{Durable, Progress, files, tell};
+use crate::sys::{Dir, EntryName, Progress, files, limits, tell};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]
@@ -25,6 +27,12 @@ pub struct Package {
     /// The file to write, or with several skills the directory; NAME.zip if omitted
     #[arg(long, short)]
     pub output: Option<PathBuf>,
+    /// Sign with an ssh key: its file, or its .pub if an agent or a security key has it
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
+    /// Write manifest and signature into the skill's directory, and no archive
+    #[arg(long, requires = "sign", conflicts_with = "output")]
+    pub in_place: bool,
 }
 
 impl Package {
@@ -35,35 +43,17 @@ impl Package {
         Outcomes::of_each(common, caller, &self.skills, |skill| {
             progress.at(done);
             done += 1;
-            self.pack(ctx, common, skill)
+            let skill = find(ctx, skill)?;
+            if self.in_place {
+                self.sign_in_place(ctx, common, &skill)
+            } else {
+                self.pack(ctx, common, &skill)
+            }
         })
     }
 
-    fn pack(&self, ctx: &RunContext, common: Common, written: &str) -> Result<String> {
-        let mut skill = find(ctx, written)?;
-        // An installed skill may have another name here than its author's.
-        let own = skill.fields.text("name");
-        if let Some(own) = own.as_deref().and_then(SkillName::from_written) {
-            skill.name = own;
-        }
-        let name = &skill.name;
-        let installed = ctx.catalog();
-        let mut found = findings::lint(ctx, &skill.dir, &findings::Installed::new(&installed));
-        found.retain(|finding| finding.level == Level::Error);
-        if !found.is_empty() {
-            let report = Findings {
-                skills: 1,
-                findings: found,
-            };
-            tell(format_args!("{}", render(&report, Format::Text)?));
-            let text = format!("`{name}` was not packed, because it has errors");
-            let dir = skill.dir.display();
-            return Err(
-                Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do"))
-            );
-        }
-        let packed = package(&skill.dir, name.as_str())
-            .map_err(|error| error.context(format!("`{name}` was not packed")))?;
+    fn pack(&self, ctx: &RunContext, common: Common, skill: &Skill) -> Result<String> {
+        let (name, packed) = checked(ctx, skill, "packed", |_| true)?;
         let file = PathBuf::from(format!("{name}.zip"));
         let output = match &self.output {
             None => file,
@@ -75,33 +65,163 @@ impl Package {
             return Err(Error::new(format!("`{shown}` is a directory"))
                 .hint("give the file to write: --output FILE.zip"));
         }
-        if !may_be_written(&target, &skill.dir) {
+        let beside = |end: &str| {
+            let mut path = target.clone().into_os_string();
+            path.push(format!(".manifest{end}"));
+            PathBuf::from(path)
+        };
+        let places = [target.clone(), beside(""), beside(SSH_SIGNATURE)];
+        let written = if self.sign.is_some() { 3 } else { 1 };
+        let places = &places[..written];
+        if !places.iter().all(|file| may_be_written(file, &skill.dir)) {
             let text = format!("`{shown}` is a file of the skill, or not a regular file");
             return Err(Error::new(text).hint("write it elsewhere: --output ../FILE.zip"));
         }
-        let (files, bytes) = (count(packed.files, "file"), packed.bytes.len());
+        let (files, bytes) = (count(packed.digests.len(), "file"), packed.bytes.len());
         if common.dry_run {
-            return Ok(format!("would write {shown}: {files}, {bytes} bytes\n"));
+            let more = if self.sign.is_some() {
+                format!(", and {shown}.manifest with its signature")
+            } else {
+                String::new()
+            };
+            return Ok(format!(
+                "would write {shown}: {files}, {bytes} bytes{more}\n"
+            ));
         }
-        files::replace(&target, &packed.bytes, 0o644, Durable::Yes)
+        let signed = match &self.sign {
+            Some(key) => Some(sign(ctx, &manifest(skill, &packed)?, key)?),
+            None => None,
+        };
+        // The archive comes last: the old one is not taken for what the new manifest signs.
+        let mut contents = vec![(&places[0], packed.bytes.as_slice())];
+        if let Some(signed) = &signed {
+            contents.insert(0, (&places[1], signed.manifest.as_bytes()));
+            contents.insert(0, (&places[2], signed.signature.as_bytes()));
+        }
+        write_all(&contents)
             .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
         let mut text = format!("Wrote {shown}: {files}, {bytes} bytes\n");
-        if !packed.left_out.is_empty() {
-            let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
-        }
-        if !packed.doubtful.is_empty() {
-            let names = one_line(&packed.doubtful.join(", "));
+        if let Some(signed) = &signed {
             let _ = writeln!(
                 text,
-                "Look again before you hand it on: {names} may hold secrets, and are in the package"
+                "Signed with {}: hand on {shown}.manifest and {shown}.manifest{SSH_SIGNATURE} beside it",
+                signed.key
+            );
+        } else if beside("").exists() && !is_of(&beside(""), skill, &packed) {
+            let _ = writeln!(
+                text,
+                "{shown}.manifest is of other files: an install refuses them together; `--sign` \
+                 writes it anew"
             );
         }
+        text += &remarks(&packed);
         // A bare name would mean a skill of a source.
         let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
         let here = if bare { "./" } else { "" };
         let _ = writeln!(text, "Install it with: agent-skills install {here}{shown}");
         Ok(text)
     }
+
+    /// Writes the manifest and its signature into the skill's directory, which may be anywhere: a
+    /// site or a repository whose commits are not signed serves them with the skill.
+    fn sign_in_place(&self, ctx: &RunContext, common: Common, skill: &Skill) -> Result<String> {
+        // A manifest of earlier files is what this replaces.
+        let is_other = |code: &str| code != "manifest-differs";
+        let (name, packed) = checked(ctx, skill, "signed", is_other)?;
+        let (manifest, shown) = (manifest(skill, &packed)?, skill.dir.display());
+        let files = count(manifest.files.len(), "file");
+        let names = format!("{MANIFEST} and {MANIFEST}{SSH_SIGNATURE}");
+        let Some(key) = self.sign.as_ref().filter(|_| !common.dry_run) else {
+            return Ok(format!(
+                "would write {names} in {shown}: {files} of `{name}`\n"
+            ));
+        };
+        let signed = sign(ctx, &manifest, key)?;
+        let at = |end: &str| skill.dir.join(format!("{MANIFEST}{end}"));
+        let (manifest, signature) = (at(""), at(SSH_SIGNATURE));
+        write_all(&[
+            (&signature, signed.signature.as_bytes()),
+            (&manifest, signed.manifest.as_bytes()),
+        ])?;
+        Ok(format!(
+            "Signed {files} of `{name}` with {}: {names} are in {shown}\nSign again after every change\n",
+            signed.key
+        ))
+    }
+}
+
+/// The author's name for a skill without errors, and its files, which are to be `done`. Findings of
+/// a code that does not count are passed over.
+fn checked(
+    ctx: &RunContext,
+    skill: &Skill,
+    done: &str,
+    counts: impl Fn(&str) -> bool,
+) -> Result<(SkillName, Packed)> {
+    // An installed skill may have another name here than its author's.
+    let own = skill.fields.text("name");
+    let own = own.as_deref().and_then(SkillName::from_written);
+    let name = own.unwrap_or_else(|| skill.name.clone());
+    let installed = ctx.catalog();
+    let mut found = findings::lint(ctx, &skill.dir, &findings::Installed::new(&installed));
+    found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
+    if !found.is_empty() {
+        let report = Findings {
+            skills: 1,
+            findings: found,
+        };
+        tell(format_args!("{}", render(&report, Format::Text)?));
+        let text = format!("`{name}` was not {done}, because it has errors");
+        let dir = skill.dir.display();
+        return Err(Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do")));
+    }
+    let packed = package(&skill.dir, name.as_str())
+        .map_err(|error| error.context(format!("`{name}` was not {done}")))?;
+    Ok((name, packed))
+}
+
+/// What to know of a package before it is handed on.
+fn remarks(packed: &Packed) -> String {
+    let mut text = String::new();
+    if !packed.left_out.is_empty() {
+        let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
+    }
+    if !packed.doubtful.is_empty() {
+        let names = one_line(&packed.doubtful.join(", "));
+        let _ = writeln!(
+            text,
+            "Look again before you hand it on: {names} may hold secrets, and are in the package"
+        );
+    }
+    text
+}
+
+/// Whether the manifest in `file` is that of these files.
+fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
+    let written = files::read_capped(file, limits::MANIFEST);
+    let manifest = manifest(skill, packed);
+    written
+        .is_ok_and(|written| manifest.is_ok_and(|manifest| manifest.render().as_bytes() == written))
+}
+
+fn sign(ctx: &RunContext, manifest: &Manifest, key: &Path) -> Result<Signed> {
+    let base = ctx.base(&ctx.dirs.plugin);
+    ctx.market_at(&base).sign(manifest, &ctx.env.cwd.join(key))
+}
+
+/// Replaces files of one directory, all or none.
+fn write_all(contents: &[(&PathBuf, &[u8])]) -> Result<()> {
+    let Some((first, _)) = contents.first() else {
+        return Ok(());
+    };
+    let dir = first.parent().unwrap_or(first);
+    let named = contents.iter().filter_map(|(path, bytes)| {
+        let name = path.file_name().and_then(EntryName::parse)?;
+        Some((name, *bytes))
+    });
+    let named: Vec<_> = named.collect();
+    let written = Dir::anchor(dir).and_then(|dir| dir.replace_all(&named, 0o644));
+    written.map_err(|error| Error::io("write", dir, &error))
 }
 
 /// A package inside the skill would become part of the next one, and could overwrite a source file.

@@ -27,7 +27,7 @@ pub use add::{Installed, Status};
 pub use copy::{CopyPlan, Piece};
 pub use difference::Difference;
 pub use names::check_same_skill;
-pub use plan::{Plan, Planned, Staged, author_of};
+pub use plan::{Plan, Planned, Staged};
 pub use powers::{Powers, ToolKey};
 pub use remove::{Removed, Unsaved};
 pub use repair::Repaired;

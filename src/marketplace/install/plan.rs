@@ -158,12 +158,6 @@ pub fn stage(
     })
 }
 
-/// The name that a skill's author gives it, which a manifest names.
-pub fn author_of(skill: &Skill) -> String {
-    let own = skill.fields.text("name");
-    own.unwrap_or_else(|| skill.name.to_string())
-}
-
 /// What to say of each other skill of this name in the source, of which only one is installed.
 pub fn namesakes(snapshot: &Snapshot, found: &Found) -> impl Iterator<Item = String> {
     let others = snapshot.found.iter().filter(|other| {
@@ -209,7 +203,7 @@ pub fn look(
         bytes: digest.bytes,
         paths: digest.files.paths().map(str::to_owned).collect(),
         scripts: digest.scripts.iter().cloned().collect(),
-        author: author_of(&skill),
+        author: skill.authors_name(),
         signature: None,
         powers: Powers::of(&skill),
         dropped,

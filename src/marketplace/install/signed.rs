@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
-use crate::marketplace::install::{Staged, Staging, author_of};
+use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{Digest, LockEntry};
 use crate::marketplace::signature::{
     Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
@@ -103,7 +103,7 @@ impl Market<'_> {
         let read = entries.iter().map(|entry| {
             let dir = self.dir(&entry.name);
             let digest = Digest::read(&dir).unwrap_or_default();
-            let name = Skill::load(&dir).map(|skill| author_of(&skill));
+            let name = Skill::load(&dir).map(|skill| skill.authors_name());
             (dir, digest, name.unwrap_or_default())
         });
         let read: Vec<_> = read.collect();

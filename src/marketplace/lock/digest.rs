@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Files;
 use crate::error::{Error, Result};
+use crate::signing;
 use crate::skill::{Runner, has_bit};
 use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
 
@@ -65,8 +66,7 @@ impl Digest {
             let executable = mode & 0o100 != 0;
             tree::record(&mut whole, &path, u8::from(executable), &content);
             let can_run = Runner::of(&path, has_bit(mode), &content).is_some();
-            let mark = if executable { "+x" } else { "" };
-            let value = format!("{:x}{mark}", Sha256::digest(&content));
+            let value = signing::digest(&content, executable);
             let path = path.to_string_lossy().into_owned();
             if mode != LINK {
                 each(&path, &content);

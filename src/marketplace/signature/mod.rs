@@ -14,6 +14,7 @@ mod objects;
 mod openpgp;
 mod programs;
 mod rules;
+mod sign;
 mod store;
 
 pub use check::{Checker, Subject};
@@ -22,4 +23,5 @@ pub use evidence::{Evidence, EvidenceId, GitKind, GitObject, ManifestEvidence};
 pub use known::{KnownSigner, KnownSigners};
 pub use programs::SIGNED;
 pub use rules::{Checked, Signing};
+pub use sign::Signed;
 pub use store::{keep, kept, tidy};

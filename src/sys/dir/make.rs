@@ -1,5 +1,6 @@
 //! Creating, replacing and moving entries.
 
+use std::collections::VecDeque;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -10,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Dir, EntryName, EntryPath, open};
+use super::{Dir, EntryKind, EntryName, EntryPath, open};
 
 /// Whether a new file survives a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +169,38 @@ impl Dir {
             // Errors here do not matter: the first one is reported.
             let _ = scratch.remove_file(&temporary);
         })
+    }
+
+    /// Replaces several files durably, in this order. All of them are written before the first is
+    /// replaced: an error changes nothing, unless the system refuses to rename what it has let us
+    /// write. A kill meanwhile can leave the first of them new and the others old.
+    ///
+    /// # Errors
+    /// As [`Dir::replace`], and `IsADirectory` for a name that is one's.
+    pub fn replace_all(&self, files: &[(EntryName, &[u8])], mode: u32) -> io::Result<()> {
+        let mut written = VecDeque::new();
+        let replaced = (|| {
+            for (name, bytes) in files {
+                if self.kind(name)? == Some(EntryKind::Dir) {
+                    return Err(io::ErrorKind::IsADirectory.into());
+                }
+                let temporary = name.temporary();
+                let mut file = self.create(&temporary, mode)?;
+                written.push_back((temporary, name));
+                file.write_all(bytes)?;
+                file.sync_data()?;
+            }
+            while let Some((temporary, name)) = written.front() {
+                self.rename(temporary, self, name)?;
+                written.pop_front();
+            }
+            Ok(())
+        })();
+        for (temporary, _) in written {
+            // Errors here do not matter: the first one is reported.
+            let _ = self.remove_file(&temporary);
+        }
+        replaced
     }
 
     /// As [`Dir::replace`], durably and for a file of somebody else's program: owner, group and

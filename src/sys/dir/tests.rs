@@ -227,3 +227,19 @@ fn an_anchor_may_be_a_link_and_stays_what_it_was() {
     made.new_dir(&NAME).unwrap();
     assert!(place.at("p/q/x").is_dir());
 }
+
+#[test]
+fn several_files_are_replaced_or_none() {
+    let place = Place::new();
+    fs::write(place.at("x"), "old").unwrap();
+    let both = [(NAME, &b"new"[..]), (OTHER, &b"new"[..])];
+    fs::create_dir(place.at("y")).unwrap();
+    assert!(place.dir.replace_all(&both, 0o644).is_err());
+    assert_eq!(fs::read_to_string(place.at("x")).unwrap(), "old");
+    assert_eq!(fs::read_dir(place.at("")).unwrap().count(), 2);
+    fs::remove_dir(place.at("y")).unwrap();
+    place.dir.replace_all(&both, 0o644).unwrap();
+    for name in ["x", "y"] {
+        assert_eq!(fs::read_to_string(place.at(name)).unwrap(), "new");
+    }
+}

@@ -1,0 +1,77 @@
+//! Signs manifests with the user's own `ssh-keygen`, which has their keys, agent and hardware, and
+//! asks at their terminal for a passphrase or a touch.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::error::{Error, Result};
+use crate::marketplace::Market;
+use crate::marketplace::fetch::{Class, Failure, Tool};
+use crate::marketplace::signature::programs::Programs;
+use crate::signing::{
+    Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, SshSignature, ssh_fingerprint,
+};
+use crate::sys::{Durable, EntryName, limits};
+
+const MANIFEST: EntryName = EntryName::from_static("manifest");
+
+/// A manifest that was signed.
+#[derive(Debug)]
+pub struct Signed {
+    /// The manifest's text.
+    pub manifest: String,
+    /// The signature, as `ssh-keygen` writes it.
+    pub signature: String,
+    /// The key that signed.
+    pub key: Key,
+}
+
+impl Market<'_> {
+    /// Signs a manifest with a private ssh key, or the public one of a key that the agent or a
+    /// security key holds.
+    ///
+    /// # Errors
+    /// When `ssh-keygen` is missing or does not sign, or what it writes does not hold.
+    pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<Signed> {
+        let staging = self.home_staging()?;
+        let scratch = staging.scratch();
+        let programs = Programs(Tool {
+            env: self.env,
+            deadline: self.deadline,
+            scratch,
+            progress: None,
+        });
+        let program = programs.find("ssh-keygen")?;
+        let text = manifest.render();
+        let written = scratch.replace(&MANIFEST, text.as_bytes(), 0o600, Durable::No);
+        written.map_err(|error| scratch.error("write", &MANIFEST, &error))?;
+        let mut command = programs.0.command(&program.to_string_lossy());
+        command.args(["-q", "-Y", "sign", "-n", Namespace::Skill.as_str(), "-f"]);
+        command.arg(key).arg(scratch.path_of(&MANIFEST));
+        // It says on standard error what it waits for, and asks at the terminal.
+        command.stdout(Stdio::null());
+        let status = command.status().map_err(|error| {
+            Failure::new(Class::Other, format!("could not start ssh-keygen: {error}"))
+        })?;
+        let not_signed = || {
+            let text = format!("ssh-keygen has not signed with `{}`", key.display());
+            Error::new(text).hint(
+                "give the file of a private ssh key, or of the public one whose private key is in \
+                 the agent or on a security key",
+            )
+        };
+        let armored = EntryName::parse(format!("manifest{SSH_SIGNATURE}"))
+            .filter(|_| status.success())
+            .and_then(|name| scratch.read(&name, limits::MANIFEST).ok());
+        let signature = armored.and_then(|bytes| String::from_utf8(bytes).ok());
+        let signature = signature.ok_or_else(not_signed)?;
+        let read = SshSignature::parse(&signature);
+        let read = read.filter(|read| read.namespace == Namespace::Skill.as_str());
+        let fingerprint = ssh_fingerprint(&read.ok_or_else(not_signed)?.key);
+        Ok(Signed {
+            manifest: text,
+            signature,
+            key: Key::new(KeyKind::Ssh, &fingerprint)?,
+        })
+    }
+}
