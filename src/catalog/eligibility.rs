@@ -1,5 +1,5 @@
 //! Eligibility: which skills may be shown and offered. Trust is checked first, even if nothing else
-//! can be read; then the context's catalog, policy, approval, scope and the user's choice, in this
+//! can be read; then the context's catalog, policy, approval, signature, scope and the user's choice, in this
 //! order. A skill that is not offered always has a reason.
 
 use std::cell::{OnceCell, RefCell};
@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
 use super::layer::{Layer, Root};
+use super::signatures::Signatures;
 use crate::error::{Error, Result};
 use crate::policy::{
     Approvals, Asks, Config, DigestCache, Policies, Trust, Trusts, Visibility, any_matches,
@@ -23,22 +24,24 @@ use crate::sys::text::quoted;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    ctx: &'a RunContext,
+    pub(super) ctx: &'a RunContext,
     /// The default if it cannot be read, and so the policies; then no skill is eligible.
     pub(super) config: Rc<Config>,
-    policies: Rc<Policies>,
+    pub(super) policies: Rc<Policies>,
     /// Why no skill is eligible, if so.
-    unreadable: Option<Diagnostic>,
+    pub(super) unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
     context: OnceCell<std::result::Result<Option<String>, Unreadable>>,
     pub(super) trusts: Trusts,
-    digests: Rc<DigestCache>,
+    pub(super) digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
-    installed: RefCell<Installed>,
+    pub(super) installed: RefCell<Installed>,
+    pub(super) requires_signatures: bool,
+    pub(super) signatures: Signatures,
 }
 
 /// What becomes of a skill that is not offered, and the reason.
-type Refusal = (Withheld, Diagnostic);
+pub(super) type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
     /// The rules for this run. Trust and approval go by the digests that are kept.
@@ -59,7 +62,7 @@ impl<'a> Rules<'a> {
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        Self {
+        let mut rules = Self {
             ctx,
             config,
             policies,
@@ -69,14 +72,20 @@ impl<'a> Rules<'a> {
             digests,
             approved: OnceCell::new(),
             installed: RefCell::default(),
-        }
+            requires_signatures: false,
+            signatures: Signatures::default(),
+        };
+        rules.requires_signatures = rules.unreadable.is_some() || rules.require_signatures();
+        rules
     }
 
     /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
     /// if each skill's files and origin count too.
     pub fn grounds(&self) -> Option<String> {
         let policies = &self.policies;
-        let decides_each = policies.has_source_rules() || !policies.needs_approval().is_empty();
+        let decides_each = policies.has_source_rules()
+            || !policies.needs_approval().is_empty()
+            || self.requires_signatures;
         let decide_alone = self.unreadable.is_none() && !decides_each;
         decide_alone.then(|| format!("{policies:?} {:?}", self.config))
     }
@@ -118,7 +127,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether root put it into the system directory: then it needs no approval.
-    fn is_roots(&self, entry: &Entry) -> bool {
+    pub(super) fn is_roots(&self, entry: &Entry) -> bool {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
     }
 
@@ -224,6 +233,7 @@ impl<'a> Rules<'a> {
             .and_then(|config| self.out_of_catalog(skill, config))
             .or_else(|| self.refused(entry, skill))
             .or_else(|| self.unapproved(entry, skill))
+            .or_else(|| self.unsigned(entry, skill))
             .or_else(|| self.out_of_scope(skill))
             .map_or_else(
                 || chosen(skill, chooser),
@@ -233,7 +243,7 @@ impl<'a> Rules<'a> {
 }
 
 impl RunContext {
-    /// Checks trust in a skill and its approval by every byte of it, and not by stamps. The shared
+    /// Checks trust in a skill, its approval and its signature by every byte of it, and not by stamps. The shared
     /// files beside it go by stamps.
     ///
     /// # Errors
@@ -259,7 +269,8 @@ impl RunContext {
         let refusal = rules
             .distrusts(layer, &skill.dir)
             .or_else(|| rules.distrusts_content(layer, skill))
-            .or_else(|| rules.unapproved(&entry, skill));
+            .or_else(|| rules.unapproved(&entry, skill))
+            .or_else(|| rules.unsigned(&entry, skill));
         match refusal {
             Some((_, why)) => Err(Error::new(why.to_string())),
             None => Ok(()),

@@ -54,6 +54,8 @@ pub enum Withheld {
     Excluded,
     /// As [`Withheld::Excluded`], until an administrator approves it.
     Unapproved,
+    /// As [`Withheld::Excluded`], until it is signed as is required.
+    Unsigned,
     /// As [`Withheld::Excluded`]; this context does not even learn of it.
     OtherContext,
     /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
@@ -233,7 +235,10 @@ impl Entry {
     pub fn is_to_be_fixed(&self) -> bool {
         match &self.standing {
             Standing::Unusable
-            | Standing::Withheld(Withheld::Untrusted | Withheld::Unapproved, _) => true,
+            | Standing::Withheld(
+                Withheld::Untrusted | Withheld::Unapproved | Withheld::Unsigned,
+                _,
+            ) => true,
             Standing::Withheld(_, why) => matches!(why, Diagnostic::HiddenConfiguration(_)),
             Standing::Offered { .. } => false,
         }

@@ -1,28 +1,45 @@
 //! What the lockfiles say about installed skills.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{Entry, Layer};
+use crate::error::{Error, Result};
 use crate::marketplace::{KnownSigners, LockEntry, Market, Permit, Signing};
 use crate::run_context::RunContext;
 use crate::sys::Base;
 
 /// The entries of the lockfiles, each read once.
 #[derive(Debug, Default)]
-pub struct Installed(BTreeMap<PathBuf, Vec<LockEntry>>);
+pub struct Installed(BTreeMap<PathBuf, Result<Vec<LockEntry>>>);
 
 impl Installed {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
     /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
     pub fn said(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
-        let name = entry.dir.file_name()?.to_str()?;
-        let base = entry.dir.parent()?.parent()?;
-        let read = || ctx.market_at(&ctx.base(base)).entries().unwrap_or_default();
+        self.look(ctx, entry).ok().flatten()
+    }
+
+    /// As [`Installed::said`].
+    ///
+    /// # Errors
+    /// When the lockfile cannot be read.
+    pub fn look(&mut self, ctx: &RunContext, entry: &Entry) -> Result<Option<&LockEntry>, &Error> {
+        let dir = entry.dir.as_path();
+        let (Some(name), Some(base)) = (
+            dir.file_name().and_then(OsStr::to_str),
+            dir.parent().and_then(Path::parent),
+        ) else {
+            return Ok(None);
+        };
+        let read = || ctx.market_at(&ctx.base(base)).entries();
         let entries = self.0.entry(base.to_owned()).or_insert_with(read);
+        let entries = entries.as_ref()?;
         let first = entries.partition_point(|said| *said.name < *name);
-        entries.get(first).filter(|said| said.name == *name)
+        Ok(entries.get(first).filter(|said| said.name == *name))
     }
 
     /// As [`Installed::said`], unless it is only a claim.
@@ -34,11 +51,14 @@ impl Installed {
 
 impl RunContext {
     /// What is required of signatures, and who is known: nobody, if that cannot be
-    /// read.
-    pub fn signing(&self) -> Signing<'_> {
+    /// read. The sources are what a lockfile says, or only claims.
+    pub fn signing(&self, claimed: bool) -> Signing<'_> {
         let known = KnownSigners::read(&Base::own(self.dirs.plugin.clone())).unwrap_or_default();
-        let demands =
-            |source: Option<&str>, address: Option<&str>| self.signing_demands(source, address);
+        let rules = OnceCell::new();
+        let demands = move |source: Option<&str>, address: Option<&str>| {
+            let rules = rules.get_or_init(|| self.signing_in_force());
+            rules.demands(source, address, claimed)
+        };
         Signing::new(Box::new(demands), known)
     }
 
@@ -53,7 +73,7 @@ impl RunContext {
             mirror: None,
             progress: None,
             permit: Rc::new(Permit::any()),
-            signing: Rc::new(self.signing()),
+            signing: Rc::new(self.signing(base.is_shared())),
             dry_run: false,
         }
     }

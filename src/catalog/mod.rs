@@ -16,9 +16,11 @@ mod precedence;
 mod prompt_budget;
 mod requires;
 mod roots;
+mod signatures;
 #[cfg(test)]
 mod testing;
 mod tool_name;
+mod verdicts;
 
 pub use cached::PROMPT;
 pub use disclosure::{Disclosure, plain};

@@ -24,7 +24,7 @@ pub use bill::{Bill, Content, Item};
 pub use candidate::Candidate;
 pub use fetch::{Commit, Permit};
 pub use install::{
-    Change, Difference, Edited, Installed, Plan, Planned, Powers, SKILLS, Status, ToolKey,
+    Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,
 };
 pub use install::{Removed, Repaired, Switch, Unsaved, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
@@ -33,5 +33,5 @@ pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
-pub use signature::{Checked, Evidence, KnownSigner, KnownSigners, Signed, Signing};
+pub use signature::{Checked, Evidence, EvidenceId, KnownSigner, KnownSigners, Signed, Signing};
 pub use source::{Listed, Origin, Source, within_sources};

@@ -25,16 +25,22 @@ pub fn current(
     digests: &DigestCache,
 ) -> Result<String, bool> {
     let of_name = approved.get(skill.name.as_str()).ok_or(false)?;
+    let now = content(skill, digests).ok();
+    let now = now.filter(|now| of_name.has(now));
+    now.ok_or_else(|| of_name.was_for(&skill.dir))
+}
+
+/// As [`digest`], by the digests that are kept.
+///
+/// # Errors
+/// As [`digest`].
+pub fn content(skill: &Skill, digests: &DigestCache) -> io::Result<String> {
     let now = digests.digested("approval", &skill.dir, || {
         let (digest, stamps) = digest_seen(skill)?;
         let skills = Vec::new();
         Ok((Digested { digest, skills }, stamps))
     });
-    let now = now
-        .ok()
-        .map(|now| now.digest)
-        .filter(|now| of_name.has(now));
-    now.ok_or_else(|| of_name.was_for(&skill.dir))
+    Ok(now?.digest)
 }
 
 /// The digest that an approval covers: of every file of the skill, wherever it is.

@@ -109,6 +109,11 @@ impl DigestCache {
         Self::open(Place { digests, stamps }, asks, ctx.trusted().stamp())
     }
 
+    /// What the call does.
+    pub fn asks(&self) -> Asks {
+        self.asks
+    }
+
     /// As before, but the skill in this directory is digested by every byte.
     #[must_use]
     pub fn digesting(mut self, skill: &Path) -> Self {

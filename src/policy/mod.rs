@@ -27,7 +27,8 @@ mod source_address;
 mod trust;
 
 pub use approval::{
-    current as approval_current, digest as approval_digest, has_scripts, needed as approval_needed,
+    content as approval_content, current as approval_current, digest as approval_digest,
+    has_scripts, needed as approval_needed,
 };
 pub use approvals::{Approval, Approvals};
 pub use audit::{Audit, Event};
@@ -48,6 +49,6 @@ pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;
 pub use policies::{Floors, Need, Policies};
-pub use signing::{OWN_SIGNERS, SigningRules};
+pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};
 pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use trust::{Seen, Trust, Trusts};

@@ -83,41 +83,69 @@ impl SigningRules {
     }
 }
 
-impl RunContext {
-    /// Whether a policy or the configuration requires signatures. One that cannot be read does.
-    pub fn requires_signatures(&self) -> bool {
-        let policies = self.policies().map_or(true, |policies| {
-            let mut each = policies.signing();
-            each.any(|(_, rules)| rules.require_anything())
-        });
-        policies
-            || self
-                .config()
-                .map_or(true, |config| config.signing.require_anything())
+/// What the policies and the configuration say about signatures, each file with its rules, read once.
+#[derive(Debug, Clone)]
+pub struct SigningInForce {
+    /// `None` if one cannot be read.
+    rules: Option<Vec<(PathBuf, SigningRules)>>,
+}
+
+impl SigningInForce {
+    /// Whether anything is required. What cannot be read may require something.
+    pub fn require_anything(&self) -> bool {
+        let requires = |(_, rules): &(_, SigningRules)| rules.require_anything();
+        self.rules
+            .as_ref()
+            .is_none_or(|rules| rules.iter().any(requires))
     }
 
     /// What is demanded of the signature of a skill from a source, and the address that git uses for
-    /// it, if that is another.
-    pub fn signing_demands(&self, source: Option<&str>, address: Option<&str>) -> Vec<Demand> {
-        let addresses = source.into_iter().chain(address);
-        let addresses: Vec<_> = addresses.flat_map(SourceAddress::all).collect();
-        let (Ok(policies), Ok(config)) = (self.policies(), self.config()) else {
+    /// it, if that is another. Where they are `claimed` by who brings the skill, they exempt it from
+    /// nothing.
+    pub fn demands(
+        &self,
+        source: Option<&str>,
+        address: Option<&str>,
+        claimed: bool,
+    ) -> Vec<Demand> {
+        let Some(rules) = &self.rules else {
             return vec![Demand {
                 require: Requirement::Listed,
                 stated_in: "the policy or configuration, which cannot be read,".to_owned(),
                 ..Demand::default()
             }];
         };
+        let addresses = source.into_iter().chain(address);
+        let addresses: Vec<_> = addresses.flat_map(SourceAddress::all).collect();
+        let of = |addresses: &[SourceAddress]| -> Vec<Demand> {
+            let each = rules.iter();
+            each.flat_map(|(file, rules)| rules.demands(file, addresses))
+                .collect()
+        };
+        let mut demands = of(&addresses);
+        if claimed && !addresses.is_empty() {
+            demands.extend(of(&[]));
+        }
+        demands
+    }
+}
+
+impl RunContext {
+    /// The rules about signatures.
+    pub fn signing_in_force(&self) -> SigningInForce {
+        let (Ok(policies), Ok(config)) = (self.policies(), self.config()) else {
+            return SigningInForce { rules: None };
+        };
         let by_policy = policies.signing();
-        let by_policy = by_policy.flat_map(|(file, rules)| rules.demands(file, &addresses));
-        let mut demands: Vec<Demand> = by_policy.collect();
-        let path = self.config_path();
+        let mut rules: Vec<_> = by_policy
+            .map(|(file, rules)| (file.to_owned(), rules.clone()))
+            .collect();
         let mut own = config.signing.clone();
         let beside = |name: &str| Some(self.dirs.plugin.join(name)).filter(|path| path.exists());
         own.signers = own.signers.or_else(|| beside(OWN_SIGNERS));
         own.revoked = own.revoked.or_else(|| beside(OWN_REVOKED));
-        demands.extend(own.demands(&path, &addresses));
-        demands
+        rules.push((self.config_path(), own));
+        SigningInForce { rules: Some(rules) }
     }
 }
 
@@ -152,6 +180,27 @@ mod tests {
         ] {
             assert_eq!(requires(rules, addresses), expected, "{addresses:?}");
         }
+    }
+
+    #[test]
+    fn what_a_skill_claims_of_its_source_exempts_it_from_nothing() {
+        let rules = "require = \"listed\"\n[sources.\"github.com/acme/*\"]\nrequire = \"none\"";
+        let rules: SigningRules = toml::from_str(rules).unwrap();
+        let rules = SigningInForce {
+            rules: Some(vec![(PathBuf::from("/etc/p/policy.toml"), rules)]),
+        };
+        for (claimed, requires) in [(false, false), (true, true)] {
+            let demands = rules.demands(Some("https://github.com/acme/x"), None, claimed);
+            let mut each = demands.iter();
+            let found = each.any(|demand| demand.require > Requirement::None);
+            assert_eq!(found, requires, "{demands:?}");
+        }
+        let unreadable = SigningInForce { rules: None };
+        assert!(unreadable.require_anything());
+        assert_eq!(
+            unreadable.demands(None, None, false)[0].require,
+            Requirement::Listed
+        );
     }
 
     #[test]

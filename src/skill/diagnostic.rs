@@ -146,6 +146,9 @@ pub enum Diagnostic {
     /// What needs an approval, and the skill.
     #[error("{0}: look at it, then run `agent-skills approve {1}`")]
     HiddenUnapproved(String, String),
+    /// What is required of its signature, and what is wrong.
+    #[error("{0}")]
+    HiddenUnsigned(String),
     /// What its author names, as a list, and what this is.
     #[error("its scope is the {0} {1}, and this {2} is none of them")]
     HiddenScope(String, String, String),
@@ -196,6 +199,7 @@ impl Diagnostic {
             Self::HiddenUntrusted(..) => "not trusted",
             Self::HiddenPolicy(_) => "by policy",
             Self::HiddenUnapproved(..) => "not approved",
+            Self::HiddenUnsigned(_) => "not signed",
             Self::HiddenScope(..) => "out of scope",
             Self::HiddenCatalog(_) => "other context",
             Self::HiddenOff(_) => "switched off",

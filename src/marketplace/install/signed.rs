@@ -2,24 +2,22 @@
 //! proves a signature is kept before the lockfile names it, and a signer is remembered once its skill
 //! is in place.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
-use crate::marketplace::lock::{Digest, LockEntry};
+use crate::marketplace::lock::LockEntry;
+use crate::marketplace::signature::keep;
 use crate::marketplace::signature::{
     Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
 };
-use crate::marketplace::signature::{ManifestEvidence, keep, kept};
 use crate::marketplace::{Change, Market};
 use crate::signing::{MANIFEST, Signature};
-use crate::skill::Skill;
 use crate::sys::{Base, Moment};
 
 impl Market<'_> {
-    fn checker<'s>(&'s self, staging: &'s Staging) -> Checker<'s> {
+    pub(super) fn checker<'s>(&'s self, staging: &'s Staging) -> Checker<'s> {
         Checker::new(Tool {
             env: self.env,
             deadline: self.deadline,
@@ -41,7 +39,8 @@ impl Market<'_> {
                 dir,
                 files: &entry.files,
                 evidence: one.evidence.clone(),
-                tag: tag_of(entry),
+                tag: entry.tag(),
+                unfit: None,
             };
             (
                 subject,
@@ -94,51 +93,6 @@ impl Market<'_> {
         }
         KnownSigners::remember(&Base::own(self.home.to_owned()), &signers, Moment::now())
     }
-
-    /// Checks the signatures of installed skills again, from what is kept on this machine.
-    ///
-    /// # Errors
-    /// When a program that checks is missing or does not answer.
-    pub fn signatures(&self, entries: &[&LockEntry]) -> Result<Vec<Checked>> {
-        let read = entries.iter().map(|entry| {
-            let dir = self.dir(&entry.name);
-            let digest = Digest::read(&dir).unwrap_or_default();
-            let name = Skill::load(&dir).map(|skill| skill.authors_name());
-            (dir, digest, name.unwrap_or_default())
-        });
-        let read: Vec<_> = read.collect();
-        let mut known: HashMap<&EvidenceId, Option<Evidence>> = HashMap::new();
-        let mut subjects = Vec::new();
-        for (entry, (dir, digest, name)) in entries.iter().zip(&read) {
-            let evidence = match &entry.evidence {
-                Some(id) => {
-                    let kept = || kept(self.plugin_dir, id);
-                    known.entry(id).or_insert_with(kept).clone()
-                }
-                None => ManifestEvidence::inside(dir)?.map(Evidence::Manifest),
-            };
-            let subject = Subject {
-                name,
-                dir,
-                files: &digest.files,
-                evidence,
-                tag: tag_of(entry),
-            };
-            subjects.push((
-                subject,
-                Some(entry.source.as_str()),
-                entry.address.as_deref(),
-            ));
-        }
-        let staging = self.home_staging()?;
-        self.signing.check(&self.checker(&staging), subjects)
-    }
-}
-
-/// The tag that an entry is pinned to, by its own name.
-fn tag_of(entry: &LockEntry) -> Option<String> {
-    let tag = entry.rev.as_deref()?.strip_prefix("refs/tags/")?;
-    Some(tag.to_owned())
 }
 
 /// Refuses a skill that is wrongly signed or not signed as is required.

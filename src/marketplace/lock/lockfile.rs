@@ -72,6 +72,12 @@ impl LockEntry {
         self.kind.owner(&self.source)
     }
 
+    /// The tag that it is pinned to, by the name it has in the repository.
+    pub fn tag(&self) -> Option<String> {
+        let tag = self.rev.as_deref()?.strip_prefix("refs/tags/")?;
+        Some(tag.to_owned())
+    }
+
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
     /// are shown to people, and a lockfile may come with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {

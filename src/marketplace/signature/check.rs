@@ -30,6 +30,8 @@ pub struct Subject<'s> {
     pub evidence: Option<Evidence>,
     /// The tag that it is pinned to, by the name it has in the repository.
     pub tag: Option<String>,
+    /// Why no signature can cover its files, if so.
+    pub unfit: Option<String>,
 }
 
 /// Checks signatures in one scratch directory.
@@ -104,6 +106,13 @@ impl<'c> Checker<'c> {
                     };
                     let of = (subject.name, subject.files);
                     results[at][index] = detached::check(&self.0, files, evidence, of)?;
+                }
+            }
+        }
+        for (index, subject) in subjects.iter().enumerate() {
+            if let (Some(why), Some(_)) = (&subject.unfit, &subject.evidence) {
+                for of_keys in &mut results {
+                    of_keys[index] = Signature::Bad { why: why.clone() };
                 }
             }
         }

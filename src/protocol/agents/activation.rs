@@ -51,6 +51,9 @@ pub struct Wanted<'a> {
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
 pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
+    // Where signatures are required, nothing is loaded of which none is known to hold.
+    let requires = ctx.signing_in_force().require_anything();
+    let is_strict = judge.mode().restricts() || requires;
     let found = match wanted.dir {
         Some(dir) => Ok(find_in(ctx, calling, dir)),
         None => find(ctx, calling, wanted.name),
@@ -65,7 +68,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
                 None => unknown(judge, wanted),
             };
         }
-        Err(error) if judge.mode().restricts() => {
+        Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
         Err(_) => return (Verdict::Silent, None),
@@ -76,7 +79,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
     if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
         return (verdict, event);
     }
-    let skill = match usable(entry, wanted.by) {
+    let skill = match usable(entry, wanted.by, requires) {
         Ok(skill) => skill,
         // Without a restriction to lose, only what was decided about the skill counts.
         Err((why, is_decided)) if is_decided || judge.mode().restricts() => {
@@ -92,7 +95,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
     match put(found.ctx, ctx, skill, wanted) {
         Ok(()) if judge.mode().restricts() => (told(skill), None),
         Ok(()) => (Verdict::Silent, None),
-        Err(_) if !judge.mode().restricts() => (Verdict::Silent, None),
+        Err(_) if !is_strict => (Verdict::Silent, None),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
 }
@@ -153,8 +156,13 @@ fn unknown(judge: &Judge, wanted: Wanted) -> Judged {
     (verdict, Some(event))
 }
 
-/// The skill, if it may be used; else why not, and whether somebody decided that.
-fn usable(entry: &Entry, by: By) -> std::result::Result<&Skill, (String, bool)> {
+/// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
+/// or is not trusted has no signature that could be looked at.
+fn usable(
+    entry: &Entry,
+    by: By,
+    requires_signature: bool,
+) -> std::result::Result<&Skill, (String, bool)> {
     let is_typed = by == By::Typing;
     let is_usable = match &entry.standing {
         // The agent reads a skill without a description, too.
@@ -167,10 +175,11 @@ fn usable(entry: &Entry, by: By) -> std::result::Result<&Skill, (String, bool)> 
     let skill = entry.disclosed().filter(|_| is_usable);
     skill.ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
-        let is_undecided = matches!(
-            entry.standing,
-            Standing::Unusable | Standing::Withheld(Withheld::Untrusted | Withheld::ForPeople, _)
-        );
+        let is_undecided = match entry.standing {
+            Standing::Withheld(Withheld::ForPeople, _) => true,
+            Standing::Unusable | Standing::Withheld(Withheld::Untrusted, _) => !requires_signature,
+            _ => false,
+        };
         (reason, !is_undecided)
     })
 }

@@ -115,6 +115,10 @@ fn standing_of(entry: &Entry) -> Option<Check> {
             let remedy = format!("agent-skills approve {}", entry.in_layer());
             Some(Check::warn("skill-unapproved", text, remedy))
         }
+        Some(Withheld::Unsigned) => {
+            let remedy = format!("`agent-skills info {name}` says who signed it; ask its author");
+            Some(Check::warn("skill-unsigned", text, remedy))
+        }
         Some(_) => None,
     }
 }

@@ -1,0 +1,279 @@
+//! Whether a skill is signed as the policies and the configuration require. What git, ssh-keygen,
+//! gpg and minisign said is kept for the rest of the day, by everything that it depends on, so that
+//! a hook seldom runs them.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+
+use super::eligibility::{Refusal, Rules};
+use super::entry::{Entry, Withheld};
+use super::layer::Layer;
+use super::verdicts::{Verdict, Verdicts};
+use crate::error::Error;
+use crate::marketplace::{KnownSigners, Market, Present};
+use crate::policy::{Asks, SigningInForce, approval_content, approval_digest};
+use crate::run_context::RunContext;
+use crate::signing::{Demand, Requirement, Signature};
+use crate::skill::{Diagnostic, Skill};
+use crate::sys::{Base, files, limits, running};
+
+/// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
+const CALL: Duration = Duration::from_millis(1500);
+/// How many skills a host's call checks at once: what was checked before its time is up, counts.
+const AT_ONCE: usize = 16;
+
+/// The answers of one run.
+#[derive(Debug, Default)]
+pub struct Signatures {
+    rules: OnceCell<SigningInForce>,
+    known: OnceCell<KnownSigners>,
+    /// Digests of files of signers and of revoked keys.
+    keys: RefCell<HashMap<PathBuf, String>>,
+    verdicts: OnceCell<Verdicts>,
+    /// By the skill's directory, why it may not be used.
+    answers: RefCell<HashMap<PathBuf, Option<String>>>,
+}
+
+/// What is known of one skill before a program runs.
+enum Asked {
+    /// Why it may not be used, if so.
+    Answered(Option<String>),
+    Open(Box<Question>),
+}
+
+/// A skill whose signature has to be checked.
+struct Question {
+    present: Present,
+    claimed: bool,
+    /// Everything that the verdict depends on.
+    key: String,
+    /// The digest of its files.
+    content: String,
+    skill: Skill,
+}
+
+impl Rules<'_> {
+    /// Whether signatures are required of some skill.
+    pub fn require_signatures(&self) -> bool {
+        let mut policies = self.policies.signing();
+        self.config.signing.require_anything()
+            || policies.any(|(_, rules)| rules.require_anything())
+    }
+
+    /// The refusal of a skill that is not signed as is required. What root has put into the system
+    /// directory is root's whoever wrote it, as for approvals: a signature says no more of it.
+    pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+        if !self.requires_signatures || self.is_roots(entry) {
+            return None;
+        }
+        let known = self.signatures.answers.borrow().get(&entry.dir).cloned();
+        let answer = known.unwrap_or_else(|| {
+            let answer = match self.ask(entry, skill) {
+                Asked::Answered(answer) => answer,
+                Asked::Open(question) => self.check_all(&[*question]).pop().flatten(),
+            };
+            let mut answers = self.signatures.answers.borrow_mut();
+            answers.insert(entry.dir.clone(), answer.clone());
+            answer
+        });
+        answer.map(|why| (Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
+    }
+
+    /// Checks at once the signatures that questions about these skills will ask for.
+    pub(super) fn check_signatures(&self, entries: &[Entry]) {
+        if !self.requires_signatures || self.unreadable.is_some() {
+            return;
+        }
+        let mut open = Vec::new();
+        for entry in entries {
+            let Ok(skill) = &entry.skill else {
+                continue;
+            };
+            if self.distrusts(entry.layer, &entry.dir).is_some() || self.is_roots(entry) {
+                continue;
+            }
+            match self.ask(entry, skill) {
+                Asked::Answered(answer) => {
+                    let mut answers = self.signatures.answers.borrow_mut();
+                    answers.insert(entry.dir.clone(), answer);
+                }
+                Asked::Open(question) => open.push(*question),
+            }
+        }
+        if open.is_empty() {
+            return;
+        }
+        let dirs: Vec<PathBuf> = open.iter().map(|one| one.present.dir.clone()).collect();
+        let answers = self.check_all(&open);
+        let answers = dirs.into_iter().zip(answers);
+        self.signatures.answers.borrow_mut().extend(answers);
+    }
+
+    fn ask(&self, entry: &Entry, skill: &Skill) -> Asked {
+        let refused = |why: String| Asked::Answered(Some(why));
+        let mut installed = self.installed.borrow_mut();
+        let said = match installed.look(self.ctx, entry) {
+            Ok(said) => said,
+            Err(error) => return refused(format!("where it is from is not known: {error}")),
+        };
+        let present = Present::new(&entry.dir, said);
+        let base = entry.dir.parent().and_then(Path::parent);
+        let is_shared = base.is_none_or(|base| self.ctx.base(base).is_shared());
+        let claimed = entry.layer == Layer::Project || is_shared;
+        let rules = || self.ctx.signing_in_force();
+        let rules = self.signatures.rules.get_or_init(rules);
+        let (source, address) = (present.source.as_deref(), present.address.as_deref());
+        let demands = rules.demands(source, address, claimed);
+        let required = |demand: &Demand| demand.require > Requirement::None;
+        if !demands.iter().any(required) {
+            return Asked::Answered(None);
+        }
+        if skill.pointed_to().is_some() {
+            return refused("its SKILL.md only names another file, which nobody signed".to_owned());
+        }
+        let content = match approval_content(skill, &self.digests) {
+            Ok(content) => content,
+            Err(error) => return refused(format!("its files cannot be read: {error}")),
+        };
+        let key = self.key(skill, &content, &present, &demands);
+        if let Some(Verdict { unmet }) = self.verdicts().get(&key) {
+            return Asked::Answered(unmet);
+        }
+        let base = self.ctx.base(base.unwrap_or(&entry.dir));
+        match self.ctx.market_at(&base).evidence(&present) {
+            Ok(Some(_)) => Asked::Open(Box::new(Question {
+                present,
+                claimed,
+                key,
+                content,
+                skill: skill.clone(),
+            })),
+            Ok(None) => {
+                let mut each = demands.iter();
+                Asked::Answered(each.find_map(|one| one.unmet(&Signature::Unsigned, false)))
+            }
+            Err(error) => refused(error.to_string()),
+        }
+    }
+
+    fn verdicts(&self) -> &Verdicts {
+        let verdicts = &self.signatures.verdicts;
+        verdicts.get_or_init(|| Verdicts::of_today(self.ctx.store().dir()))
+    }
+
+    /// Everything that the verdict on a skill depends on, but the programs and the day.
+    fn key(&self, skill: &Skill, content: &str, present: &Present, demands: &[Demand]) -> String {
+        let name = skill.authors_name();
+        let proof = present.proof.as_deref();
+        let mut all = format!("{name:?} {content} {proof:?} {:?} {demands:?}", present.tag);
+        let files = demands
+            .iter()
+            .flat_map(|one| [&one.signers, &one.revoked])
+            .flatten();
+        for file in files {
+            let mut keys = self.signatures.keys.borrow_mut();
+            let digest = keys.entry(file.clone()).or_insert_with(|| {
+                let read = files::read_capped(file, limits::SIGNERS);
+                read.map_or_else(
+                    |error| error.to_string(),
+                    |bytes| format!("{:x}", Sha256::digest(&bytes)),
+                )
+            });
+            let _ = write!(all, " {digest}");
+        }
+        let own = || KnownSigners::read(&Base::own(self.ctx.dirs.plugin.clone()));
+        let known = || own().unwrap_or_default();
+        let known = self.signatures.known.get_or_init(known);
+        let source = present.source.as_deref();
+        for (_, one) in known.iter().filter(|(of, _)| Some(*of) == source) {
+            let _ = write!(all, " {:?}", one.key);
+        }
+        format!("{:x}", Sha256::digest(all))
+    }
+
+    /// The answers to questions, in their order, and keeps those that can be kept.
+    fn check_all(&self, questions: &[Question]) -> Vec<Option<String>> {
+        let mut answers: Vec<Option<String>> = vec![None; questions.len()];
+        let mut groups: BTreeMap<(PathBuf, bool), Vec<usize>> = BTreeMap::new();
+        for (at, question) in questions.iter().enumerate() {
+            let dir = &question.present.dir;
+            let base = dir.parent().and_then(Path::parent).unwrap_or(dir);
+            let group = (base.to_owned(), question.claimed);
+            groups.entry(group).or_default().push(at);
+        }
+        let is_call = self.ctx.protocol.is_some() || self.digests.asks() == Asks::ToDisclose;
+        let deadline = is_call.then(|| Instant::now() + CALL.saturating_sub(running()));
+        let at_once = if is_call { AT_ONCE } else { usize::MAX };
+        for ((base, claimed), members) in groups {
+            let base = self.ctx.base(&base);
+            let market = Market {
+                deadline,
+                signing: Rc::new(self.ctx.signing(claimed)),
+                ..self.ctx.market_at(&base)
+            };
+            for some in members.chunks(at_once.min(members.len())) {
+                let some_of: Vec<&Question> = some.iter().map(|at| &questions[*at]).collect();
+                for (at, answer) in some.iter().zip(self.check(&market, &some_of)) {
+                    answers[*at] = answer;
+                }
+            }
+        }
+        self.verdicts().keep();
+        answers
+    }
+
+    fn check(&self, market: &Market, questions: &[&Question]) -> Vec<Option<String>> {
+        let is_over = || {
+            let deadline = market.deadline;
+            deadline.is_some_and(|deadline| deadline <= Instant::now())
+        };
+        let failed = |error: &Error| {
+            let why = if is_over() {
+                "its signature has not been checked yet".to_owned()
+            } else {
+                format!("its signature could not be checked: {error}")
+            };
+            Some(format!("{why}: `agent-skills verify` checks it"))
+        };
+        if is_over() {
+            let late = failed(&Error::new(""));
+            return questions.iter().map(|_| late.clone()).collect();
+        }
+        let present: Vec<Present> = questions.iter().map(|one| one.present.clone()).collect();
+        let checked = match market.check_present(&present) {
+            Ok(checked) => checked,
+            // What keeps one from being checked must not keep the others from it.
+            Err(_) if questions.len() > 1 && !is_over() => {
+                let each = questions.iter();
+                return each.flat_map(|one| self.check(market, &[one])).collect();
+            }
+            Err(error) => return questions.iter().map(|_| failed(&error)).collect(),
+        };
+        let mut answers = Vec::new();
+        for (question, checked) in questions.iter().zip(checked) {
+            let same = approval_digest(&question.skill);
+            if same.is_ok_and(|now| now == question.content) {
+                let unmet = checked.unmet.clone();
+                self.verdicts().learn(&question.key, Verdict { unmet });
+                answers.push(checked.unmet);
+            } else {
+                let why = "its files changed while its signature was checked";
+                answers.push(Some(why.to_owned()));
+            }
+        }
+        answers
+    }
+}
+
+impl RunContext {
+    /// Forgets what is known of the signatures of skills, so that all are checked again.
+    pub fn forget_verdicts(&self) {
+        Verdicts::forget(self.store().dir());
+    }
+}
