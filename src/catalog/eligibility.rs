@@ -13,8 +13,8 @@ use super::layer::{Layer, Root};
 use super::signatures::Signatures;
 use crate::error::{Error, Result};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Policies, Trust, Trusts, Visibility, any_matches,
-    approval_current, approval_needed,
+    Approvals, Asks, Config, DigestCache, Policies, SigningRules, Trust, Trusts, Visibility,
+    any_matches, approval_current, approval_needed,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -24,24 +24,24 @@ use crate::sys::text::quoted;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    pub(super) ctx: &'a RunContext,
+    ctx: &'a RunContext,
     /// The default if it cannot be read, and so the policies; then no skill is eligible.
     pub(super) config: Rc<Config>,
-    pub(super) policies: Rc<Policies>,
+    policies: Rc<Policies>,
     /// Why no skill is eligible, if so.
-    pub(super) unreadable: Option<Diagnostic>,
+    unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
     context: OnceCell<std::result::Result<Option<String>, Unreadable>>,
     pub(super) trusts: Trusts,
-    pub(super) digests: Rc<DigestCache>,
+    digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
-    pub(super) installed: RefCell<Installed>,
-    pub(super) requires_signatures: bool,
-    pub(super) signatures: Signatures,
+    installed: Rc<RefCell<Installed>>,
+    /// `None` if none are required.
+    signatures: Option<Signatures<'a>>,
 }
 
 /// What becomes of a skill that is not offered, and the reason.
-pub(super) type Refusal = (Withheld, Diagnostic);
+type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
     /// The rules for this run. Trust and approval go by the digests that are kept.
@@ -62,7 +62,13 @@ impl<'a> Rules<'a> {
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        let mut rules = Self {
+        let require = |rules: &SigningRules| rules.require_anything();
+        let requires = unreadable.is_some()
+            || require(&config.signing)
+            || policies.signing().any(|(_, rules)| require(rules));
+        let installed = Rc::<RefCell<Installed>>::default();
+        let signatures = requires.then(|| Signatures::new(ctx, digests.clone(), installed.clone()));
+        Self {
             ctx,
             config,
             policies,
@@ -71,12 +77,9 @@ impl<'a> Rules<'a> {
             trusts: Trusts::by(digests.clone()),
             digests,
             approved: OnceCell::new(),
-            installed: RefCell::default(),
-            requires_signatures: false,
-            signatures: Signatures::default(),
-        };
-        rules.requires_signatures = rules.unreadable.is_some() || rules.require_signatures();
-        rules
+            installed,
+            signatures,
+        }
     }
 
     /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
@@ -85,7 +88,7 @@ impl<'a> Rules<'a> {
         let policies = &self.policies;
         let decides_each = policies.has_source_rules()
             || !policies.needs_approval().is_empty()
-            || self.requires_signatures;
+            || self.signatures.is_some();
         let decide_alone = self.unreadable.is_none() && !decides_each;
         decide_alone.then(|| format!("{policies:?} {:?}", self.config))
     }
@@ -126,8 +129,30 @@ impl<'a> Rules<'a> {
         Some((Withheld::Unapproved, why))
     }
 
-    /// Whether root put it into the system directory: then it needs no approval.
-    pub(super) fn is_roots(&self, entry: &Entry) -> bool {
+    /// Checks at once the signatures of skills whose standing will be asked for.
+    pub fn check_signatures(&self, entries: &[Entry]) {
+        let Some(signatures) = self
+            .signatures
+            .as_ref()
+            .filter(|_| self.unreadable.is_none())
+        else {
+            return;
+        };
+        let is_asked = |entry: &&Entry| {
+            self.distrusts(entry.layer, &entry.dir).is_none() && !self.is_roots(entry)
+        };
+        signatures.check(entries.iter().filter(is_asked));
+    }
+
+    fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+        let signatures = self.signatures.as_ref().filter(|_| !self.is_roots(entry))?;
+        let why = signatures.unmet(entry, skill)?;
+        Some((Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
+    }
+
+    /// Whether root put it into the system directory: then it needs no approval and no signature,
+    /// for whoever may write there decides about the policy, too.
+    fn is_roots(&self, entry: &Entry) -> bool {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
     }
 

@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
-use super::eligibility::{Refusal, Rules};
-use super::entry::{Entry, Withheld};
+use super::entry::Entry;
+use super::installed::Installed;
 use super::layer::Layer;
 use super::verdicts::{Verdict, Verdicts};
 use crate::error::Error;
 use crate::marketplace::{KnownSigners, Market, Present};
-use crate::policy::{Asks, SigningInForce, approval_content, approval_digest};
+use crate::policy::{Asks, DigestCache, SigningInForce, approval_content, approval_digest};
 use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement, Signature};
-use crate::skill::{Diagnostic, Skill};
+use crate::skill::Skill;
 use crate::sys::{Base, files, limits, running};
 
 /// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
@@ -29,8 +29,11 @@ const CALL: Duration = Duration::from_millis(1500);
 const AT_ONCE: usize = 16;
 
 /// The answers of one run.
-#[derive(Debug, Default)]
-pub struct Signatures {
+#[derive(Debug)]
+pub struct Signatures<'a> {
+    ctx: &'a RunContext,
+    digests: Rc<DigestCache>,
+    installed: Rc<RefCell<Installed>>,
     rules: OnceCell<SigningInForce>,
     known: OnceCell<KnownSigners>,
     /// Digests of files of signers and of revoked keys.
@@ -58,61 +61,58 @@ struct Question {
     skill: Skill,
 }
 
-impl Rules<'_> {
-    /// Whether signatures are required of some skill.
-    pub fn require_signatures(&self) -> bool {
-        let mut policies = self.policies.signing();
-        self.config.signing.require_anything()
-            || policies.any(|(_, rules)| rules.require_anything())
+impl<'a> Signatures<'a> {
+    /// Nothing is known yet.
+    pub fn new(
+        ctx: &'a RunContext,
+        digests: Rc<DigestCache>,
+        installed: Rc<RefCell<Installed>>,
+    ) -> Self {
+        Self {
+            ctx,
+            digests,
+            installed,
+            rules: OnceCell::new(),
+            known: OnceCell::new(),
+            keys: RefCell::default(),
+            verdicts: OnceCell::new(),
+            answers: RefCell::default(),
+        }
     }
 
-    /// The refusal of a skill that is not signed as is required. What root has put into the system
-    /// directory is root's whoever wrote it, as for approvals: a signature says no more of it.
-    pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
-        if !self.requires_signatures || self.is_roots(entry) {
-            return None;
-        }
-        let known = self.signatures.answers.borrow().get(&entry.dir).cloned();
-        let answer = known.unwrap_or_else(|| {
+    /// Why a skill may not be used; `None` if it is signed as is required.
+    pub fn unmet(&self, entry: &Entry, skill: &Skill) -> Option<String> {
+        let known = self.answers.borrow().get(&entry.dir).cloned();
+        known.unwrap_or_else(|| {
             let answer = match self.ask(entry, skill) {
                 Asked::Answered(answer) => answer,
                 Asked::Open(question) => self.check_all(&[*question]).pop().flatten(),
             };
-            let mut answers = self.signatures.answers.borrow_mut();
+            let mut answers = self.answers.borrow_mut();
             answers.insert(entry.dir.clone(), answer.clone());
             answer
-        });
-        answer.map(|why| (Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
+        })
     }
 
-    /// Checks at once the signatures that questions about these skills will ask for.
-    pub(super) fn check_signatures(&self, entries: &[Entry]) {
-        if !self.requires_signatures || self.unreadable.is_some() {
-            return;
-        }
+    /// Checks at once what questions about these skills will ask for.
+    pub fn check<'e>(&self, entries: impl Iterator<Item = &'e Entry>) {
         let mut open = Vec::new();
         for entry in entries {
-            let Ok(skill) = &entry.skill else {
-                continue;
-            };
-            if self.distrusts(entry.layer, &entry.dir).is_some() || self.is_roots(entry) {
-                continue;
-            }
-            match self.ask(entry, skill) {
-                Asked::Answered(answer) => {
-                    let mut answers = self.signatures.answers.borrow_mut();
+            match entry.skill.as_ref().map(|skill| self.ask(entry, skill)) {
+                Ok(Asked::Answered(answer)) => {
+                    let mut answers = self.answers.borrow_mut();
                     answers.insert(entry.dir.clone(), answer);
                 }
-                Asked::Open(question) => open.push(*question),
+                Ok(Asked::Open(question)) => open.push(*question),
+                Err(_) => {}
             }
         }
         if open.is_empty() {
             return;
         }
-        let dirs: Vec<PathBuf> = open.iter().map(|one| one.present.dir.clone()).collect();
         let answers = self.check_all(&open);
-        let answers = dirs.into_iter().zip(answers);
-        self.signatures.answers.borrow_mut().extend(answers);
+        let dirs = open.into_iter().map(|one| one.present.dir);
+        self.answers.borrow_mut().extend(dirs.zip(answers));
     }
 
     fn ask(&self, entry: &Entry, skill: &Skill) -> Asked {
@@ -127,7 +127,7 @@ impl Rules<'_> {
         let is_shared = base.is_none_or(|base| self.ctx.base(base).is_shared());
         let claimed = entry.layer == Layer::Project || is_shared;
         let rules = || self.ctx.signing_in_force();
-        let rules = self.signatures.rules.get_or_init(rules);
+        let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
         let demands = rules.demands(source, address, claimed);
         let required = |demand: &Demand| demand.require > Requirement::None;
@@ -163,8 +163,8 @@ impl Rules<'_> {
     }
 
     fn verdicts(&self) -> &Verdicts {
-        let verdicts = &self.signatures.verdicts;
-        verdicts.get_or_init(|| Verdicts::of_today(self.ctx.store().dir()))
+        let of_today = || Verdicts::of_today(self.ctx.store().dir());
+        self.verdicts.get_or_init(of_today)
     }
 
     /// Everything that the verdict on a skill depends on, but the programs and the day.
@@ -177,7 +177,7 @@ impl Rules<'_> {
             .flat_map(|one| [&one.signers, &one.revoked])
             .flatten();
         for file in files {
-            let mut keys = self.signatures.keys.borrow_mut();
+            let mut keys = self.keys.borrow_mut();
             let digest = keys.entry(file.clone()).or_insert_with(|| {
                 let read = files::read_capped(file, limits::SIGNERS);
                 read.map_or_else(
@@ -189,7 +189,7 @@ impl Rules<'_> {
         }
         let own = || KnownSigners::read(&Base::own(self.ctx.dirs.plugin.clone()));
         let known = || own().unwrap_or_default();
-        let known = self.signatures.known.get_or_init(known);
+        let known = self.known.get_or_init(known);
         let source = present.source.as_deref();
         for (_, one) in known.iter().filter(|(of, _)| Some(*of) == source) {
             let _ = write!(all, " {:?}", one.key);
@@ -219,7 +219,7 @@ impl Rules<'_> {
             };
             for some in members.chunks(at_once.min(members.len())) {
                 let some_of: Vec<&Question> = some.iter().map(|at| &questions[*at]).collect();
-                for (at, answer) in some.iter().zip(self.check(&market, &some_of)) {
+                for (at, answer) in some.iter().zip(self.check_some(&market, &some_of)) {
                     answers[*at] = answer;
                 }
             }
@@ -228,7 +228,7 @@ impl Rules<'_> {
         answers
     }
 
-    fn check(&self, market: &Market, questions: &[&Question]) -> Vec<Option<String>> {
+    fn check_some(&self, market: &Market, questions: &[&Question]) -> Vec<Option<String>> {
         let is_over = || {
             let deadline = market.deadline;
             deadline.is_some_and(|deadline| deadline <= Instant::now())
@@ -251,7 +251,9 @@ impl Rules<'_> {
             // What keeps one from being checked must not keep the others from it.
             Err(_) if questions.len() > 1 && !is_over() => {
                 let each = questions.iter();
-                return each.flat_map(|one| self.check(market, &[one])).collect();
+                return each
+                    .flat_map(|one| self.check_some(market, &[one]))
+                    .collect();
             }
             Err(error) => return questions.iter().map(|_| failed(&error)).collect(),
         };

@@ -116,7 +116,7 @@ mod tests {
     const GOOD: Verdict = Verdict { unmet: None };
 
     #[test]
-    fn what_calls_learn_beside_each_other_is_kept_until_the_day_ends() {
+    fn what_calls_learn_is_kept_until_the_day_ends() {
         let state = tempfile::tempdir().unwrap();
         let (one, other) = (
             Verdicts::of_today(state.path()),

@@ -10,6 +10,7 @@ mod droid;
 mod gemini;
 mod opencode;
 mod qwen_code;
+mod signing;
 mod suggesting;
 
 use std::ffi::OsString;

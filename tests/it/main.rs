@@ -118,6 +118,7 @@ mod shell_tables;
 mod shell_world;
 mod shown;
 mod signed_packages;
+mod signed_required;
 mod simulate;
 mod skill_hook_ends;
 mod skill_hooks;

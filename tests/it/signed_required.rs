@@ -1,0 +1,311 @@
+//! Where signatures are required, a skill without one is not offered, whatever put it there.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::layers::{LAYERS, codes, installed, is_offered, layer_dir, put};
+use crate::policy::under;
+use crate::repository::{Hub, git};
+use crate::signed_packages::ssh_key;
+
+const POLICY: &str =
+    "[signing]\nrequire = \"listed\"\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
+
+/// A host on which the policy lists one signer, `key`; `None` if the machine cannot make keys.
+fn listing(options: &str) -> Option<Host> {
+    let host = under(Host::stdin(), POLICY);
+    ssh_key(host.home(), "key")?;
+    list(&host, options);
+    fs::write(host.home().join("enterprise/revoked"), "").unwrap();
+    Some(host)
+}
+
+fn list(host: &Host, options: &str) {
+    let key = fs::read_to_string(host.home().join("key.pub")).unwrap();
+    let line = format!("alice@example.com {options}{key}");
+    fs::write(host.home().join("enterprise/signers"), line).unwrap();
+}
+
+fn sign(host: &Host, dir: &Path) {
+    let key = host.home().join("key");
+    let words = ["package", "--in-place", "--sign", key.to_str().unwrap()];
+    host.succeeds(&[&words[..], &[dir.to_str().unwrap()]].concat());
+}
+
+/// Why a skill is not offered.
+fn why(host: &Host, name: &str) -> String {
+    let skills = installed(host);
+    let skill = skills.iter().find(|skill| skill["name"] == name).unwrap();
+    assert_eq!(skill["not_offered"], "hidden-unsigned", "{skill}");
+    let mut found = skill["diagnostics"].as_array().unwrap().iter();
+    let found = found.find(|found| found["code"] == "hidden-unsigned");
+    found.unwrap()["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_unsigned_skill_of_any_layer_is_not_offered() {
+    for layer in LAYERS {
+        let Some(host) = listing("") else {
+            return;
+        };
+        let dir = layer_dir(&host, layer).join("pdf");
+        put(&layer_dir(&host, layer), "pdf", "", layer);
+        if layer == "project" {
+            host.succeeds(&["trust", "--yes", "--always"]);
+        }
+        assert!(!is_offered(&host, "pdf"), "{layer}");
+        host.knows_not("pdf");
+        let policy = host.home().join("enterprise/policy.toml");
+        let expected = format!(
+            "`{}` requires a listed signer, and it is unsigned",
+            policy.display()
+        );
+        assert_eq!(why(&host, "pdf"), expected, "{layer}");
+        sign(&host, &dir);
+        if layer == "project" {
+            host.succeeds(&["trust", "--yes", "--always"]);
+        }
+        assert!(is_offered(&host, "pdf"), "{layer}");
+        host.activates("pdf");
+        fs::write(dir.join("from.txt"), "other").unwrap();
+        if layer == "project" {
+            host.succeeds(&["trust", "--yes", "--always"]);
+        }
+        assert!(!is_offered(&host, "pdf"), "{layer}");
+        let expected = "wrongly signed: `from.txt` is not the file that was signed";
+        assert!(why(&host, "pdf").contains(expected), "{layer}");
+    }
+}
+
+#[test]
+fn a_link_is_signed_where_it_leads_and_none_inside_is() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    let copies = host.home().join("work");
+    put(&copies, "pdf", "", "x");
+    symlink(copies.join("pdf"), host.skills_dir().join("pdf")).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    sign(&host, &copies.join("pdf"));
+    assert!(is_offered(&host, "pdf"));
+    // A link in it leads to what anybody may change.
+    let file = copies.join("pdf/from.txt");
+    fs::remove_file(&file).unwrap();
+    fs::write(copies.join("from.txt"), "y").unwrap();
+    symlink(copies.join("from.txt"), &file).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    assert!(why(&host, "pdf").contains("it has a link"));
+}
+
+#[test]
+fn every_change_of_what_counts_is_seen_by_the_next_call() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    put(&host.skills_dir(), "pdf", "", "x");
+    sign(&host, &host.skills_dir().join("pdf"));
+    assert!(is_offered(&host, "pdf"));
+    let revoked = host.home().join("enterprise/revoked");
+    fs::copy(host.home().join("key.pub"), &revoked).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    assert!(why(&host, "pdf").contains("was revoked"));
+    fs::write(&revoked, "").unwrap();
+    assert!(is_offered(&host, "pdf"));
+    list(&host, "valid-before=\"20200101\" ");
+    assert!(!is_offered(&host, "pdf"));
+    assert!(why(&host, "pdf").contains("not for this purpose and time"));
+    list(&host, "namespaces=\"git\" ");
+    assert!(!is_offered(&host, "pdf"));
+    list(&host, "");
+    assert!(is_offered(&host, "pdf"));
+    let policy = host.home().join("enterprise/policy.toml");
+    let more = "[signing.sources.\"*\"]\nprincipals = [\"bob@example.com\"]\n";
+    fs::write(&policy, format!("{POLICY}{more}")).unwrap();
+    // It is not known from where it is.
+    assert!(is_offered(&host, "pdf"));
+    fs::remove_file(host.home().join("enterprise/signers")).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    assert!(why(&host, "pdf").contains("signers"));
+}
+
+#[test]
+fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    put(&host.skills_dir(), "pdf", "", "x");
+    sign(&host, &host.skills_dir().join("pdf"));
+    assert!(is_offered(&host, "pdf"));
+    // Without a program to ask, what was found before counts.
+    let bare = host.var("PATH", "/nowhere");
+    assert!(is_offered(&bare, "pdf"));
+    let file = ["signed/verdicts", "state/signed/verdicts"].map(|at| bare.plugin_dir().join(at));
+    let file = file.iter().find(|file| file.exists()).unwrap();
+    let kept = fs::read(file).unwrap();
+    for damaged in [&kept[..kept.len() - 1], b"", b"x"] {
+        fs::write(file, damaged).unwrap();
+        assert!(!is_offered(&bare, "pdf"));
+        assert!(why(&bare, "pdf").contains("`agent-skills verify` checks it"));
+    }
+    // What others could have written is not believed.
+    fs::write(file, &kept).unwrap();
+    assert!(is_offered(&bare, "pdf"));
+    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    assert!(!is_offered(&bare, "pdf"));
+}
+
+#[test]
+fn a_program_that_is_missing_withholds_only_what_needs_it() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    for name in ["pdf", "csv"] {
+        put(&host.skills_dir(), name, "", "x");
+        sign(&host, &host.skills_dir().join(name));
+    }
+    put(&host.skills_dir(), "other", "", "x");
+    let exempt = "[signing]\nrequire = \"none\"\n[signing.sources.\"https://acme.example/*\"]\n\
+                  require = \"listed\"\n";
+    let entry = json!({"version": 1, "skills": [{
+        "id": "x", "name": "csv", "source": "https://acme.example/x", "kind": "git",
+        "requested": "x", "ref": null, "commit": null, "path": "", "tree": null, "sha256": "",
+        "files": {}, "license": null,
+    }]});
+    fs::write(
+        host.plugin_dir().join("skills.lock.json"),
+        entry.to_string(),
+    )
+    .unwrap();
+    let signers = "signers = \"signers\"\n";
+    let policy = exempt.replacen('\n', &format!("\n{signers}"), 1);
+    fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+    let host = host.var("PATH", "/nowhere");
+    assert!(is_offered(&host, "pdf") && is_offered(&host, "other"));
+    assert!(!is_offered(&host, "csv"));
+    assert!(why(&host, "csv").contains("ssh-keygen was not found"));
+    // Where it is from decides, so a lockfile that cannot be read closes.
+    fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
+    assert!(!is_offered(&host, "other"));
+    assert!(why(&host, "other").contains("where it is from is not known"));
+}
+
+#[test]
+fn an_unreadable_policy_offers_nothing_and_says_so() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    put(&host.skills_dir(), "pdf", "", "x");
+    sign(&host, &host.skills_dir().join("pdf"));
+    fs::write(
+        host.home().join("enterprise/policy.toml"),
+        "[signing]\nrequire = 1\n",
+    )
+    .unwrap();
+    assert!(codes(&host, "pdf").contains(&"hidden-policy".to_owned()));
+}
+
+/// A repository with the skills `pdf` and `csv`, in a commit that `key` has signed.
+fn repository(host: &Host, hub: &Hub) -> PathBuf {
+    let text = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody.\n");
+    let (pdf, csv) = (text("pdf"), text("csv"));
+    let files = [
+        ("skills/pdf/SKILL.md", &*pdf),
+        ("skills/csv/SKILL.md", &csv),
+    ];
+    let dir = hub.repository("acme/skills", &files);
+    let key = format!("user.signingkey={}", host.home().join("key").display());
+    let words = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@x",
+        "-c",
+        "gpg.format=ssh",
+        "-c",
+        &key,
+    ];
+    git(
+        &dir,
+        &[
+            &words[..],
+            &["commit", "-q", "--amend", "-S", "-m", "signed"],
+        ]
+        .concat(),
+    );
+    dir
+}
+
+fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
+    let path = host.plugin_dir().join("skills.lock.json");
+    let mut lock: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let skills = lock["skills"].as_array_mut().unwrap();
+    change(skills.iter_mut().find(|one| one["name"] == name).unwrap());
+    fs::write(&path, lock.to_string()).unwrap();
+}
+
+#[test]
+fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    let hub = Hub::new();
+    repository(&host, &hub);
+    let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
+    assert!(is_offered(&host, "pdf") && is_offered(&host, "csv"));
+    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let read: Value = serde_json::from_slice(&lock).unwrap();
+    let of = |name: &str| {
+        let mut skills = read["skills"].as_array().unwrap().iter();
+        skills.find(|one| one["name"] == name).unwrap()["evidence"].clone()
+    };
+    // The evidence of another skill proves nothing, whatever the lockfile says.
+    entry(&host, "pdf", |pdf| pdf["evidence"] = of("csv"));
+    assert!(!is_offered(&host, "pdf") && is_offered(&host, "csv"));
+    assert!(
+        why(&host, "pdf").contains("wrongly signed"),
+        "{}",
+        why(&host, "pdf")
+    );
+    fs::write(host.plugin_dir().join("skills.lock.json"), &lock).unwrap();
+    assert!(is_offered(&host, "pdf"));
+    // Another name for the signer changes nothing either.
+    entry(&host, "pdf", |pdf| {
+        pdf["signer"]["principal"] = json!("eve@example.com");
+    });
+    assert!(is_offered(&host, "pdf"));
+    fs::write(host.plugin_dir().join("skills.lock.json"), &lock).unwrap();
+    let file = host.skills_dir().join("pdf/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}More.\n")).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    host.knows_not("pdf");
+    fs::write(&file, text).unwrap();
+    assert!(is_offered(&host, "pdf"));
+    fs::remove_dir_all(host.plugin_dir().join("signatures")).unwrap();
+    fs::write(host.skills_dir().join("csv/more"), "x").unwrap();
+    assert!(!is_offered(&host, "csv"));
+}
+
+#[test]
+fn a_project_cannot_exempt_itself_by_its_lockfile() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    let exempt = "[signing.sources.\"github.com/acme/*\"]\nrequire = \"none\"\n";
+    let policy = format!("{POLICY}{exempt}");
+    fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+    for layer in ["project", "plugin"] {
+        put(&layer_dir(&host, layer), "pdf", "", layer);
+        let lockfile = layer_dir(&host, layer).with_file_name("skills.lock.json");
+        let said = crate::policy::lockfile("https://github.com/acme/skills");
+        fs::write(lockfile, said.replace("evil", "pdf")).unwrap();
+        host.succeeds(&["trust", "--yes", "--always"]);
+        // The user's own lockfile is believed.
+        assert_eq!(is_offered(&host, "pdf"), layer == "plugin", "{layer}");
+    }
+}
