@@ -1,4 +1,5 @@
-//! Agent Skills for chibi, a command-line LLM host with executable plugins.
+//! Agent Skills, held to what they declare: a plugin of chibi, a command-line LLM host, and the hook of
+//! other agents.
 //!
 //! The host starts this program afresh for every `--schema`, hook and tool call, so a run is one
 //! short walk:

@@ -46,7 +46,7 @@ pub use super::write::{
     validate::Validate,
 };
 
-/// Agent Skills for chibi: find, install and check skills.
+/// Agent Skills: find, install and check skills, and hold them to what they declare.
 #[derive(Debug, Parser)]
 #[command(name = "agent-skills", version, disable_help_subcommand = true)]
 #[command(after_help = "From chibi: chibi -p agent-skills \"install owner/skill\"")]

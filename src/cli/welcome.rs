@@ -34,7 +34,7 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
     };
     let version = env!("CARGO_PKG_VERSION");
     line(
-        &format!("agent-skills {version}, skills for chibi"),
+        &format!("agent-skills {version}: your skills, held to what they declare"),
         Paint::Bold,
     );
     line("", Paint::Plain);
@@ -59,7 +59,11 @@ pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
             ("list --available", "see what else there is"),
         ),
     };
-    let next = [first, second, ("doctor", "see whether chibi can use it")];
+    let next = [
+        first,
+        second,
+        ("doctor", "see whether your agents can use it"),
+    ];
     let longest = |texts: [&str; 3]| texts.map(str::len).into_iter().max().unwrap_or(0);
     let wide = longest(next.map(|(words, _)| words));
     let room = "  agent-skills ".len() + wide + 2 + longest(next.map(|(_, why)| why));

@@ -7,7 +7,6 @@ use super::place::Place;
 use super::plugin;
 use super::toml::Toml;
 use crate::error::{Error, Result};
-use crate::host::agent::Scope;
 use crate::host::agent::settings::{Format, Handler};
 
 /// What a file has of ours.
@@ -15,8 +14,8 @@ use crate::host::agent::settings::{Format, Handler};
 pub struct Entries {
     /// Our entries.
     pub all: Vec<Entry>,
-    /// Whether the file switches every hook off.
-    pub disabled: bool,
+    /// Whether they are not as we write them.
+    pub changed: bool,
 }
 
 /// One entry of ours.
@@ -173,9 +172,12 @@ pub fn entries(place: &Place, text: &str) -> Result<Entries> {
             command: Run::Words(ours.words(agent)),
             ours,
         });
+        let changed = ours
+            .as_ref()
+            .is_some_and(|entry| plugin::script(&entry.ours) != text);
         return Ok(Entries {
             all: ours.into_iter().collect(),
-            disabled: false,
+            changed,
         });
     }
     let content = Content::parse(place, text)?;
@@ -195,10 +197,10 @@ pub fn entries(place: &Place, text: &str) -> Result<Entries> {
             });
         }
     }
-    let disabled = match &content {
-        // Nothing switches an administrator's hooks off.
-        Content::Json(json) => json.disables() && place.scope != Scope::Managed,
-        Content::Toml(_) => false,
-    };
-    Ok(Entries { all, disabled })
+    // What writes them anew would change nothing.
+    let again = all
+        .first()
+        .map(|first| with(place, Some(text), &first.ours));
+    let changed = again.transpose()?.is_some_and(|again| again != text);
+    Ok(Entries { all, changed })
 }

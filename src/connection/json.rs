@@ -52,6 +52,11 @@ impl Json {
         format!("{mark}{}", self.root)
     }
 
+    /// Its content; `None` if a number in it is none.
+    pub fn value(&self) -> Option<Value> {
+        self.root.value()?.to_serde_value()
+    }
+
     /// Whether nothing is left that anybody would miss.
     pub fn is_empty(&self) -> bool {
         let names: Vec<Option<String>> = self
@@ -77,12 +82,6 @@ impl Json {
         let elements = list.map(|list| list.elements()).unwrap_or_default();
         let value = |node: &CstNode| node.to_serde_value().unwrap_or(Value::Null);
         elements.iter().map(value).collect()
-    }
-
-    /// Whether the file switches every hook off.
-    pub fn disables(&self) -> bool {
-        let value = self.top.get("disableAllHooks").and_then(|it| it.value());
-        value.and_then(|value| value.to_serde_value()) == Some(Value::Bool(true))
     }
 
     /// Says `"version": 1` first, unless a version is given.

@@ -1,13 +1,14 @@
 //! To which agents this program is connected, what is missing there, and which of their files decide
 //! about that.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::file::{self, Run};
+use super::lack::Lack;
 use super::place::Places;
 use super::record::Records;
+use super::switches::switched_off;
 use crate::error::Error;
 use crate::host::agent::settings::Format;
 use crate::host::agent::{Agent, Mode, Scope};
@@ -27,21 +28,6 @@ pub struct Found {
     pub mode: Option<Mode>,
     /// What is wrong.
     pub missing: Vec<Lack>,
-}
-
-/// What is wrong with a connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
-    /// What it is, as a sentence fragment.
-    pub what: String,
-    /// The next step.
-    pub next: String,
-}
-
-impl fmt::Display for Lack {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "{}: {}", self.what, self.next)
-    }
 }
 
 /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
@@ -107,11 +93,14 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
     }
     let mut programs = entries.all.iter().map(|entry| &entry.ours.program);
     if let Some(gone) = programs.find(|program| !Path::new(program).is_file()) {
-        lacks(format!("there is no `{gone}`"), again);
+        lacks(format!("there is no `{gone}`"), again.clone());
     }
-    if entries.disabled {
-        let what = format!("`{shown}` has `disableAllHooks`");
-        lacks(what, "set it to false".to_owned());
+    if entries.changed && lacking.is_empty() {
+        lacks("its entries are not as they were written".to_owned(), again);
+    }
+    // Nothing switches an administrator's hooks off.
+    if scope != Scope::Managed {
+        missing.extend(switched_off(places, agent));
     }
     Some(Found {
         scope,

@@ -64,6 +64,109 @@ fn a_connection_that_cannot_be_read_is_named() {
 }
 
 #[test]
+fn what_switches_hooks_off_is_named() {
+    let all = r#"{"disableAllHooks": true}"#;
+    for (agent, file, text, said) in [
+        (
+            "claude-code",
+            "project/.claude/settings.json",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "claude-code",
+            "home/.claude/settings.local.json",
+            all,
+            "set it to false",
+        ),
+        (
+            "copilot",
+            "project/.github/copilot/settings.json",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "qwen-code",
+            "project/.qwen/settings.json",
+            all,
+            "disableAllHooks",
+        ),
+        (
+            "codex",
+            "home/.codex/config.toml",
+            "[features]\nhooks = false\n",
+            "features.hooks",
+        ),
+        (
+            "codex",
+            "home/.codex/config.toml",
+            "[features\n",
+            "cannot be read",
+        ),
+        (
+            "gemini",
+            "project/.gemini/settings.json",
+            r#"{"hooksConfig": {"enabled": false}}"#,
+            "set it to true",
+        ),
+        (
+            "gemini",
+            "project/.gemini/settings.json",
+            r#"{"hooksConfig": {"disabled": ["agent-skills"]}}"#,
+            "take `agent-skills` out",
+        ),
+    ] {
+        let host = Host::stdin();
+        host.succeeds(&["hosts", "add", agent, "--yes"]);
+        assert!(checks(&host, "agent-entry").0.is_empty(), "{agent}");
+        let file = match file.split_once('/') {
+            Some(("home", file)) => host.home().join(file),
+            Some((_, file)) => host.project().join(file),
+            None => continue,
+        };
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let row = row(&host, agent);
+        let missing = row["missing"].to_string();
+        assert!(missing.contains(said), "{agent}: {missing}");
+        let (found, status) = checks(&host, "agent-entry");
+        assert_eq!((found.len(), status), (1, 1), "{agent} {found:?}");
+    }
+}
+
+#[test]
+fn entries_that_somebody_changed_are_named() {
+    for (agent, file, from, to) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            "\"matcher\": \"*\"",
+            "\"matcher\": \"Read\"",
+        ),
+        (
+            "opencode",
+            ".config/opencode/plugins/agent-skills.js",
+            "throw ",
+            "// throw ",
+        ),
+    ] {
+        let host = Host::stdin();
+        host.succeeds(&["hosts", "add", agent, "--yes"]);
+        let file = host.home().join(file);
+        let whole = fs::read_to_string(&file).unwrap();
+        assert!(whole.contains(from), "{whole}");
+        fs::write(&file, whole.replace(from, to)).unwrap();
+        let missing = row(&host, agent)["missing"].to_string();
+        assert!(
+            missing.contains("not as they were written"),
+            "{agent}: {missing}"
+        );
+        host.succeeds(&["hosts", "add", agent, "--yes"]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), whole);
+    }
+}
+
+#[test]
 fn connected_commands_are_tried_side_by_side() {
     let host = Host::stdin();
     let bin = host.home().join("bin");

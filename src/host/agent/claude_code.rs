@@ -1,6 +1,6 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
-use super::settings::{Command, Format, Handler, Home, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
     Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
 };
@@ -131,5 +131,11 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/claude-code"],
     },
     trust: None,
+    switches: &[Switch {
+        user: &["settings.json", "settings.local.json"],
+        project: &[".claude/settings.json", ".claude/settings.local.json"],
+        key: &["disableAllHooks"],
+        off: Off::Is(true),
+    }],
     unseen: &["a file that a prompt mentions as `@FILE`"],
 };

@@ -1,7 +1,7 @@
 //! Codex CLI (docs/hosts.md#codex): the schemas in release 0.169.0, and its sources.
 
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
     Called, Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table,
     tool,
@@ -96,8 +96,14 @@ pub(super) const SETTINGS: Settings = Settings {
         "start codex, type /hooks, look at the entries that run `agent-skills hook codex` and trust \
          them: until then Codex skips them silently, and again after each change to them",
     ),
+    switches: &[Switch {
+        user: &["config.toml"],
+        project: &[".codex/config.toml"],
+        key: &["features", "hooks"],
+        off: Off::Is(false),
+    }],
     unseen: &[
-        "what is typed into a running command (`write_stdin`)",
+        "what is typed into a running command (`write_stdin`); while a skill has a list, none gets a terminal",
         "searches of the web that its provider makes",
     ],
 };

@@ -3,7 +3,7 @@
 
 use super::Scope;
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
     Called, Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
 };
@@ -122,5 +122,14 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/github-copilot"],
     },
     trust: None,
+    switches: &[Switch {
+        user: &["settings.json", "config.json"],
+        project: &[
+            ".github/copilot/settings.json",
+            ".github/copilot/settings.local.json",
+        ],
+        key: &["disableAllHooks"],
+        off: Off::Is(true),
+    }],
     unseen: &[],
 };

@@ -109,5 +109,6 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/cursor"],
     },
     trust: None,
+    switches: &[],
     unseen: &[],
 };

@@ -2,7 +2,7 @@
 //! its own for some tools.
 
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
     Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
 };
@@ -93,5 +93,11 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &[],
     },
     trust: None,
+    switches: &[Switch {
+        user: &["settings.json"],
+        project: &[".factory/settings.json"],
+        key: &["disableAllHooks"],
+        off: Off::Is(true),
+    }],
     unseen: &[],
 };

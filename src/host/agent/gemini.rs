@@ -1,7 +1,7 @@
 //! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
 
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
     Does, First, Form, Injects, Keys, Mcp, Moment, Own, Prompts, Serves, Skills, Started, Table,
     tool,
@@ -18,7 +18,6 @@ pub(super) static TABLE: Table = Table {
     events: &[
         ("BeforeTool", Moment::BeforeTool),
         ("BeforeAgent", Moment::Prompt),
-        ("BeforeToolSelection", Moment::Hiding),
         ("SessionEnd", Moment::End),
     ],
     prompts: Prompts::ByEvent,
@@ -111,5 +110,19 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/gemini-cli"],
     },
     trust: None,
+    switches: &[
+        Switch {
+            user: &["settings.json"],
+            project: &[".gemini/settings.json"],
+            key: &["hooksConfig", "enabled"],
+            off: Off::Is(false),
+        },
+        Switch {
+            user: &["settings.json"],
+            project: &[".gemini/settings.json"],
+            key: &["hooksConfig", "disabled"],
+            off: Off::Names,
+        },
+    ],
     unseen: &[],
 };

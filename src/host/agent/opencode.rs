@@ -123,5 +123,6 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/opencode"],
     },
     trust: None,
+    switches: &[],
     unseen: &[],
 };

@@ -2,7 +2,7 @@
 //! Code's, its tools Gemini CLI's.
 
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
+use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
     Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
 };
@@ -107,5 +107,11 @@ pub(super) const SETTINGS: Settings = Settings {
         machine: &["/etc/qwen-code"],
     },
     trust: None,
+    switches: &[Switch {
+        user: &["settings.json"],
+        project: &[".qwen/settings.json"],
+        key: &["disableAllHooks"],
+        off: Off::Is(true),
+    }],
     unseen: &[],
 };

@@ -120,8 +120,32 @@ pub struct Settings {
     pub watched: Watched,
     /// What a person has to do once so that the agent runs our entry.
     pub trust: Option<&'static str>,
+    /// What in its settings switches hooks off.
+    pub switches: &'static [Switch],
     /// Calls that it does not tell any hook of.
     pub unseen: &'static [&'static str],
+}
+
+/// A key of an agent's settings that switches hooks off.
+#[derive(Debug, Clone, Copy)]
+pub struct Switch {
+    /// The files in its directory of this user.
+    pub user: &'static [&'static str],
+    /// The files in a project.
+    pub project: &'static [&'static str],
+    /// The key, table by table.
+    pub key: &'static [&'static str],
+    /// The value that does it.
+    pub off: Off,
+}
+
+/// A value that switches hooks off.
+#[derive(Debug, Clone, Copy)]
+pub enum Off {
+    /// This one, for all hooks.
+    Is(bool),
+    /// A list with the names of single hooks.
+    Names,
 }
 
 /// How entries are written.

@@ -78,8 +78,6 @@ pub enum Moment {
     Typed,
     /// A prompt was submitted.
     Prompt,
-    /// The agent is about to show its tools to the model.
-    Hiding,
     /// The session ends.
     End,
 }

@@ -93,7 +93,6 @@ fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
             }
             Verdict::Silent
         }
-        Moment::Hiding => Verdict::Silent,
     }
 }
 

@@ -88,7 +88,7 @@ impl Connected {
                 "agent-unseen",
                 format!("{agent} tells no hook of {unseen}"),
                 format!(
-                    "no skill restricts that; limit it in {agent}'s own settings if it matters"
+                    "what no hook sees, nothing here judges: limit it in {agent}'s own settings if it matters"
                 ),
             ));
         }
