@@ -20,7 +20,10 @@ impl RunContext {
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
         // From these, agents read hooks, permissions and plugins, which could switch ours off.
         let agents = watched(self);
-        let mut places: Vec<PathBuf> = active.chain(policies).chain(agents).collect();
+        // Whose signatures count.
+        let keys = self.signing_files().unwrap_or_default().into_iter();
+        let keys = keys.map(|file| file.path);
+        let mut places: Vec<PathBuf> = active.chain(policies).chain(agents).chain(keys).collect();
         // In its place, another program would answer.
         places.extend(self.env.exe.iter().chain(&self.env.invoked).cloned());
         // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one

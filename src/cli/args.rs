@@ -27,6 +27,7 @@ pub use super::safety::{
     confine::Confine,
     deactivate::Deactivate,
     enable::{Disable, Enable},
+    keys::Keys,
     rollback::Rollback,
     scan::Scan,
     trust::{Trust, Untrust},
@@ -93,6 +94,7 @@ pub enum Verb {
     Disable(Disable),
     Scan(Scan),
     Verify(Verify),
+    Keys(Keys),
     Rollback(Rollback),
     Deactivate(Deactivate),
     /// Show what is in force, from where, and which skills it affects
@@ -162,6 +164,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "disable",
             "scan",
             "verify",
+            "keys",
             "rollback",
             "deactivate",
             "policy",

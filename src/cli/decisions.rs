@@ -4,12 +4,13 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
-    Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Link, List,
-    ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
+    Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
+    List, ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
     Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, ToPrompt, Tree, Trust, Try,
     Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
+use super::safety::keys::Keying;
 use super::safety::trust::Parts;
 use super::set_up::hosts::Connecting;
 use crate::host::agent::Mode;
@@ -174,6 +175,15 @@ fn of_verb(verb: &Verb) -> Decision {
             }
             | Sources::Remove { names: _ },
         )
+        // Whose signatures count.
+        | Verb::Keys(Keys {
+            change:
+                Some(
+                    Keying::Add { .. }
+                    | Keying::Remove { which: _, file: _ }
+                    | Keying::Revoke { which: _, file: _ },
+                ),
+        })
         // A signature vouches for the files, in the name of the key's owner.
         | Verb::Package(Package { sign: Some(_), .. })
         // A mode that allows, or only asks, loosens.
@@ -328,6 +338,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Info(Info { files: true, .. })
         | Verb::Stats(Stats { since: _ })
         | Verb::Policy
+        | Verb::Keys(Keys { change: None })
         // A plugin runs nothing until a person has Claude Code load it.
         | Verb::Hosts(Hosts {
             change: None | Some(Connecting::Plugin { dir: _, mode: _ }),

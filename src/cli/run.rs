@@ -149,6 +149,7 @@ fn run_verb(
         Verb::Verify(verb) => verb.run(ctx, common, caller)?,
         Verb::Link(verb) => verb.run(ctx, common, caller)?,
         Verb::ImportLock(verb) => verb.run(ctx, common, caller)?,
+        Verb::Keys(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Scan(verb) => verb.run(ctx, common, caller)?,
         Verb::Show(verb) => verb.run(ctx, common, caller)?,
         Verb::Cat(verb) => verb.run(ctx, common)?,

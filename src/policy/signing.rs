@@ -14,7 +14,7 @@ use crate::signing::{Demand, Requirement};
 /// The user's own files of signers and of revoked keys, beside the configuration, which count
 /// without being named.
 pub const OWN_SIGNERS: &str = "signers";
-const OWN_REVOKED: &str = "revoked";
+pub const OWN_REVOKED: &str = "revoked";
 
 /// The keys of `[signing]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

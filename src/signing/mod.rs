@@ -2,14 +2,18 @@
 //! is signed where there is no git; what is required of a signature, and what is known of one. It
 //! runs no program and reads no file: `marketplace::signature` checks. Open `signature.rs` first.
 
+mod edit;
 mod manifest;
+mod public_key;
 mod requirement;
 mod signature;
 mod signers;
 mod ssh;
 
+pub use edit::{with_line, without};
 pub use manifest::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, digest, is_signature_file};
+pub use public_key::{KRL, exported, revocations};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
 pub use signers::{Listed, Signers, shown_id};
-pub use ssh::{Namespace, SshSignature, ssh_fingerprint};
+pub use ssh::{Namespace, SshSignature, ssh_fingerprint, ssh_kind};

@@ -60,6 +60,11 @@ pub fn ssh_fingerprint(key: &[u8]) -> String {
     format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(key)))
 }
 
+/// The kind of a public key in OpenSSH's binary form, by the name it begins with.
+pub fn ssh_kind(mut key: &[u8]) -> Option<&str> {
+    std::str::from_utf8(field(&mut key)?).ok()
+}
+
 /// The next field: its length in 4 bytes, and its bytes.
 fn field<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, rest) = bytes.split_at_checked(4)?;

@@ -57,6 +57,7 @@ mod installing_for;
 mod invoked_arguments;
 mod invoking;
 mod jobs;
+mod keys;
 mod layers;
 mod looking;
 mod many;

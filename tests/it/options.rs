@@ -40,6 +40,9 @@ const CHANGES: &[&str] = &[
     "enable hand",
     "disable hand",
     "verify --fix",
+    "keys add alice@x key.pub",
+    "keys remove bob@x --file team",
+    "keys revoke SHA256:abc",
     "rollback old",
     "deactivate",
     "doctor --fix",
@@ -103,6 +106,9 @@ fn world() -> (Host, Hub, String) {
         "bad/SKILL.md",
         "---\nname: bad\ndescription: d: e\n---\nB\n",
     );
+    let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJr7IjL5a48XomjrHMZSICwfNNBUDqvzWMytztz8oorr";
+    put("key.pub", key);
+    put("team", &format!("bob@x {key}\n"));
     put(
         "talk.yaml",
         "skills: [made-before]\nsteps:\n- prompt: hello\n",

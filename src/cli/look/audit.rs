@@ -23,7 +23,7 @@ pub struct Audit {
     #[arg(long)]
     pub skill: Option<String>,
     /// Only of this kind: activate, end, tool, script, install, update, rollback, restore, remove,
-    /// trust, untrust, approve, unapprove, proposal
+    /// trust, untrust, approve, unapprove, keys, proposal
     #[arg(long)]
     pub event: Option<String>,
     /// Only the last so many; 50 if neither this, --since nor --all is given

@@ -68,7 +68,7 @@ pub fn is_signed(kind: GitKind, bytes: &[u8]) -> bool {
 
 /// The text from which the form of a signature is told: a commit's is in its header, a tag's at its
 /// end.
-fn armored(kind: GitKind, bytes: &[u8]) -> Option<String> {
+pub fn armored(kind: GitKind, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     if kind == GitKind::Tag {
         let at = text.find("\n-----BEGIN ")?;

@@ -13,6 +13,7 @@ mod known;
 mod objects;
 mod openpgp;
 mod programs;
+mod public;
 mod rules;
 mod sign;
 mod store;

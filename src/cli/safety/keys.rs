@@ -1,0 +1,100 @@
+//! `keys`: who may sign skills, as files of signers list it and as first signatures made it known.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::keys_changed::{self, Added};
+use super::keys_listed;
+use crate::cli::options::Common;
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Answer, Caller, Screen};
+use crate::run_context::RunContext;
+
+/// Show or change whose signatures count
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Keys {
+    /// What to do; without it, keys are shown
+    #[command(subcommand)]
+    pub change: Option<Keying>,
+}
+
+/// What `keys` can change.
+#[derive(Debug, Subcommand)]
+pub enum Keying {
+    /// List a key: what it signs is by PRINCIPAL
+    Add {
+        /// Whose key it is, such as an e-mail address
+        principal: String,
+        /// A public key's file: of ssh, OpenPGP or minisign
+        #[arg(required_unless_present = "from")]
+        key: Option<PathBuf>,
+        /// Take the ssh key that signed an installed skill
+        #[arg(long, value_name = "SKILL", conflicts_with = "key")]
+        from: Option<String>,
+        /// The first day on which an ssh key counts no longer, as 2027-12-31
+        #[arg(long, value_name = "DATE")]
+        valid_before: Option<String>,
+        /// What an ssh key may sign: git (commits, tags), agent-skill (manifests)
+        #[arg(long, value_name = "NAMES", default_value = "git,agent-skill")]
+        namespaces: String,
+        /// The file of signers, if not the user's own
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
+    /// List keys no longer
+    Remove {
+        /// A principal, or the fingerprint of a key
+        #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
+        which: String,
+        /// The file of signers, if not the user's own
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
+    /// Refuse whatever a key signed or will sign
+    Revoke {
+        /// Its fingerprint, or the public key's file
+        #[arg(value_name = "FINGERPRINT|FILE")]
+        which: String,
+        /// The file of revoked keys, if not the user's own
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
+}
+
+impl Keys {
+    /// Shows the keys, or changes one file of them.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+        let (name, changed) = match &self.change {
+            None => return keys_listed::show(ctx, common, screen),
+            Some(Keying::Add {
+                principal,
+                key,
+                from,
+                valid_before,
+                namespaces,
+                file,
+            }) => {
+                let added = Added {
+                    principal,
+                    key: key.as_deref(),
+                    from: from.as_deref(),
+                    valid_before: valid_before.as_deref(),
+                    namespaces,
+                    file: file.as_deref(),
+                };
+                (principal, keys_changed::add(ctx, common, caller, &added))
+            }
+            Some(Keying::Remove { which, file }) => (
+                which,
+                keys_changed::remove(ctx, common, caller, which, file.as_deref()),
+            ),
+            Some(Keying::Revoke { which, file }) => (
+                which,
+                keys_changed::revoke(ctx, common, caller, which, file.as_deref()),
+            ),
+        };
+        Outcomes::of_one(common, caller, name, changed)
+    }
+}

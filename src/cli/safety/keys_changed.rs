@@ -1,0 +1,452 @@
+//! Changes to files of signers and of revoked keys: each is shown with its fingerprint, a person
+//! agrees, and the file is replaced as a whole.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::keys_listed::{read, signers};
+use crate::cli::Caller;
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
+use crate::cli::options::{Common, Findings};
+use crate::error::{Error, Result};
+use crate::policy::Event;
+use crate::run_context::RunContext;
+use crate::signing::{self, KRL, Listed, Signers, exported, revocations};
+use crate::skill::{one_line, visible};
+use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
+
+/// A key to be listed, as it was asked for.
+#[derive(Debug)]
+pub struct Added<'a> {
+    pub principal: &'a str,
+    pub key: Option<&'a Path>,
+    pub from: Option<&'a str>,
+    pub valid_before: Option<&'a str>,
+    pub namespaces: &'a str,
+    pub file: Option<&'a Path>,
+}
+
+/// Lists a key.
+///
+/// # Errors
+/// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
+/// changed.
+pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> Result<String> {
+    let who = principal(added.principal)?;
+    let base = ctx.base(&ctx.dirs.plugin);
+    let key = match (added.key, added.from) {
+        (Some(file), _) => of_file(ctx, file)?,
+        (None, Some(skill)) => {
+            let market = ctx.market_at(&base);
+            let entry = market.origin(skill)?.ok_or_else(|| {
+                let text = format!("there is no installed skill `{}`", one_line(skill));
+                Error::new(text).hint("`agent-skills list` shows what there is")
+            })?;
+            market.signers_key(&entry)?
+        }
+        (None, None) => return Err(Error::new("there is no key").hint("give a public key's file")),
+    };
+    let line = line(who, &key, added)?;
+    let listed = Signers::parse(&line)?.listed;
+    let Some(listed) = listed.first() else {
+        return Err(Error::new("it is not a public key"));
+    };
+    let fingerprint = fingerprint(ctx, listed)?;
+    let file = place(ctx, added.file, false)?;
+    let shown = one_line(&file.display().to_string());
+    if let Some(revoked) = revoked_in(ctx, &fingerprint)? {
+        let text = format!(
+            "the key {fingerprint} is revoked in `{}`",
+            revoked.display()
+        );
+        return Err(Error::new(text).hint("its owner has to make a new one"));
+    }
+    let (_, there, _) = signers(ctx, &file)?;
+    let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
+    if let Some(same) = there.listed.iter().find(is_it) {
+        let is_same = same.options == listed.options;
+        if is_same && same.principals.split(',').any(|one| one == who) {
+            return Ok(format!(
+                "{who} is listed with this key already, in {shown}\n"
+            ));
+        }
+        let text = format!(
+            "line {} of `{shown}` lists the key {fingerprint} for {}",
+            same.line, same.principals
+        );
+        return Err(Error::new(text).hint(format!(
+            "`agent-skills keys remove {fingerprint}` takes it out, then add it"
+        )));
+    }
+    let kind = key.split(' ').next().unwrap_or_default();
+    let what = format!(
+        "  {who}\n  {kind} {fingerprint}\n  {}\n",
+        restriction(&listed.options)
+    );
+    if common.dry_run {
+        return Ok(format!("would add to {shown}:\n{what}"));
+    }
+    let question = "Is it theirs, and may it sign skills?";
+    let mut words = vec!["keys".to_owned(), "add".to_owned(), who.to_owned()];
+    words.extend(added.key.map(|key| key.display().to_string()));
+    words.extend(
+        added
+            .from
+            .iter()
+            .flat_map(|skill| ["--from".to_owned(), (*skill).to_owned()]),
+    );
+    let consenting = consenting(ctx, common, caller);
+    if !consenting.to_decide(
+        &format!("{shown} would list\n{what}"),
+        question,
+        &pasted(&words),
+    )? {
+        return Err(declined("added"));
+    }
+    change(ctx, &file, |text| Ok(signing::with_line(text, &line)))?;
+    record(ctx, "add", who, &fingerprint);
+    Ok(format!(
+        "{who} is listed in {shown} with {kind} {fingerprint}\n"
+    ))
+}
+
+/// Takes a principal or a key out of a file of signers.
+///
+/// # Errors
+/// When it is not there, nobody agrees, or the file cannot be changed.
+pub fn remove(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    which: &str,
+    file: Option<&Path>,
+) -> Result<String> {
+    let written = file;
+    let file = place(ctx, file, false)?;
+    let shown = one_line(&file.display().to_string());
+    let meant = |listed: &Listed, key: Option<&String>| {
+        key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
+            || listed.principals.split(',').any(|one| one == which)
+    };
+    let (_, there, keys) = signers(ctx, &file)?;
+    let found = there.listed.iter().zip(&keys);
+    let found: Vec<_> = found
+        .filter(|(one, key)| meant(one, key.as_ref()))
+        .collect();
+    if found.is_empty() {
+        let text = format!("`{shown}` lists no `{}`", visible(which));
+        return Err(Error::new(text).hint("`agent-skills keys` shows who is listed, and where"));
+    }
+    let lines = found.iter().map(|(one, key)| {
+        let key = key.as_deref().unwrap_or("(gpg cannot read it)");
+        format!("  {} {} {key}\n", one.principals, one.kind.as_str())
+    });
+    let lines: String = lines.collect();
+    if common.dry_run {
+        return Ok(format!(
+            "would take {} out of {shown}:\n{lines}",
+            visible(which)
+        ));
+    }
+    let mut words = vec!["keys".to_owned(), "remove".to_owned(), which.to_owned()];
+    words.extend(
+        written
+            .iter()
+            .flat_map(|file| ["--file".to_owned(), file.display().to_string()]),
+    );
+    let screenful = format!(
+        "{} would no longer be listed in {shown}:\n{lines}",
+        visible(which)
+    );
+    if !consenting(ctx, common, caller).to_decide(&screenful, "Remove it?", &pasted(&words))? {
+        return Err(declined("removed"));
+    }
+    let publics: Vec<&str> = found.iter().map(|(one, _)| one.public.as_str()).collect();
+    change(ctx, &file, |text| {
+        let now = Signers::parse(text)?;
+        let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
+        let is_meant = |one: &&Listed| publics.contains(&one.public.as_str());
+        let lines: Vec<&Listed> = now.listed.iter().filter(is_meant).collect();
+        // A key goes as a whole, a name only from its own lines.
+        let of_name: Vec<&Listed> = lines.iter().copied().filter(by_name).collect();
+        Ok(if of_name.is_empty() {
+            signing::without(text, &lines, None)
+        } else {
+            signing::without(text, &of_name, Some(which))
+        })
+    })?;
+    record(ctx, "remove", which, "");
+    Ok(format!(
+        "{} is no longer listed in {shown}\n",
+        visible(which)
+    ))
+}
+
+/// Adds a key to a file of revoked ones.
+///
+/// # Errors
+/// When it is no key, nobody agrees, or the file cannot be changed.
+pub fn revoke(
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    which: &str,
+    file: Option<&Path>,
+) -> Result<String> {
+    let key_file = ctx.env.cwd.join(which);
+    let fingerprint = if key_file.is_file() {
+        let key = of_file(ctx, &key_file)?;
+        let listed = Signers::parse(&format!("x {key}"))?.listed;
+        let listed = listed
+            .first()
+            .ok_or_else(|| Error::new("it is not a public key"))?;
+        fingerprint(ctx, listed)?
+    } else {
+        let keys = revocations(which).unwrap_or_default();
+        keys.into_iter().next().ok_or_else(|| {
+            let text = format!("`{}` is neither a file nor a fingerprint", visible(which));
+            Error::new(text).hint("`agent-skills keys` shows fingerprints")
+        })?
+    };
+    let written = file;
+    let file = place(ctx, file, true)?;
+    let shown = one_line(&file.display().to_string());
+    let bytes = read(&file)?;
+    if bytes.starts_with(KRL) {
+        let text = format!("`{shown}` is a list of ssh-keygen's");
+        return Err(Error::new(text).hint("`ssh-keygen -k -u -f FILE KEY.pub` adds a key to it"));
+    }
+    let there = revocations(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| error.context(format!("`{shown}`")))?;
+    if there.contains(&fingerprint) {
+        return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
+    }
+    let who = whose(ctx, &fingerprint);
+    let of = who
+        .as_ref()
+        .map_or_else(String::new, |who| format!(" of {who}"));
+    if common.dry_run {
+        return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
+    }
+    let mut words = vec!["keys".to_owned(), "revoke".to_owned(), which.to_owned()];
+    words.extend(
+        written
+            .iter()
+            .flat_map(|file| ["--file".to_owned(), file.display().to_string()]),
+    );
+    let screenful = format!(
+        "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
+    );
+    if !consenting(ctx, common, caller).to_decide(&screenful, "Revoke it?", &pasted(&words))? {
+        return Err(declined("revoked"));
+    }
+    let now = Moment::now().local();
+    let today = now.split(' ').next().unwrap_or_default();
+    let line = format!("{fingerprint} {today}{of}");
+    change(ctx, &file, |text| Ok(signing::with_line(text, &line)))?;
+    record(
+        ctx,
+        "revoke",
+        who.as_deref().unwrap_or_default(),
+        &fingerprint,
+    );
+    Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
+}
+
+/// The name, if it can be one of a single signer in a file of signers.
+fn principal(written: &str) -> Result<&str> {
+    let is_odd = |c: char| c.is_whitespace() || "\"',*?!#".contains(c);
+    if written.is_empty() || written.contains(is_odd) || visible(written) != written {
+        let text = format!("`{}` cannot be the name of a signer", visible(written));
+        return Err(Error::new(text).hint("give an e-mail address, or a name in one word"));
+    }
+    Ok(written)
+}
+
+fn of_file(ctx: &RunContext, file: &Path) -> Result<String> {
+    let path = ctx.env.cwd.join(file);
+    let bytes = files::read_capped(&path, limits::MANIFEST);
+    let bytes = bytes
+        .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
+    exported(&bytes).map_err(|error| error.context(format!("`{}`", file.display())))
+}
+
+/// The line for a file of signers.
+fn line(who: &str, key: &str, added: &Added) -> Result<String> {
+    let is_ssh = !key.starts_with("openpgp ") && !key.starts_with("minisign ");
+    if !is_ssh {
+        if added.valid_before.is_some() {
+            let text = "only the line of an ssh key has a last day";
+            return Err(Error::new(text).hint("an OpenPGP key says itself when it expires"));
+        }
+        return Ok(format!("{who} {key}"));
+    }
+    let is_odd = |c: char| !c.is_ascii_alphanumeric() && !"-_.@,".contains(c);
+    let names = added.namespaces;
+    if names.is_empty() || names.contains(is_odd) {
+        let text = format!("`{}` are no names of purposes", visible(names));
+        return Err(
+            Error::new(text).hint("`git` for commits and tags, `agent-skill` for manifests")
+        );
+    }
+    let mut options = format!("namespaces=\"{names}\"");
+    if let Some(day) = added.valid_before {
+        let digits = day.replace('-', "");
+        let at = Moment::parse(day, Moment(0));
+        if at.is_none() || digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let text = format!("`{}` is not a day", visible(day));
+            return Err(Error::new(text).hint("write it as 2027-12-31"));
+        }
+        let _ = write!(options, ",valid-before=\"{digits}\"");
+    }
+    Ok(format!("{who} {options} {key}"))
+}
+
+fn restriction(options: &str) -> &str {
+    if options.is_empty() {
+        "for whatever it signs"
+    } else {
+        options
+    }
+}
+
+/// The key's fingerprint; of OpenPGP keys, gpg tells it.
+fn fingerprint(ctx: &RunContext, listed: &Listed) -> Result<String> {
+    if let Some(fingerprint) = &listed.fingerprint {
+        return Ok(fingerprint.clone());
+    }
+    let base = ctx.base(&ctx.dirs.plugin);
+    let found = ctx
+        .market_at(&base)
+        .openpgp_fingerprints(&[&listed.public])?;
+    match found.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Error::new("gpg reads no public key in it")
+            .hint("export it: `gpg --export KEY > FILE`")),
+        _ => Err(Error::new("there are several keys in it")
+            .hint("export one: `gpg --export FINGERPRINT > FILE`")),
+    }
+}
+
+/// The file to change.
+fn place(ctx: &RunContext, written: Option<&Path>, revokes: bool) -> Result<PathBuf> {
+    match written {
+        Some(file) => Ok(ctx.env.cwd.join(file)),
+        None => ctx.own_signing_file(revokes),
+    }
+}
+
+/// The file that revokes a key, if one does.
+fn revoked_in(ctx: &RunContext, fingerprint: &str) -> Result<Option<PathBuf>> {
+    for file in ctx.signing_files()?.into_iter().filter(|file| file.revokes) {
+        let text = String::from_utf8_lossy(&read(&file.path)?).into_owned();
+        if revocations(&text).is_ok_and(|keys| keys.contains(fingerprint)) {
+            return Ok(Some(file.path));
+        }
+    }
+    Ok(None)
+}
+
+/// Who is listed with a key, in any file that counts.
+fn whose(ctx: &RunContext, fingerprint: &str) -> Option<String> {
+    let files = ctx.signing_files().ok()?;
+    let mut found = files
+        .iter()
+        .filter(|file| !file.revokes)
+        .filter_map(|file| {
+            let (_, there, keys) = signers(ctx, &file.path).ok()?;
+            let mut each = there.listed.iter().zip(keys);
+            let (listed, _) = each.find(|(_, key)| key.as_deref() == Some(fingerprint))?;
+            Some(listed.principals.clone())
+        });
+    found.next()
+}
+
+fn consenting(ctx: &RunContext, common: Common, caller: Caller) -> Consenting {
+    Consenting::new(ctx, common.consent(Findings::default()), caller)
+}
+
+fn declined(done: &str) -> Error {
+    Error::new(format!("nothing was {done}: you said no")).hint("the same command asks again")
+}
+
+/// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps
+/// its owner and permissions, and a link to it.
+fn change(ctx: &RunContext, file: &Path, edit: impl Fn(&str) -> Result<String>) -> Result<()> {
+    let own = ctx.base(&ctx.dirs.plugin).make()?;
+    let lock = own.path().join("signers.lock");
+    let _lock = FileLock::exclusive(&lock, limits::INSTALL_LOCK)?;
+    let bytes = read(file)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::new(format!("`{}` is not UTF-8", file.display())))?;
+    let new = edit(&text)?;
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let (Ok(metadata), Some(dir), Some(name)) = (
+        real.metadata(),
+        real.parent(),
+        real.file_name().and_then(EntryName::parse),
+    ) else {
+        return files::replace(&real, new.as_bytes(), 0o644, Durable::Yes);
+    };
+    let written = Dir::anchor(dir).and_then(|dir| dir.replace_as(&name, new.as_bytes(), &metadata));
+    written.map_err(|error| Error::io("write", &real, &error))
+}
+
+fn record(ctx: &RunContext, change: &str, who: &str, key: &str) {
+    let event = Event::new("keys").with("change", change);
+    ctx.record(event.with("principal", who).with("key", key));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked<'a>(valid_before: Option<&'a str>, namespaces: &'a str) -> Added<'a> {
+        Added {
+            principal: "a",
+            key: None,
+            from: None,
+            valid_before,
+            namespaces,
+            file: None,
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_options_that_its_kind_takes() {
+        let ssh = "ssh-ed25519 AAAA";
+        let both = line("a", ssh, &asked(Some("2027-12-31"), "git,agent-skill")).unwrap();
+        let options = "namespaces=\"git,agent-skill\",valid-before=\"20271231\"";
+        assert_eq!(both, format!("a {options} {ssh}"));
+        assert_eq!(
+            line("a", "openpgp A", &asked(None, "git")).unwrap(),
+            "a openpgp A"
+        );
+        assert!(line("a", "openpgp A", &asked(Some("2027-12-31"), "git")).is_err());
+        for day in ["2027-13-01", "tomorrow", "7d", "2027", "2027-12-31 10:00"] {
+            assert!(line("a", ssh, &asked(Some(day), "git")).is_err(), "{day}");
+        }
+        for names in ["", "a b", "git\",cert-authority"] {
+            assert!(line("a", ssh, &asked(None, names)).is_err(), "{names}");
+        }
+    }
+
+    #[test]
+    fn a_principal_is_one_name() {
+        for odd in [
+            "",
+            "a b",
+            "*",
+            "a,b",
+            "!a",
+            "#a",
+            "a\"",
+            "a\u{202e}b",
+            "a\n",
+        ] {
+            assert!(principal(odd).is_err(), "{odd:?}");
+        }
+        principal("alice@example.com").unwrap();
+    }
+}

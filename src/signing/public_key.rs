@@ -1,0 +1,176 @@
+//! Public keys as their programs export them, and the lines for them in files of signers and of
+//! revoked keys.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::ssh_fingerprint;
+use crate::error::{Error, Result};
+
+/// The start of a key revocation list of `ssh-keygen -k`.
+pub const KRL: &[u8] = b"SSHKRL\n\0";
+
+const PGP: (&str, &str) = (
+    "-----BEGIN PGP PUBLIC KEY BLOCK-----",
+    "-----END PGP PUBLIC KEY BLOCK-----",
+);
+/// What the public key of minisign begins with, in base64 and in words.
+const MINISIGN: (&str, &str) = ("RW", "untrusted comment:");
+
+/// The kind and the key that a file of signers has for an exported public key: `ssh-keygen`'s
+/// `.pub`, an OpenPGP key, armored or not, or minisign's `.pub`.
+///
+/// # Errors
+/// When it is none of these, several keys, or a private key.
+pub fn exported(bytes: &[u8]) -> Result<String> {
+    let wrong = |why: &str| {
+        Error::new(why).hint(
+            "a public key is wanted: ssh-keygen's `.pub`, the output of `gpg --export`, or minisign's `.pub`",
+        )
+    };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Ok(format!("openpgp {}", STANDARD.encode(bytes)));
+    };
+    if text.contains("PRIVATE KEY") || text.contains("encrypted secret key") {
+        return Err(wrong("it is a private key"));
+    }
+    if text.contains(PGP.0) {
+        let key = unarmored(text).ok_or_else(|| wrong("its armor is broken"))?;
+        return Ok(format!("openpgp {key}"));
+    }
+    let lines = text.lines().map(str::trim);
+    let is_key = |line: &&str| !line.is_empty() && !line.starts_with(['#']);
+    let mut lines = lines
+        .filter(is_key)
+        .filter(|line| !line.starts_with(MINISIGN.1));
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return Err(wrong("it is not one public key"));
+    };
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        [key] if key.starts_with(MINISIGN.0) => Ok(format!("minisign {key}")),
+        [kind, key, ..] if kind.contains('-') => Ok(format!("{kind} {key}")),
+        _ => Err(wrong("it is not a public key")),
+    }
+}
+
+/// The base64 of an armored OpenPGP key in one line; `None` unless the text is one block.
+fn unarmored(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(PGP.0)?;
+    let (block, rest) = rest.split_once(PGP.1)?;
+    if rest.contains(PGP.0) {
+        return None;
+    }
+    // Its headers, if any, end with an empty line; its checksum begins with `=`.
+    let mut lines = block.trim_start_matches(['\r', ' ', '\n']).lines();
+    let has_headers = block.trim_start().lines().next()?.contains(": ");
+    if has_headers {
+        lines.by_ref().find(|line| line.trim().is_empty())?;
+    }
+    let data = lines
+        .map(str::trim)
+        .take_while(|line| !line.starts_with('='));
+    let data: String = data.collect();
+    STANDARD.decode(&data).ok()?;
+    Some(data)
+}
+
+/// The fingerprints in a text of revoked keys: one to a line, as a public ssh key, as `SHA256:…`, or
+/// as the full fingerprint of an OpenPGP key or the id of a minisign key.
+///
+/// # Errors
+/// The number of a line that is none: a key that was meant must not stay in use unnoticed.
+pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
+    let mut revoked = BTreeSet::new();
+    for (at, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let fingerprint = match words.as_slice() {
+            [] => continue,
+            [first, ..] if first.starts_with('#') => continue,
+            [kind, key, ..] if kind.contains('-') => {
+                STANDARD.decode(key).ok().map(|key| ssh_fingerprint(&key))
+            }
+            [fingerprint, ..] if fingerprint.starts_with("SHA256:") => {
+                Some((*fingerprint).to_owned())
+            }
+            [fingerprint, ..] => {
+                let is_hex = fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let is_known = is_hex && matches!(fingerprint.len(), 16 | 40 | 64);
+                // As GnuPG and minisign show them.
+                is_known.then(|| fingerprint.to_ascii_uppercase())
+            }
+        };
+        let Some(fingerprint) = fingerprint else {
+            let text = format!("line {}: it is not a key", at + 1);
+            return Err(Error::new(text).hint(
+                "it is a public key, `SHA256:…`, or the full fingerprint of an OpenPGP key",
+            ));
+        };
+        revoked.insert(fingerprint);
+    }
+    Ok(revoked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revoked_keys_are_read_in_each_form() {
+        let text = "# gone\n\nssh-ed25519 AAAA c\nSHA256:abc why\n\
+                    0123456789abcdef0123456789abcdef01234567\n";
+        let revoked = revocations(text).unwrap();
+        assert_eq!(revoked.len(), 3);
+        assert!(revoked.contains(&ssh_fingerprint(&[0, 0, 0])));
+        // gpg shows it so.
+        assert!(revoked.contains("0123456789ABCDEF0123456789ABCDEF01234567"));
+        for line in ["alice", "ssh-ed25519 !", "0123", "ssh-ed25519"] {
+            assert!(revocations(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_exported_key_is_one_line_of_signers() {
+        let armored = format!("{}\nVersion: x\n\nmQIN\nBF8=\n=abcd\n{}\n", PGP.0, PGP.1);
+        let bare = armored.replace("Version: x\n", "");
+        let windows = armored.replace('\n', "\r\n");
+        let older = format!("{}\nmQIN\nBF8=\n=abcd\n{}\n", PGP.0, PGP.1);
+        for (text, line) in [
+            (&*armored, "openpgp mQINBF8="),
+            (&bare, "openpgp mQINBF8="),
+            (&windows, "openpgp mQINBF8="),
+            (&older, "openpgp mQINBF8="),
+            ("ssh-ed25519 AAAA me@x\n", "ssh-ed25519 AAAA"),
+            (
+                "# mine\n\nsk-ssh-ed25519@openssh.com AAAA",
+                "sk-ssh-ed25519@openssh.com AAAA",
+            ),
+            (
+                "untrusted comment: minisign public key 1\nRWQf6\n",
+                "minisign RWQf6",
+            ),
+            ("RWQf6", "minisign RWQf6"),
+        ] {
+            assert_eq!(exported(text.as_bytes()).unwrap(), line, "{text}");
+        }
+        assert_eq!(exported(&[0x99, 0xff]).unwrap(), "openpgp mf8=");
+    }
+
+    #[test]
+    fn what_is_no_public_key_is_refused() {
+        let block = format!("{}\n\nmQIN\n{}\n", PGP.0, PGP.1);
+        for (text, why) in [
+            ("", "not one"),
+            ("text", "not a public"),
+            ("ssh-rsa A\nssh-rsa B", "not one"),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----", "private"),
+            (PGP.0, "broken"),
+            (&*block.repeat(2), "broken"),
+        ] {
+            let error = exported(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! `keys`: who is listed, known and revoked, and how a person changes that.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::Host;
+use crate::author::{skill, write};
+use crate::signed_packages::ssh_key;
+
+fn text(host: &Host, name: &str) -> String {
+    fs::read_to_string(host.plugin_dir().join(name)).unwrap_or_default()
+}
+
+fn public(host: &Host, name: &str) -> String {
+    let text = fs::read_to_string(host.project().join(name)).unwrap();
+    let words: Vec<&str> = text.split(' ').take(2).collect();
+    words.join(" ")
+}
+
+/// A host with a key and a package that it signed, and the key's fingerprint.
+fn signed() -> Option<(Host, String)> {
+    let host = Host::stdin();
+    let key = ssh_key(host.project(), "key")?;
+    write(&host, &[("pdf/SKILL.md", &skill("pdf", "", "Read it."))]);
+    host.succeeds(&["package", "--sign", "key", "./pdf"]);
+    Some((host, key))
+}
+
+#[test]
+fn a_listed_key_gives_a_skill_its_signers_name() {
+    let Some((host, key)) = signed() else {
+        return;
+    };
+    let told = host.succeeds(&["keys"]);
+    assert!(told.contains("No signer is listed"), "{told}");
+    let would = host.succeeds(&["keys", "add", "alice@x", "key.pub", "--dry-run"]);
+    assert!(would.contains(&key), "{would}");
+    assert_eq!(text(&host, "signers"), "");
+    // Somebody has to agree.
+    let told = host.fails(&["keys", "add", "alice@x", "key.pub"]);
+    assert!(
+        told.contains("no terminal to ask at") && told.contains(&key),
+        "{told}"
+    );
+    let day = ["--valid-before", "2099-12-31"];
+    let add = ["keys", "add", "alice@x", "key.pub", "--yes"];
+    host.succeeds(&[&add[..], &day].concat());
+    let options = "namespaces=\"git,agent-skill\",valid-before=\"20991231\"";
+    let line = format!("alice@x {options} {}\n", public(&host, "key.pub"));
+    assert_eq!(text(&host, "signers"), line);
+    // Again, nothing changes.
+    host.succeeds(&[&add[..], &day].concat());
+    host.fails(&["keys", "add", "bob@x", "key.pub", "--yes"]);
+    assert_eq!(text(&host, "signers"), line);
+    host.succeeds(&["install", "./pdf.zip"]);
+    let shown = host.json(&["keys", "--json"]);
+    assert_eq!(shown["signers"][0]["key"], key.as_str());
+    assert_eq!(shown["signers"][0]["principals"], json!(["alice@x"]));
+    assert_eq!(shown["known"][0]["principal"], "alice@x");
+    assert_eq!(shown["known"][0]["key"], key.as_str());
+}
+
+#[test]
+fn the_key_of_an_installed_skill_can_be_listed() {
+    let Some((host, key)) = signed() else {
+        return;
+    };
+    host.succeeds(&["install", "./pdf.zip"]);
+    host.fails(&["keys", "add", "alice@x", "--from", "none", "--yes"]);
+    host.succeeds(&["keys", "add", "alice@x", "--from", "pdf", "--yes"]);
+    assert!(text(&host, "signers").contains(&public(&host, "key.pub")));
+    // Of files that are no longer what it signed, nobody's key is taken.
+    host.succeeds(&["keys", "remove", &key, "--yes"]);
+    fs::write(
+        host.skills_dir().join("pdf/SKILL.md"),
+        skill("pdf", "", "x"),
+    )
+    .unwrap();
+    let told = host.fails(&["keys", "add", "alice@x", "--from", "pdf", "--yes"]);
+    assert!(told.contains("wrongly signed"), "{told}");
+}
+
+#[test]
+fn what_is_removed_leaves_the_rest_as_written() {
+    let host = Host::stdin();
+    let (Some(one), Some(_)) = (
+        ssh_key(host.project(), "one"),
+        ssh_key(host.project(), "two"),
+    ) else {
+        return;
+    };
+    let [first, second] = ["one.pub", "two.pub"].map(|name| public(&host, name));
+    let file = host.project().join("team");
+    let written = format!("# the team\n\nalice,bob  {first} laptop\ncarol {second}\n");
+    fs::write(&file, &written).unwrap();
+    let file_of = ["--file", "team", "--yes"];
+    let remove = |who: &str| host.person(&[&["keys", "remove", who][..], &file_of].concat());
+    assert_eq!(remove("dave").status, 1);
+    assert_eq!(remove("bob").status, 0);
+    let now = || fs::read_to_string(&file).unwrap();
+    assert_eq!(now(), written.replace("alice,bob", "alice"));
+    assert_eq!(remove(&one).status, 0);
+    assert_eq!(now(), format!("# the team\n\ncarol {second}\n"));
+    // One mistake in it, and nothing is changed.
+    fs::write(&file, "carol\n").unwrap();
+    let told = host.fails(&["keys", "add", "dave", "one.pub", "--file", "team", "--yes"]);
+    assert!(told.contains("line 1"), "{told}");
+    assert_eq!(now(), "carol\n");
+}
+
+#[test]
+fn what_a_revoked_key_signed_is_refused() {
+    let Some((host, key)) = signed() else {
+        return;
+    };
+    host.succeeds(&["keys", "add", "alice@x", "key.pub", "--yes"]);
+    host.succeeds(&["keys", "revoke", "key.pub", "--dry-run"]);
+    host.succeeds(&["install", "./pdf.zip"]);
+    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["keys", "revoke", &key, "--yes"]);
+    assert!(text(&host, "revoked").starts_with(&format!("{key} ")));
+    assert!(text(&host, "revoked").contains("of alice@x"));
+    host.succeeds(&["keys", "revoke", "key.pub", "--yes"]);
+    assert_eq!(text(&host, "revoked").lines().count(), 1);
+    let told = host.fails(&["install", "./pdf.zip"]);
+    assert!(told.contains("was revoked"), "{told}");
+    host.succeeds(&["keys", "remove", "alice@x", "--yes"]);
+    let told = host.fails(&["keys", "add", "alice@x", "key.pub", "--yes"]);
+    assert!(told.contains("is revoked in"), "{told}");
+    assert_eq!(
+        host.json(&["keys", "--json"])["revoked"][0]["key"],
+        key.as_str()
+    );
+    host.fails(&["keys", "revoke", "nothing", "--yes"]);
+}
+
+#[test]
+fn an_openpgp_key_is_listed_by_its_full_fingerprint() {
+    let host = Host::stdin();
+    let home = host.project().join("gnupg");
+    fs::create_dir(&home).unwrap();
+    let gpg = |args: &[&str]| {
+        let mut command = Command::new("gpg");
+        command.env("GNUPGHOME", &home).stderr(Stdio::null());
+        let ran = command.args(["--batch", "--quiet"]).args(args).output();
+        ran.ok().filter(|ran| ran.status.success())
+    };
+    let make = [
+        "--passphrase",
+        "",
+        "--quick-gen-key",
+        "carol@x",
+        "ed25519",
+        "sign",
+        "never",
+    ];
+    let Some(_) = gpg(&make) else {
+        println!("skipped: gpg makes no key");
+        return;
+    };
+    let shown = gpg(&["--with-colons", "--fingerprint"]).unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let fingerprint = shown.lines().find_map(|line| line.strip_prefix("fpr:"));
+    let fingerprint = fingerprint.unwrap().trim_matches(':').to_owned();
+    for (name, form) in [("binary", None), ("armored", Some("--armor"))] {
+        let export: Vec<&str> = form.into_iter().chain(["--export"]).collect();
+        let key = gpg(&export).unwrap();
+        fs::write(host.project().join(name), key.stdout).unwrap();
+        host.succeeds(&["keys", "add", "carol@x", name, "--yes"]);
+        assert_eq!(text(&host, "signers").lines().count(), 1, "{name}");
+        assert_eq!(
+            host.json(&["keys", "--json"])["signers"][0]["key"],
+            fingerprint.as_str()
+        );
+    }
+    host.succeeds(&["keys", "revoke", &fingerprint.to_lowercase(), "--yes"]);
+    assert!(text(&host, "revoked").starts_with(&format!("{fingerprint} ")));
+    host.succeeds(&["keys", "remove", &fingerprint, "--yes"]);
+    assert_eq!(text(&host, "signers"), "");
+    fs::write(host.project().join("noise"), [0x99, 0xff]).unwrap();
+    host.fails(&["keys", "add", "carol@x", "noise", "--yes"]);
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_an_error() {
+    let host = Host::stdin();
+    fs::write(
+        host.plugin_dir().join("config.toml"),
+        "[signing]\nsigners = \"team\"\n",
+    )
+    .unwrap();
+    let ran = host.person(&["keys"]);
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.stdout.contains("CANNOT BE READ") && ran.stdout.contains("team"),
+        "{ran:?}"
+    );
+    if ssh_key(host.project(), "key").is_none() {
+        return;
+    }
+    // It is the one that a new key goes into.
+    host.succeeds(&["keys", "add", "alice@x", "key.pub", "--yes"]);
+    assert!(text(&host, "team").starts_with("alice@x "));
+    host.succeeds(&["keys"]);
+}
+
+#[test]
+fn no_model_decides_whose_signatures_count() {
+    for host in Host::both() {
+        let team = host.project().join("team");
+        fs::write(&team, "").unwrap();
+        let config = format!("[signing]\nsigners = '{}'\n", team.display());
+        fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+        let host = host.skill("writes", "allowed-tools: Write", "Write.");
+        for args in [
+            &["keys", "add", "a", "k.pub", "--yes"][..],
+            &["keys", "remove", "a"],
+            &["keys", "revoke", "SHA256:abc"],
+        ] {
+            host.blocks("agent-skills", &json!({"args": args}));
+            let ran = host.unattended(args);
+            assert!(ran.stderr.contains("only a person"), "{args:?}: {ran:?}");
+        }
+        host.starts();
+        host.activates("writes");
+        let own = ["signers", "revoked", "known-signers.json", "signatures/x"];
+        let own = own.map(|name| host.plugin_dir().join(name));
+        for place in own.iter().map(|path| &**path).chain([Path::new(&team)]) {
+            host.blocks("write_file", &json!({"path": place, "content": "x"}));
+        }
+        let other = host.project().join("other");
+        host.allows("write_file", &json!({"path": other, "content": "x"}));
+    }
+}
