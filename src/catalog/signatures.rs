@@ -146,15 +146,15 @@ impl<'a> Signatures<'a> {
             return Asked::Answered(unmet);
         }
         let base = self.ctx.base(base.unwrap_or(&entry.dir));
-        match self.ctx.market_at(&base).evidence(&present) {
-            Ok(Some(_)) => Asked::Open(Box::new(Question {
+        match self.ctx.market_at(&base).has_evidence(&present) {
+            Ok(true) => Asked::Open(Box::new(Question {
                 present,
                 claimed,
                 key,
                 content,
                 skill: skill.clone(),
             })),
-            Ok(None) => {
+            Ok(false) => {
                 let mut each = demands.iter();
                 Asked::Answered(each.find_map(|one| one.unmet(&Signature::Unsigned, false)))
             }
@@ -262,7 +262,10 @@ impl<'a> Signatures<'a> {
             let same = approval_digest(&question.skill);
             if same.is_ok_and(|now| now == question.content) {
                 let unmet = checked.unmet.clone();
-                self.verdicts().learn(&question.key, Verdict { unmet });
+                // What is kept was damaged, and may be put right.
+                if checked.signature != Signature::Unsigned {
+                    self.verdicts().learn(&question.key, Verdict { unmet });
+                }
                 answers.push(checked.unmet);
             } else {
                 let why = "its files changed while its signature was checked";

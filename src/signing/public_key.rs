@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
 use super::ssh_fingerprint;
 use crate::error::{Error, Result};
@@ -93,7 +93,9 @@ pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
                 STANDARD.decode(key).ok().map(|key| ssh_fingerprint(&key))
             }
             [fingerprint, ..] if fingerprint.starts_with("SHA256:") => {
-                Some((*fingerprint).to_owned())
+                let digest = STANDARD_NO_PAD.decode(&fingerprint["SHA256:".len()..]);
+                let is_whole = digest.is_ok_and(|digest| digest.len() == 32);
+                is_whole.then(|| (*fingerprint).to_owned())
             }
             [fingerprint, ..] => {
                 let is_hex = fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -119,14 +121,18 @@ mod tests {
 
     #[test]
     fn revoked_keys_are_read_in_each_form() {
-        let text = "# gone\n\nssh-ed25519 AAAA c\nSHA256:abc why\n\
-                    0123456789abcdef0123456789abcdef01234567\n";
-        let revoked = revocations(text).unwrap();
+        let digest = "SHA256:VrFe3QXFOyta6G6cLpczwNEoT4w2Q4Jsv2tvcu+AKDI";
+        let text = format!(
+            "# gone\n\nssh-ed25519 AAAA c\n{digest} why\n\
+             0123456789abcdef0123456789abcdef01234567\n"
+        );
+        let revoked = revocations(&text).unwrap();
         assert_eq!(revoked.len(), 3);
         assert!(revoked.contains(&ssh_fingerprint(&[0, 0, 0])));
         // gpg shows it so.
         assert!(revoked.contains("0123456789ABCDEF0123456789ABCDEF01234567"));
-        for line in ["alice", "ssh-ed25519 !", "0123", "ssh-ed25519"] {
+        let short = &digest[..digest.len() - 1];
+        for line in ["alice", "ssh-ed25519 !", "0123", "ssh-ed25519", short] {
             assert!(revocations(line).is_err(), "{line}");
         }
     }

@@ -29,12 +29,20 @@ pub struct Listed {
     pub fingerprint: Option<String>,
     /// The line's number, from 1.
     pub line: usize,
+    /// The line.
+    pub text: String,
 }
 
 impl Listed {
     /// The first of its principals, as it is shown.
     pub fn principal(&self) -> &str {
         self.principals.split(',').next().unwrap_or_default()
+    }
+
+    /// Each of its principals, which may be a pattern, but not those that it excludes.
+    pub fn each_principal(&self) -> impl Iterator<Item = &str> {
+        let each = self.principals.split(',');
+        each.filter(|name| !name.starts_with('!') && !name.is_empty())
     }
 
     /// The key; `None` for OpenPGP.
@@ -48,8 +56,6 @@ impl Listed {
 pub struct Signers {
     /// Its lines that list a key, in order.
     pub listed: Vec<Listed>,
-    /// Its ssh lines, as `ssh-keygen` takes them.
-    pub for_ssh: String,
 }
 
 impl Signers {
@@ -71,10 +77,6 @@ impl Signers {
                     "it is `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed signers",
                 )
             })?;
-            if listed.kind == KeyKind::Ssh {
-                signers.for_ssh.push_str(trimmed);
-                signers.for_ssh.push('\n');
-            }
             signers.listed.push(listed);
         }
         Ok(signers)
@@ -139,6 +141,7 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
         public,
         fingerprint,
         line: number,
+        text: line.to_owned(),
     })
 }
 
@@ -226,7 +229,7 @@ mod tests {
         assert!(alice.options.contains("valid-before") && alice.line == 2);
         assert!(alice.fingerprint.as_deref().unwrap().starts_with("SHA256:"));
         assert_eq!((bob.kind, bob.line), (KeyKind::Openpgp, 3));
-        assert_eq!(signers.for_ssh.lines().count(), 1);
+        assert!(alice.each_principal().eq(["alice@x", "al@y"]));
         assert!(signers.with_key(&alice.key().unwrap()).eq([alice]));
     }
 

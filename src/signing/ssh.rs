@@ -53,6 +53,18 @@ impl SshSignature {
         let namespace = String::from_utf8(field(&mut rest)?.to_vec()).ok()?;
         Some(Self { key, namespace })
     }
+
+    /// The kind of the key, as it is written before it.
+    pub fn kind(&self) -> Option<&str> {
+        let kind = ssh_kind(&self.key)?;
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-.@".contains(&byte);
+        kind.bytes().all(is_word).then_some(kind)
+    }
+
+    /// Whether the key is a certificate, which another key signed.
+    pub fn is_certificate(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.contains("-cert-"))
+    }
 }
 
 /// The fingerprint of a public key in OpenSSH's binary form, as `ssh-keygen -l` shows it.

@@ -3,7 +3,7 @@
 //! takes effect.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -28,6 +28,8 @@ pub struct Repository<'a> {
     /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
     brought: RefCell<Option<Brought>>,
+    /// What was read of commits, tags, trees and links, by the names that were given.
+    objects: RefCell<HashMap<String, GitObject>>,
 }
 
 /// Git's answer with many objects, of which each skill reads its own.
@@ -64,6 +66,7 @@ impl<'a> Repository<'a> {
             offline,
             known: RefCell::default(),
             brought: RefCell::default(),
+            objects: RefCell::default(),
         };
         let _turn = repository.turn()?;
         repository.fetch_commit(commit)?;
@@ -220,20 +223,32 @@ impl Content for Repository<'_> {
     }
 
     fn git_objects(&self, names: &[String]) -> Result<Vec<GitObject>> {
-        if names.is_empty() {
-            return Ok(Vec::new());
+        let mut known = self.objects.borrow_mut();
+        let unknown = names.iter().filter(|name| !known.contains_key(*name));
+        let unknown: BTreeSet<&str> = unknown.map(String::as_str).collect();
+        let unknown: Vec<&str> = unknown.into_iter().collect();
+        if !unknown.is_empty() {
+            let input = unknown.join("\n") + "\n";
+            let read = || self.read(&["cat-file", "--batch"], &input);
+            let mut objects = parse_objects(&read()?);
+            if objects.is_none() && !self.offline {
+                // An annotated tag does not come with its commit.
+                let _turn = self.turn()?;
+                let how = ["--depth=1", "--filter=blob:none", NAME];
+                // What links lead to came with the files.
+                let ids = unknown.iter().filter(|name| !name.contains(':'));
+                let what: Vec<&str> = how.into_iter().chain(ids.copied()).collect();
+                self.fetch_into_slot(&[], &what, "")?;
+                objects = parse_objects(&read()?);
+            }
+            let objects = objects.unwrap_or_default();
+            if objects.len() == unknown.len() {
+                let names = unknown.into_iter().map(str::to_owned);
+                known.extend(names.zip(objects));
+            }
         }
-        let input = names.join("\n") + "\n";
-        let read = || self.read(&["cat-file", "--batch"], &input);
-        let mut objects = parse_objects(&read()?);
-        if objects.is_none() && !self.offline {
-            // An annotated tag does not come with its commit.
-            let _turn = self.turn()?;
-            let what: Vec<&str> = names.iter().map(String::as_str).collect();
-            let how = ["--depth=1", "--filter=blob:none", NAME];
-            self.fetch_into_slot(&[], &[&how[..], &what].concat(), "")?;
-            objects = parse_objects(&read()?);
-        }
+        let objects: Option<Vec<GitObject>> =
+            names.iter().map(|name| known.get(name).cloned()).collect();
         let missing = || Failure::new(Class::Offline, "what was signed is not on this machine");
         Ok(objects.ok_or_else(missing)?)
     }
@@ -316,7 +331,7 @@ fn parse_objects(mut answer: &[u8]) -> Option<Vec<GitObject>> {
         let (bytes, rest) = answer[end + 1..].split_at_checked(words.next()?.parse().ok()?)?;
         objects.push(GitObject {
             kind,
-            bytes: bytes.to_vec(),
+            bytes: bytes.into(),
         });
         answer = rest.strip_prefix(b"\n")?;
     }

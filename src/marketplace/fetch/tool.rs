@@ -61,12 +61,17 @@ impl Tool<'_> {
     }
 
     /// Runs it to its end. Its output may have at most `max` bytes.
-    pub fn run(&self, mut command: Command, input: &str, max: u64) -> Result<Ran, Failure> {
+    pub fn run(
+        &self,
+        mut command: Command,
+        input: impl AsRef<[u8]>,
+        max: u64,
+    ) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
         let files = (|| {
             let file = || self.scratch.create_unseen();
             let (mut given, output, errors) = (file()?, file()?, file()?);
-            given.write_all(input.as_bytes())?;
+            given.write_all(input.as_ref())?;
             given.rewind()?;
             command.stdin(given);
             command.stdout(output.try_clone()?);

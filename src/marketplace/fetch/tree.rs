@@ -99,7 +99,7 @@ impl Tree {
         self.resolve_through(path, &mut |_| {})
     }
 
-    /// As [`Tree::resolve`]; `passed` receives each link on the way.
+    /// As [`Tree::resolve`]; `passed` receives each directory and link on the way.
     ///
     /// # Errors
     /// As [`Tree::resolve`].
@@ -121,9 +121,9 @@ impl Tree {
                 part => at.push(part),
             }
             let place = at.join("/");
+            passed(&place);
             match self.nodes.get(&place) {
                 Some(Node::Link { to }) => {
-                    passed(&place);
                     hops += 1;
                     if hops > limits::LINK_HOPS {
                         return Err("it leads in a circle");

@@ -18,8 +18,8 @@ pub struct CopyPlan {
     files: Vec<Piece>,
     /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
-    /// The paths in the tree on which this depends: of what is in the skill, of each link that was
-    /// followed, and of what links lead to.
+    /// The paths in the tree on which this depends: of what is in the skill, and of all that was
+    /// passed where a link was followed.
     passed: BTreeSet<String>,
     steps: usize,
 }
@@ -102,8 +102,8 @@ impl CopyPlan {
                     let text = format!("`{target}` is not a file: a FIFO, socket or device");
                     return Err(Error::new(text).hint("a skill that has one is not installed"));
                 }
-                Node::Link { .. } => match tree.resolve_through(&source, &mut |link| {
-                    self.passed.insert(link.to_owned());
+                Node::Link { .. } => match tree.resolve_through(&source, &mut |place| {
+                    self.passed.insert(place.to_owned());
                 }) {
                     Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
                     Ok(real) => match tree.get(self.pass(&real)) {

@@ -11,7 +11,7 @@ use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::signature::{Checked, Evidence, collect};
+use crate::marketplace::signature::{self, Checked, Evidence, collect};
 use crate::marketplace::source::{Found, Origin};
 use crate::skill::{Level, Skill};
 
@@ -86,7 +86,7 @@ pub struct Staged {
     /// Its description for the plan.
     pub planned: Rc<Planned>,
     /// What is to prove its signature; `None` if it is not signed.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<Rc<Evidence>>,
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
@@ -100,13 +100,18 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
 ///
 /// # Errors
 /// When they cannot be fetched.
-pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -> Result<()> {
-    let mut files = Vec::new();
-    for found in chosen {
-        // A skill that cannot be copied is reported when it is staged.
-        files.extend(copied(snapshot, found).iter().flat_map(CopyPlan::wanted));
-    }
-    snapshot.content.bring(&files)
+pub fn bring<'f>(
+    snapshot: &Snapshot,
+    origin: &Origin,
+    chosen: impl Iterator<Item = &'f Found>,
+) -> Result<()> {
+    // A skill that cannot be copied is reported when it is staged.
+    let copies = chosen.filter_map(|found| Some((copied(snapshot, found).ok()?, &*found.path)));
+    let copies: Vec<(CopyPlan, &str)> = copies.collect();
+    let files: Vec<_> = copies.iter().flat_map(|(copy, _)| copy.wanted()).collect();
+    snapshot.content.bring(&files)?;
+    let copies = copies.iter().map(|(copy, path)| (copy, *path));
+    signature::bring(snapshot, origin, copies)
 }
 
 /// The scan's findings about a skill, which is not copied.

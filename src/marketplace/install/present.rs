@@ -1,13 +1,15 @@
 //! Signatures of skills that are there, whoever put them there: what is to prove one, and whether it
 //! does.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::error::Result;
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
 use crate::marketplace::signature::{
-    Checked, Evidence, EvidenceId, ManifestEvidence, Subject, kept,
+    Checked, Evidence, EvidenceId, ManifestEvidence, Subject, has, kept,
 };
 use crate::skill::Skill;
 
@@ -20,6 +22,8 @@ pub struct Present {
     pub source: Option<String>,
     /// The address that git uses for that, if it is another.
     pub address: Option<String>,
+    /// Its directory in that; empty for the root.
+    pub path: String,
     /// The tag that it is pinned to, by the name it has in the repository.
     pub tag: Option<String>,
     /// What is to prove its signature, as the lockfile names it.
@@ -33,6 +37,7 @@ impl Present {
             dir: dir.to_owned(),
             source: said.map(|said| said.source.clone()),
             address: said.and_then(|said| said.address.clone()),
+            path: said.map_or_else(String::new, |said| said.path.to_string()),
             tag: said.and_then(LockEntry::tag),
             proof: said.and_then(|said| said.evidence.clone()),
         }
@@ -40,15 +45,15 @@ impl Present {
 }
 
 impl Market<'_> {
-    /// What is to prove the signature of a skill: what its lockfile names, else a signed manifest in
-    /// its directory; `None` if that is not there.
+    /// Whether there is something that is to prove the signature of a skill: what its lockfile names,
+    /// else a signed manifest in its directory.
     ///
     /// # Errors
     /// When a manifest cannot be read.
-    pub fn evidence(&self, skill: &Present) -> Result<Option<Evidence>> {
+    pub fn has_evidence(&self, skill: &Present) -> Result<bool> {
         match &skill.proof {
-            Some(id) => Ok(kept(self.plugin_dir, id)),
-            None => Ok(ManifestEvidence::inside(&skill.dir)?.map(Evidence::Manifest)),
+            Some(id) => Ok(has(self.plugin_dir, id)),
+            None => Ok(ManifestEvidence::inside(&skill.dir)?.is_some()),
         }
     }
 
@@ -69,13 +74,24 @@ impl Market<'_> {
             (files, unfit, name.unwrap_or_default())
         });
         let read: Vec<_> = read.collect();
+        let mut known: HashMap<&EvidenceId, Option<Rc<Evidence>>> = HashMap::new();
         let mut subjects = Vec::new();
         for (skill, (files, unfit, name)) in skills.iter().zip(&read) {
+            let evidence = match &skill.proof {
+                Some(id) => {
+                    let kept = || kept(self.plugin_dir, id).map(Rc::new);
+                    known.entry(id).or_insert_with(kept).clone()
+                }
+                None => ManifestEvidence::inside(&skill.dir)?
+                    .map(Evidence::Manifest)
+                    .map(Rc::new),
+            };
             let subject = Subject {
                 name,
                 dir: &skill.dir,
                 files,
-                evidence: self.evidence(skill)?,
+                path: &skill.path,
+                evidence,
                 tag: skill.tag.clone(),
                 unfit: unfit.clone(),
             };

@@ -2,6 +2,7 @@
 //! proves a signature is kept before the lockfile names it, and a signer is remembered once its skill
 //! is in place.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::marketplace::signature::{
     Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
 };
 use crate::marketplace::{Change, Market};
-use crate::signing::{MANIFEST, Signature};
+use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
 use crate::sys::{Base, Moment};
 
 impl Market<'_> {
@@ -31,6 +32,7 @@ impl Market<'_> {
     /// # Errors
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
+        Evidence::share(staged.iter_mut().filter_map(|one| one.evidence.as_mut()));
         let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
         let subjects = staged.iter().zip(&dirs).map(|(one, dir)| {
             let entry = &one.entry;
@@ -38,6 +40,7 @@ impl Market<'_> {
                 name: &one.planned.author,
                 dir,
                 files: &entry.files,
+                path: &entry.path,
                 evidence: one.evidence.clone(),
                 tag: entry.tag(),
                 unfit: None,
@@ -51,13 +54,20 @@ impl Market<'_> {
         let checked = self
             .signing
             .check(&self.checker(staging), subjects.collect())?;
+        let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
         for (one, checked) in staged.iter_mut().zip(checked) {
-            let is_inside = one.entry.files.get(MANIFEST).is_some();
+            let files = &one.entry.files;
+            let has = |end: &str| files.get(&format!("{MANIFEST}{end}")).is_some();
+            let is_inside = has("") && (has(SSH_SIGNATURE) || has(MINISIGN));
             one.entry.signer = checked.signature.signer().cloned();
             one.entry.evidence = match &one.evidence {
                 _ if one.entry.signer.is_none() => None,
-                Some(Evidence::Manifest(_)) if is_inside => None,
-                Some(evidence) => Some(EvidenceId::of(&evidence.to_bytes())),
+                Some(evidence) if is_inside && matches!(**evidence, Evidence::Manifest(_)) => None,
+                Some(evidence) => {
+                    let id = || EvidenceId::of(&evidence.to_bytes());
+                    let id = ids.entry(Rc::as_ptr(evidence)).or_insert_with(id);
+                    Some(id.clone())
+                }
                 None => None,
             };
             Rc::make_mut(&mut one.planned).signature = Some(checked);
@@ -70,8 +80,11 @@ impl Market<'_> {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn keep_evidence<'s>(&self, staged: impl Iterator<Item = &'s Staged>) -> Result<()> {
+        let mut is_kept = HashSet::new();
         for one in staged.filter(|one| one.entry.evidence.is_some()) {
-            if let Some(evidence) = &one.evidence {
+            if let Some(evidence) = &one.evidence
+                && is_kept.insert(&one.entry.evidence)
+            {
                 keep(self.plugin_dir, evidence)?;
             }
         }

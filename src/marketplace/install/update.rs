@@ -400,20 +400,23 @@ impl Update<'_> {
 
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(looked: &[Result<Looked>]) {
-    let mut sources: Vec<(&Rc<Snapshot>, Vec<&Found>)> = Vec::new();
+    let mut sources: Vec<(&Rc<Snapshot>, &Origin, Vec<&Found>)> = Vec::new();
     for one in looked {
         if let Ok(Looked::Behind(behind)) = one {
-            let same =
-                |(snapshot, _): &&mut (&Rc<Snapshot>, _)| Rc::ptr_eq(snapshot, &behind.snapshot);
+            let same = |(snapshot, origin, _): &&mut (&Rc<Snapshot>, &Origin, _)| {
+                let of = &behind.origin;
+                Rc::ptr_eq(snapshot, &behind.snapshot)
+                    && (&origin.commit, &origin.tag) == (&of.commit, &of.tag)
+            };
             match sources.iter_mut().find(same) {
-                Some((_, found)) => found.push(&behind.found),
-                None => sources.push((&behind.snapshot, vec![&behind.found])),
+                Some((.., found)) => found.push(&behind.found),
+                None => sources.push((&behind.snapshot, &behind.origin, vec![&behind.found])),
             }
         }
     }
-    for (snapshot, found) in sources {
+    for (snapshot, origin, found) in sources {
         // What cannot be fetched together is fetched, or reported, for each skill.
-        let _ = plan::bring(snapshot, found.into_iter());
+        let _ = plan::bring(snapshot, origin, found.into_iter());
     }
 }
 

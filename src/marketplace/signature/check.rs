@@ -1,19 +1,21 @@
 //! Checks signatures of many skills at once: each program is asked once for all of them where it can
 //! be, and each commit is verified once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{CopyPlan, Piece};
 use crate::marketplace::lock::Files;
-use crate::marketplace::signature::commit::{self, KeyFiles};
+use crate::marketplace::signature::commit;
 use crate::marketplace::signature::detached;
 use crate::marketplace::signature::evidence::{Evidence, GitEvidence, GitKind};
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::objects::{Objects, hashed, restore, tree_of};
+use crate::marketplace::signature::objects::{Committed, Objects, hashed, identified, tree_of};
 use crate::marketplace::signature::programs::{Programs, SIGNED};
 use crate::signing::Signature;
 
@@ -26,8 +28,10 @@ pub struct Subject<'s> {
     pub dir: &'s Path,
     /// The digests of the files in it.
     pub files: &'s Files,
+    /// Its directory in the repository, if it is from one; empty for the root.
+    pub path: &'s str,
     /// What is to prove the signature; `None` if there is none.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<Rc<Evidence>>,
     /// The tag that it is pinned to, by the name it has in the repository.
     pub tag: Option<String>,
     /// Why no signature can cover its files, if so.
@@ -39,6 +43,7 @@ pub struct Subject<'s> {
 pub struct Checker<'c>(Programs<'c>);
 
 /// What git says of all subjects with a commit, before any key is looked at.
+#[derive(Default)]
 struct Found<'s> {
     objects: Objects<'s>,
     /// Why the files of a subject are not those of its commit, by its index.
@@ -55,58 +60,40 @@ impl<'c> Checker<'c> {
     /// subject.
     ///
     /// # Errors
-    /// When a program is missing or does not answer, or the disk is full.
+    /// When a program does not answer, or the disk is full.
     pub fn check(&self, subjects: &[Subject], keys: &[&Keys]) -> Result<Vec<Vec<Signature>>> {
         let mut results = vec![vec![Signature::Unsigned; subjects.len()]; keys.len()];
-        let repo = self.0.0.scratch.path_of(&SIGNED);
-        let git = |subject: &Subject| match &subject.evidence {
-            Some(Evidence::Git(evidence)) => Some(evidence.commit.len()),
-            _ => None,
-        };
-        let formats: HashSet<usize> = subjects.iter().filter_map(git).collect();
-        for length in formats {
-            let these = subjects
-                .iter()
-                .enumerate()
-                .filter(|(_, one)| git(one) == Some(length));
-            let these: Vec<(usize, &Subject)> = these.collect();
-            self.init(&repo, length)?;
-            let found = self.found(&repo, &these)?;
-            for (at, keys) in keys.iter().enumerate() {
-                let files = KeyFiles::write(&self.0, keys)?;
-                let mut known = HashMap::new();
-                for (index, subject) in &these {
-                    let Some(Evidence::Git(evidence)) = &subject.evidence else {
-                        continue;
-                    };
-                    let called = subject.tag.as_deref();
-                    let key = (&evidence.commit, &evidence.tag, called);
-                    let of_commit = if let Some(known) = known.get(&key) {
-                        Signature::clone(known)
-                    } else {
-                        let of = &found.objects;
-                        let new = commit::check(&self.0, &repo, &files, evidence, of, called)?;
-                        known.insert(key, new.clone());
-                        new
-                    };
-                    results[at][*index] = match (of_commit, found.differs.get(index)) {
-                        (Signature::Good(_), Some(why)) => Signature::Bad { why: why.clone() },
-                        (signature, _) => signature,
-                    };
-                }
-            }
+        if subjects.iter().all(|subject| subject.evidence.is_none()) {
+            return Ok(results);
         }
-        for (at, keys) in keys.iter().enumerate() {
-            let mut files = None;
-            for (index, subject) in subjects.iter().enumerate() {
-                if let Some(Evidence::Manifest(evidence)) = &subject.evidence {
-                    let files = match &mut files {
-                        Some(files) => files,
-                        none => none.insert(KeyFiles::write(&self.0, keys)?),
-                    };
-                    let of = (subject.name, subject.files);
-                    results[at][index] = detached::check(&self.0, files, evidence, of)?;
-                }
+        let found = self.found(subjects)?;
+        for (keys, results) in keys.iter().zip(&mut results) {
+            let files = KeyFiles::write(&self.0, keys)?;
+            let mut known = HashMap::new();
+            for ((index, subject), result) in subjects.iter().enumerate().zip(results) {
+                *result = match subject.evidence.as_deref() {
+                    None => continue,
+                    Some(Evidence::Manifest(evidence)) => {
+                        let of = (subject.name, subject.files);
+                        detached::check(&self.0, &files, evidence, of)?
+                    }
+                    Some(Evidence::Git(evidence)) => {
+                        let called = subject.tag.as_deref();
+                        let key = (&evidence.commit, &evidence.tag, called);
+                        let of_commit = if let Some(known) = known.get(&key) {
+                            Signature::clone(known)
+                        } else {
+                            let of = &found.objects;
+                            let new = commit::check(&self.0, &files, evidence, of, called)?;
+                            known.insert(key, new.clone());
+                            new
+                        };
+                        match (of_commit, found.differs.get(&index)) {
+                            (Signature::Good(_), Some(why)) => Signature::Bad { why: why.clone() },
+                            (signature, _) => signature,
+                        }
+                    }
+                };
             }
         }
         for (index, subject) in subjects.iter().enumerate() {
@@ -119,11 +106,80 @@ impl<'c> Checker<'c> {
         Ok(results)
     }
 
-    fn init(&self, repo: &Path, id_length: usize) -> Result<()> {
+    /// What git says of all subjects with a commit: the ids of their objects and files.
+    fn found<'s>(&self, subjects: &'s [Subject<'s>]) -> Result<Found<'s>> {
+        let mut found = Found::default();
+        let repo = self.0.0.scratch.path_of(&SIGNED);
+        let evidence = |subject: &'s Subject| match subject.evidence.as_deref() {
+            Some(Evidence::Git(evidence)) => Some(evidence),
+            _ => None,
+        };
+        let lengths: HashSet<bool> = subjects
+            .iter()
+            .filter_map(|subject| Some(has_long_ids(evidence(subject)?)))
+            .collect();
+        for is_long in lengths {
+            let these = subjects.iter().enumerate().filter_map(|(at, subject)| {
+                let of = evidence(subject).filter(|of| has_long_ids(of) == is_long)?;
+                Some((at, subject, of))
+            });
+            let these: Vec<_> = these.collect();
+            self.init(&repo, is_long)?;
+            let mut seen = HashSet::new();
+            let objects = these.iter().flat_map(|(.., of)| &of.objects);
+            let objects = objects.filter(|object| seen.insert(*object));
+            let objects = identified(&self.0, &repo, objects)?;
+            self.compare(&repo, &these, &objects, &mut found.differs)?;
+            found.objects.extend(objects);
+        }
+        Ok(found)
+    }
+
+    /// Compares the files of each subject with those of its commit.
+    fn compare<'s>(
+        &self,
+        repo: &Path,
+        subjects: &[(usize, &'s Subject<'s>, &'s GitEvidence)],
+        objects: &Objects,
+        differs: &mut HashMap<usize, String>,
+    ) -> Result<()> {
+        let mut commits: HashMap<&str, Result<Committed, String>> = HashMap::new();
+        let mut planned = Vec::new();
+        let mut paths = String::new();
+        for (index, subject, of) in subjects {
+            let committed = commits.entry(&of.commit).or_insert_with(|| {
+                tree_of(objects, &of.commit).map_err(|error| error.to_string())
+            });
+            let plan = match committed {
+                Ok(committed) => difference(committed, subject),
+                Err(why) => Err(why.clone()),
+            };
+            match plan {
+                Err(why) => drop(differs.insert(*index, why)),
+                Ok(wanted) => {
+                    for path in wanted.keys() {
+                        let _ = writeln!(paths, "{}", subject.dir.join(path).display());
+                    }
+                    planned.push((*index, wanted));
+                }
+            }
+        }
+        let mut ids = hashed(&self.0, repo, GitKind::Blob, &paths)?.into_iter();
+        for (index, wanted) in planned {
+            for (path, signed) in wanted {
+                if ids.next() != Some(signed) {
+                    differs.insert(index, not_signed(&path));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn init(&self, repo: &Path, has_long_ids: bool) -> Result<()> {
         let scratch = self.0.0.scratch;
         let removed = scratch.remove_ours(&SIGNED);
         removed.map_err(|error| scratch.error("remove", &SIGNED, &error))?;
-        let format = if id_length == 64 { "sha256" } else { "sha1" };
+        let format = if has_long_ids { "sha256" } else { "sha1" };
         let mut command = self.0.git(repo)?;
         command.args(["init", "--quiet", "--bare", "--template="]);
         command.arg(format!("--object-format={format}"));
@@ -137,90 +193,68 @@ impl<'c> Checker<'c> {
         }
         Ok(())
     }
-
-    /// Restores the objects of all subjects, and compares the files of each with those of its
-    /// commit.
-    fn found<'s>(&self, repo: &Path, subjects: &[(usize, &'s Subject<'s>)]) -> Result<Found<'s>> {
-        let evidence = subjects
-            .iter()
-            .filter_map(|(_, subject)| match &subject.evidence {
-                Some(Evidence::Git(evidence)) => Some(evidence),
-                _ => None,
-            });
-        let mut seen = HashSet::new();
-        let objects = evidence.flat_map(|evidence| &evidence.objects);
-        let objects = restore(&self.0, repo, objects.filter(|object| seen.insert(*object)))?;
-        let mut paths = String::new();
-        for (_, subject) in subjects {
-            for path in subject.files.paths() {
-                let _ = writeln!(paths, "{}", subject.dir.join(path).display());
-            }
-        }
-        let mut ids = hashed(&self.0, repo, GitKind::Blob, &paths)?.into_iter();
-        let mut differs = HashMap::new();
-        for (index, subject) in subjects {
-            let blobs: HashMap<&str, String> = subject.files.paths().zip(&mut ids).collect();
-            if let Some(Evidence::Git(evidence)) = &subject.evidence
-                && let Some(why) = difference(evidence, &objects, subject.files, &blobs)
-            {
-                differs.insert(*index, why);
-            }
-        }
-        Ok(Found { objects, differs })
-    }
 }
 
-/// How the files that are there differ from those that an install of the commit makes; `None` if they
-/// do not.
-fn difference(
-    evidence: &GitEvidence,
-    objects: &Objects,
-    present: &Files,
-    blobs: &HashMap<&str, String>,
-) -> Option<String> {
-    let tree = match tree_of(objects, &evidence.commit) {
-        Ok(tree) => tree,
-        Err(error) => return Some(error.to_string()),
-    };
-    let plan = match CopyPlan::new(&tree, &evidence.path, &[]) {
-        Ok(plan) => plan,
-        Err(error) => return Some(error.to_string()),
-    };
-    let signed: HashMap<&str, &Piece> = plan
-        .pieces()
-        .iter()
-        .map(|piece| (piece.to.as_str(), piece))
-        .collect();
-    for path in present.paths() {
-        let is_executable = present
-            .get(path)
-            .is_some_and(|digest| digest.ends_with("+x"));
-        let is_same = signed.get(path).is_some_and(|piece| {
-            blobs.get(path) == Some(&piece.from.id) && piece.executable == is_executable
-        });
-        if !is_same {
-            return Some(format!(
-                "`{}` is not in the signed commit",
-                path.escape_debug()
-            ));
-        }
-    }
+fn has_long_ids(evidence: &GitEvidence) -> bool {
+    evidence.commit.len() == 64
+}
+
+fn not_signed(path: &str) -> String {
+    format!("`{}` is not in the signed commit", path.escape_debug())
+}
+
+/// The files that are there, each with the id that it has in the commit, if they are those that an
+/// install of the commit makes; else how they differ.
+fn difference(committed: &Committed, subject: &Subject) -> Result<BTreeMap<String, String>, String> {
+    let (tree, path) = (&committed.tree, subject.path);
+    let plan = CopyPlan::new(tree, path, &[]).map_err(|error| error.to_string())?;
     // Of a skill at the root, skills in it are not a part.
-    let is_of_another = |path: &str| {
-        let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
-        evidence.path.is_empty()
+    let is_of_another = |file: &str| {
+        let mut above = file.match_indices('/').map(|(end, _)| &file[..end]);
+        path.is_empty()
             && above.any(|dir| {
-                tree.below(dir)
-                    .any(|(file, _)| file.eq_ignore_ascii_case("SKILL.md"))
+                let mut inside = tree.below(dir);
+                inside.any(|(file, _)| file.eq_ignore_ascii_case("SKILL.md"))
             })
     };
-    let mut missing = plan
-        .pieces()
-        .iter()
-        .filter(|piece| present.get(&piece.to).is_none());
-    let missing = missing.find(|piece| !is_of_another(&piece.to))?;
-    Some(format!(
-        "`{}` of the signed commit is missing",
-        missing.to.escape_debug()
-    ))
+    let unknown = committed.unknown_of(plan.passed().chain([path]));
+    if let Some(dir) = unknown.into_iter().find(|dir| !is_of_another(dir)) {
+        return Err(format!(
+            "`{}` of the signed commit is not in what was kept of it",
+            dir.escape_debug()
+        ));
+    }
+    let pieces = plan.pieces().iter();
+    let signed: HashMap<&str, &Piece> = pieces.map(|piece| (piece.to.as_str(), piece)).collect();
+    let present = subject.files;
+    let mut wanted = BTreeMap::new();
+    for file in present.paths() {
+        let digest = present.get(file).unwrap_or_default();
+        let piece = signed
+            .get(file)
+            .filter(|piece| piece.executable == digest.ends_with("+x"));
+        // A link could lead to other files at any later time.
+        let is_file = subject
+            .dir
+            .join(file)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_file());
+        let Some(piece) = piece.filter(|_| is_file) else {
+            return Err(not_signed(file));
+        };
+        if subject.dir.join(file).to_string_lossy().contains('\n') {
+            let text = format!("`{}` has a line break in its path", file.escape_debug());
+            return Err(format!("{text}, so that it cannot be checked"));
+        }
+        wanted.insert(file.to_owned(), piece.from.id.clone());
+    }
+    let mut missing = plan.pieces().iter().map(|piece| piece.to.as_str());
+    let is_missing = |file: &&str| present.get(file).is_none() && !is_of_another(file);
+    match missing.find(is_missing) {
+        Some(file) => Err(format!(
+            "`{}` of the signed commit is missing",
+            file.escape_debug()
+        )),
+        None => Ok(wanted),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Node, Snapshot};
@@ -22,13 +23,32 @@ pub fn collect(
     copy: &CopyPlan,
     path: &str,
     staged: &Path,
-) -> Result<Option<Evidence>> {
+) -> Result<Option<Rc<Evidence>>> {
     if let Some(git) = of_git(snapshot, origin, copy, path)? {
-        return Ok(Some(Evidence::Git(git)));
+        return Ok(Some(Rc::new(Evidence::Git(git))));
     }
     let inside = ManifestEvidence::inside(staged)?;
     let beside = || snapshot.beside.clone();
-    Ok(inside.or_else(beside).map(Evidence::Manifest))
+    Ok(inside.or_else(beside).map(Evidence::Manifest).map(Rc::new))
+}
+
+/// Reads what [`collect`] needs for several skills, given by what is copied and their paths, in one
+/// request.
+///
+/// # Errors
+/// When git does not answer.
+pub fn bring<'c>(
+    snapshot: &Snapshot,
+    origin: &Origin,
+    skills: impl Iterator<Item = (&'c CopyPlan, &'c str)>,
+) -> Result<()> {
+    if let Some(commit) = &origin.commit
+        && is_signed(snapshot, origin)?
+    {
+        let names = skills.flat_map(|(copy, path)| needed(snapshot, commit, copy, path));
+        snapshot.content.git_objects(&names.collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 fn of_git(
@@ -48,7 +68,6 @@ fn of_git(
     Ok(Some(GitEvidence {
         commit: commit.to_owned(),
         tag: origin.tag.as_ref().map(|tag| tag.as_str().to_owned()),
-        path: path.to_owned(),
         objects,
     }))
 }
@@ -79,12 +98,14 @@ fn heads(snapshot: &Snapshot, origin: &Origin) -> Result<Vec<GitObject>> {
 }
 
 /// The trees that lead to all that the copy depends on, and the targets of its links, as git takes
-/// them.
+/// them. Of skills that are left out, the directory is needed, which shows that they are some.
 fn needed(snapshot: &Snapshot, commit: &str, copy: &CopyPlan, path: &str) -> Vec<String> {
     let tree = &snapshot.tree;
     let mut dirs = BTreeSet::from([""]);
     let mut links = BTreeSet::new();
-    for passed in copy.passed().chain([path]) {
+    let others = snapshot.found.iter().map(|other| other.path.as_str());
+    let others = others.filter(|_| path.is_empty());
+    for passed in copy.passed().chain(others).chain([path]) {
         let ends = passed.match_indices('/').map(|(end, _)| end);
         for end in ends.chain([passed.len()]) {
             match tree.get(&passed[..end]) {
@@ -98,6 +119,8 @@ fn needed(snapshot: &Snapshot, commit: &str, copy: &CopyPlan, path: &str) -> Vec
         .into_iter()
         .filter_map(|dir| tree.id(dir).map(str::to_owned));
     let ids: BTreeSet<String> = ids.collect();
-    let links = links.into_iter().map(|link| format!("{commit}:{link}"));
+    // Git takes one name to a line.
+    let links = links.into_iter().filter(|link| !link.contains('\n'));
+    let links = links.map(|link| format!("{commit}:{link}"));
     ids.into_iter().chain(links).collect()
 }

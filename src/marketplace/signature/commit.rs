@@ -1,102 +1,94 @@
-//! Checks the signature of a commit or an annotated tag through git, which calls `ssh-keygen` or
-//! `gpg`, both by their full paths.
-
-use std::path::Path;
+//! Commits and annotated tags taken apart: what was signed, and the signature. What git would find
+//! in them is found here, so that neither its configuration nor its guesses have a say.
 
 use crate::error::Result;
 use crate::marketplace::signature::evidence::{GitEvidence, GitKind};
-use crate::marketplace::signature::keys::Keys;
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::objects::{Objects, header};
-use crate::marketplace::signature::openpgp::{self, Keyring};
 use crate::marketplace::signature::programs::Programs;
-use crate::signing::ssh_fingerprint;
-use crate::signing::{Covers, Key, KeyKind, Namespace, Signature, Signer, SshSignature};
-use crate::sys::EntryName;
+use crate::marketplace::signature::ssh;
+use crate::signing::{Covers, Namespace, Signature};
 
-/// The files in which git and ssh-keygen get the keys.
-const SIGNERS: EntryName = EntryName::from_static("signers");
-const REVOKED: EntryName = EntryName::from_static("revoked");
+/// How the signature of a commit or tag begins: an ssh key's, an OpenPGP key's (two forms), x509's.
+const FORMS: [&str; 4] = [
+    "-----BEGIN SSH SIGNATURE-----",
+    "-----BEGIN PGP SIGNATURE-----",
+    "-----BEGIN PGP MESSAGE-----",
+    "-----BEGIN SIGNED MESSAGE-----",
+];
 
-/// How a git object is signed.
-enum Form {
-    Ssh(SshSignature),
-    Openpgp,
-    Other,
-}
-
-/// The keys as files that programs can read.
-pub struct KeyFiles<'k> {
-    pub keys: &'k Keys,
-    pub keyring: Keyring,
-}
-
-impl<'k> KeyFiles<'k> {
-    /// Writes them into the scratch directory.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn write(programs: &Programs, keys: &'k Keys) -> Result<Self> {
-        let scratch = programs.0.scratch;
-        let write = |name: &EntryName, bytes: &[u8]| {
-            let written = scratch.replace(name, bytes, 0o600, crate::sys::Durable::No);
-            written.map_err(|error| scratch.error("write", name, &error))
-        };
-        write(&SIGNERS, keys.signers.for_ssh.as_bytes())?;
-        write(&REVOKED, keys.krl.as_deref().unwrap_or_default())?;
-        Ok(Self {
-            keys,
-            keyring: openpgp::import(programs, keys)?,
-        })
-    }
-
-    /// The file of ssh signers.
-    pub fn signers(programs: &Programs) -> std::path::PathBuf {
-        programs.0.scratch.path_of(&SIGNERS)
-    }
-
-    /// The file of revoked ssh keys, if there is one.
-    pub fn revoked(&self, programs: &Programs) -> Option<std::path::PathBuf> {
-        self.keys.krl.as_ref()?;
-        Some(programs.0.scratch.path_of(&REVOKED))
-    }
+/// A signed commit or tag.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Signed {
+    /// What the signature is of.
+    payload: Vec<u8>,
+    /// The signature; more than one, each behind the other, is none.
+    armored: String,
+    signatures: usize,
 }
 
 /// Whether a commit or tag has a signature at all.
 pub fn is_signed(kind: GitKind, bytes: &[u8]) -> bool {
-    armored(kind, bytes).is_some()
+    apart(kind, bytes).is_some()
 }
 
-/// The text from which the form of a signature is told: a commit's is in its header, a tag's at its
-/// end.
+/// The signature of a commit or tag.
 pub fn armored(kind: GitKind, bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    if kind == GitKind::Tag {
-        let at = text.find("\n-----BEGIN ")?;
-        return Some(text[at + 1..].to_owned());
-    }
-    let (head, _) = text.split_once("\n\n")?;
-    let mut lines = head.lines();
-    let signed = |line: &str| {
-        let rest = line
-            .strip_prefix("gpgsig")
-            .map(|rest| rest.strip_prefix("-sha256").unwrap_or(rest));
-        rest.and_then(|rest| rest.strip_prefix(' '))
-            .map(str::to_owned)
-    };
-    let first = lines.find_map(signed)?;
-    let rest = lines.map_while(|line| line.strip_prefix(' '));
-    let all: Vec<&str> = std::iter::once(first.as_str()).chain(rest).collect();
-    Some(all.join("\n"))
+    apart(kind, bytes).map(|signed| signed.armored)
 }
 
-fn form(armored: &str) -> Form {
-    if let Some(ssh) = SshSignature::parse(armored) {
-        return Form::Ssh(ssh);
+fn apart(kind: GitKind, bytes: &[u8]) -> Option<Signed> {
+    match kind {
+        GitKind::Tag => tag_apart(bytes),
+        GitKind::Commit => commit_apart(bytes),
+        GitKind::Blob | GitKind::Tree => None,
     }
-    if armored.starts_with("-----BEGIN PGP ") {
-        return Form::Openpgp;
+}
+
+/// The signature of a tag is at its end, behind its message, where git finds it too.
+fn tag_apart(bytes: &[u8]) -> Option<Signed> {
+    let mut at = 0;
+    let mut begins = None;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if FORMS.iter().any(|form| line.starts_with(form.as_bytes())) {
+            begins = Some(at);
+        }
+        at += line.len();
     }
-    Form::Other
+    let (payload, armored) = bytes.split_at(begins?);
+    Some(Signed {
+        payload: payload.to_vec(),
+        armored: String::from_utf8_lossy(armored).into_owned(),
+        signatures: 1,
+    })
+}
+
+/// The signature of a commit is a header of it; what was signed is the commit without those.
+fn commit_apart(bytes: &[u8]) -> Option<Signed> {
+    let has_long_ids = header(bytes, "tree").is_some_and(|id| id.len() == 64);
+    let own: &[u8] = if has_long_ids {
+        b"gpgsig-sha256 "
+    } else {
+        b"gpgsig "
+    };
+    let mut signed = Signed::default();
+    let (mut in_own, mut in_other, mut in_message) = (false, false, false);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let rest = line.strip_prefix(b" ");
+        if !in_message && rest.is_none() {
+            in_message = line == b"\n";
+            in_own = line.starts_with(own);
+            in_other = !in_own && line.starts_with(b"gpgsig");
+            signed.signatures += usize::from(in_own);
+        }
+        if in_message || !in_own && !in_other {
+            signed.payload.extend_from_slice(line);
+        } else if in_own {
+            let text = rest.or_else(|| line.strip_prefix(own)).unwrap_or(line);
+            signed.armored.push_str(&String::from_utf8_lossy(text));
+        }
+    }
+    (signed.signatures > 0).then_some(signed)
 }
 
 fn bad(why: impl Into<String>) -> Signature {
@@ -107,153 +99,116 @@ fn bad(why: impl Into<String>) -> Signature {
 /// repository.
 ///
 /// # Errors
-/// When a program is missing or does not answer.
+/// When a program does not answer.
 pub fn check(
     programs: &Programs,
-    repo: &Path,
     files: &KeyFiles,
     evidence: &GitEvidence,
     objects: &Objects,
     called: Option<&str>,
 ) -> Result<Signature> {
-    if let Some(id) = &evidence.tag
-        && let Some(tag) = objects.get(id).filter(|object| object.kind == GitKind::Tag)
-        && is_signed(GitKind::Tag, &tag.bytes)
+    let find = |id: &str, kind: GitKind| {
+        let found = objects.get(id).filter(|object| object.kind == kind);
+        found.map(|object| &*object.bytes)
+    };
+    if let Some(tag) = evidence
+        .tag
+        .as_deref()
+        .and_then(|id| find(id, GitKind::Tag))
+        && let Some(signed) = tag_apart(tag)
     {
-        let named = header(&tag.bytes, "tag").unwrap_or_default();
+        let named = header(tag, "tag").unwrap_or_default();
         if called.is_some_and(|called| called != named) {
             return Ok(bad(format!(
                 "the tag was signed as `{}`",
                 named.escape_debug()
             )));
         }
-        let leads = header(&tag.bytes, "type") == Some("commit")
-            && header(&tag.bytes, "object") == Some(&evidence.commit);
-        if !leads {
+        // A tag begins with these lines, and nothing else that is signed does.
+        let begins = format!("object {}\ntype commit\ntag {named}\n", evidence.commit);
+        if !tag.starts_with(begins.as_bytes()) {
             return Ok(bad("the signed tag leads to another commit"));
         }
-        return one(programs, repo, files, (GitKind::Tag, id, &tag.bytes));
+        return one(programs, files, &signed, Covers::Tag);
     }
-    let commit = objects
-        .get(&evidence.commit)
-        .filter(|object| object.kind == GitKind::Commit);
-    match commit {
-        Some(commit) => {
-            let signed = (
-                GitKind::Commit,
-                evidence.commit.as_str(),
-                commit.bytes.as_slice(),
-            );
-            one(programs, repo, files, signed)
-        }
-        None => Ok(bad("the commit is not the one that was signed")),
+    let Some(commit) = find(&evidence.commit, GitKind::Commit) else {
+        return Ok(bad("the commit is not the one that was signed"));
+    };
+    match commit_apart(commit) {
+        None => Ok(Signature::Unsigned),
+        Some(signed) if signed.signatures > 1 => Ok(bad("the commit has several signatures")),
+        Some(signed) => one(programs, files, &signed, Covers::Commit),
     }
 }
 
 fn one(
     programs: &Programs,
-    repo: &Path,
     files: &KeyFiles,
-    (kind, id, bytes): (GitKind, &str, &[u8]),
+    signed: &Signed,
+    covers: Covers,
 ) -> Result<Signature> {
-    let Some(armored) = armored(kind, bytes) else {
-        return Ok(Signature::Unsigned);
-    };
-    let form = form(&armored);
-    if let Form::Ssh(ssh) = &form
-        && files.keys.revokes(&ssh_fingerprint(&ssh.key))
-    {
-        return Ok(bad(format!(
-            "the key {} was revoked",
-            ssh_fingerprint(&ssh.key)
-        )));
-    }
-    let setting = |name: &str, path: &Path| format!("{name}={}", path.display());
-    let mut settings = Vec::new();
-    match &form {
-        Form::Ssh(_) => {
-            settings.push(setting("gpg.ssh.program", &programs.find("ssh-keygen")?));
-            settings.push(setting(
-                "gpg.ssh.allowedSignersFile",
-                &KeyFiles::signers(programs),
-            ));
-            let revoked = files.revoked(programs);
-            settings.extend(revoked.map(|path| setting("gpg.ssh.revocationFile", &path)));
+    let Signed {
+        payload, armored, ..
+    } = signed;
+    let form = FORMS.iter().position(|form| armored.starts_with(form));
+    match form {
+        Some(0) => {
+            let purpose = (Namespace::Git, covers);
+            ssh::check(programs, files, armored, payload, purpose)
         }
-        Form::Openpgp => settings.push(setting("gpg.program", &programs.find("gpg")?)),
-        Form::Other => {
+        Some(1 | 2) => {
+            let KeyFiles { keys, keyring } = files;
+            keyring.check(programs, keys, (armored, payload), covers)
+        }
+        _ => {
             let why = "in a form that is not checked here: ssh and OpenPGP are".to_owned();
-            return Ok(Signature::Unchecked { why });
+            Ok(Signature::Unchecked { why })
         }
     }
-    let mut command = programs.git(repo)?;
-    for setting in &settings {
-        command.args(["-c", setting]);
-    }
-    let (verb, covers) = match kind {
-        GitKind::Tag => ("verify-tag", Covers::Tag),
-        _ => ("verify-commit", Covers::Commit),
-    };
-    command.args([verb, "--raw", id]);
-    let ran = programs.run(command, "")?;
-    let accepted = ran.status.success();
-    Ok(match form {
-        Form::Ssh(ssh) => of_ssh(
-            files.keys,
-            &ssh,
-            (accepted, &ran.errors),
-            Namespace::Git,
-            covers,
-        ),
-        _ => files
-            .keyring
-            .result(files.keys, accepted, &ran.errors, covers),
-    })
 }
 
-/// What ssh-keygen's answer means: whether it accepted a principal, and what it printed.
-pub fn of_ssh(
-    keys: &Keys,
-    ssh: &SshSignature,
-    (accepted, printed): (bool, &str),
-    namespace: Namespace,
-    covers: Covers,
-) -> Signature {
-    let good = format!("Good \"{}\" signature ", namespace.as_str());
-    let line = printed.lines().find_map(|line| line.strip_prefix(&good));
-    let told = line.and_then(|line| line.rsplit_once(" key "));
-    let key = told.and_then(|(_, key)| Key::new(KeyKind::Ssh, key.trim()).ok());
-    let (Some((who, _)), Some(key)) = (told, key) else {
-        let why = if ssh.namespace == namespace.as_str() {
-            "it is not of these files, or not of this key"
-        } else {
-            "it was made for another purpose"
-        };
-        return bad(why);
-    };
-    if keys.revokes(&key.fingerprint) {
-        return bad(format!("the key {} was revoked", &*key.fingerprint));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = "tree aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n";
+
+    fn signed(text: &str) -> Option<(String, String, usize)> {
+        let Signed {
+            payload,
+            armored,
+            signatures,
+        } = commit_apart(text.as_bytes())?;
+        Some((String::from_utf8(payload).unwrap(), armored, signatures))
     }
-    let principal = who.strip_prefix("for ").filter(|_| accepted);
-    let principal = principal
-        .and_then(|who| who.rsplit_once(" with "))
-        .map(|(who, _)| who);
-    if let Some(principal) = principal {
-        return Signature::Good(Signer {
-            principal: Some(principal.to_owned()),
-            key,
-            signed: covers,
-        });
+
+    #[test]
+    fn the_signature_of_a_commit_is_its_own_header() {
+        let merge = "mergetag object b\n type commit\n gpgsig x\n";
+        let message = "\nm\ngpgsig no\n";
+        let text = format!("{TREE}gpgsig a\n b\n \n c\ngpgsig-sha256 o\n p\n{merge}{message}");
+        let (payload, armored, signatures) = signed(&text).unwrap();
+        assert_eq!(payload, format!("{TREE}{merge}{message}"));
+        assert_eq!((armored.as_str(), signatures), ("a\nb\n\nc\n", 1));
+        let twice = format!("{TREE}gpgsig a\ngpgsig b\n{message}");
+        assert_eq!(signed(&twice).unwrap().2, 2);
+        for unsigned in [
+            format!("{TREE}{merge}{message}"),
+            format!("{TREE}gpgsig-sha256 o\n p\n{message}"),
+            format!("{TREE}{message}"),
+            String::new(),
+        ] {
+            assert_eq!(signed(&unsigned), None, "{unsigned}");
+        }
     }
-    if keys.lists_ssh(&ssh.key) || accepted {
-        return bad(format!(
-            "the key {} is listed, but not for this purpose and time",
-            &*key.fingerprint
-        ));
+
+    #[test]
+    fn the_signature_of_a_tag_is_at_its_end() {
+        let begins = FORMS[0];
+        let text = format!("object x\n\nquoted\n{begins}\nx\n{begins}\ny\n");
+        let signed = tag_apart(text.as_bytes()).unwrap();
+        assert_eq!(signed.armored, format!("{begins}\ny\n"));
+        assert!(signed.payload.ends_with(b"x\n"));
+        assert!(!is_signed(GitKind::Tag, b"object x\n\nm\n"));
     }
-    Signature::Good(Signer {
-        principal: None,
-        key,
-        signed: covers,
-    })
 }

@@ -9,14 +9,15 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
 use crate::marketplace::lock::Files;
-use crate::marketplace::signature::commit::{KeyFiles, of_ssh};
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::evidence::ManifestEvidence;
 use crate::marketplace::signature::programs::Programs;
+use crate::marketplace::signature::ssh;
 use crate::signing::{
     Covers, Key, KeyKind, MANIFEST, MINISIGN, Manifest, Namespace, SSH_SIGNATURE,
 };
-use crate::signing::{Signature, Signer, SshSignature, shown_id, ssh_fingerprint};
-use crate::sys::{Dir, Durable, EntryName, limits};
+use crate::signing::{Signature, Signer, shown_id};
+use crate::sys::{Dir, EntryName, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("manifest.sig");
 const SIGNED: EntryName = EntryName::from_static("manifest");
@@ -91,94 +92,14 @@ pub fn check(
         return Ok(bad(why));
     }
     match (&evidence.ssh, &evidence.minisign) {
-        (Some(armored), _) => by_ssh(programs, files, &evidence.manifest, armored),
+        (Some(armored), _) => {
+            let signed = evidence.manifest.as_bytes();
+            let purpose = (Namespace::Skill, Covers::Manifest);
+            ssh::check(programs, files, armored, signed, purpose)
+        }
         (None, Some(signature)) => by_minisign(programs, files, &evidence.manifest, signature),
         (None, None) => Ok(Signature::Unsigned),
     }
-}
-
-fn write(programs: &Programs, name: &EntryName, text: &str) -> Result<()> {
-    let scratch = programs.0.scratch;
-    let written = scratch.replace(name, text.as_bytes(), 0o600, Durable::No);
-    written.map_err(|error| scratch.error("write", name, &error))
-}
-
-fn by_ssh(
-    programs: &Programs,
-    files: &KeyFiles,
-    manifest: &str,
-    armored: &str,
-) -> Result<Signature> {
-    let Some(ssh) = SshSignature::parse(armored) else {
-        return Ok(bad("its signature is not one of ssh-keygen's"));
-    };
-    if ssh.namespace != Namespace::Skill.as_str() {
-        return Ok(bad("it was made for another purpose"));
-    }
-    let fingerprint = ssh_fingerprint(&ssh.key);
-    if files.keys.revokes(&fingerprint) {
-        return Ok(bad(format!("the key {fingerprint} was revoked")));
-    }
-    write(programs, &SIGNATURE, armored)?;
-    let run = |action: &str, more: &[&str], input: &str| {
-        let mut command = programs.command("ssh-keygen")?;
-        command.args(["-Y", action, "-s"]);
-        command.arg(programs.0.scratch.path_of(&SIGNATURE));
-        command.args(more);
-        if action == "verify" {
-            command.args(["-n", Namespace::Skill.as_str()]);
-            if let Some(revoked) = files.revoked(programs) {
-                command.arg("-r").arg(revoked);
-            }
-        }
-        programs.run(command, input)
-    };
-    let signers = KeyFiles::signers(programs);
-    let signers = signers.to_string_lossy();
-    let found = run("find-principals", &["-f", &signers], "")?;
-    let mut principals = crate::sys::files::read_all_capped(found.output, limits::SIGNERS)
-        .map_err(|error| programs.0.local(&error))?;
-    if !found.status.success() {
-        principals.clear();
-    }
-    for principal in String::from_utf8_lossy(&principals).lines() {
-        let verified = run("verify", &["-f", &signers, "-I", principal], manifest)?;
-        if verified.status.success() {
-            let printed = output(programs, verified.output)?;
-            let accepted = (true, printed.as_str());
-            return Ok(of_ssh(
-                files.keys,
-                &ssh,
-                accepted,
-                Namespace::Skill,
-                Covers::Manifest,
-            ));
-        }
-    }
-    let seen = run(
-        "check-novalidate",
-        &["-n", Namespace::Skill.as_str()],
-        manifest,
-    )?;
-    let printed = if seen.status.success() {
-        output(programs, seen.output)?
-    } else {
-        String::new()
-    };
-    let unlisted = (false, printed.as_str());
-    Ok(of_ssh(
-        files.keys,
-        &ssh,
-        unlisted,
-        Namespace::Skill,
-        Covers::Manifest,
-    ))
-}
-
-fn output(programs: &Programs, output: std::fs::File) -> Result<String> {
-    let bytes = crate::sys::files::read_all_capped(output, limits::SIGNERS);
-    let bytes = bytes.map_err(|error| programs.0.local(&error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn by_minisign(
@@ -204,8 +125,8 @@ fn by_minisign(
         }
         command => command?,
     };
-    write(programs, &SIGNED, manifest)?;
-    write(programs, &SIGNATURE, signature)?;
+    programs.write(&SIGNED, manifest.as_bytes())?;
+    programs.write(&SIGNATURE, signature.as_bytes())?;
     let scratch = programs.0.scratch;
     command.args(["-V", "-q", "-P", &listed.public, "-m"]);
     command.arg(scratch.path_of(&SIGNED));

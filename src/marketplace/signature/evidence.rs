@@ -2,6 +2,9 @@
 //! the trees that lead to the skill's files, or a signed manifest. It is only data: nothing in it is
 //! believed before `check.rs` has checked it.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::marketplace::lock::text;
 use crate::skill::visible;
+use crate::sys::limits;
 
 /// The proof of a signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,9 +34,8 @@ pub struct GitEvidence {
     /// The id of the annotated tag that leads to it, if that is what was signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
-    /// The skill's directory in it.
-    pub path: String,
-    /// The commit, the tag, the trees, and the targets of links.
+    /// The commit, the tag, the trees, and the targets of links, for all skills that were installed
+    /// together.
     pub objects: Vec<GitObject>,
 }
 
@@ -45,7 +48,7 @@ pub struct GitObject {
     pub kind: GitKind,
     /// Its content.
     #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
-    pub bytes: Vec<u8>,
+    pub bytes: Rc<[u8]>,
 }
 
 /// The types of git's objects.
@@ -117,6 +120,46 @@ impl EvidenceId {
 text!(EvidenceId);
 
 impl Evidence {
+    /// Puts together what proves the signatures of skills that have the same commit, so that what
+    /// they share is kept once. No more comes together than can be kept.
+    pub fn share<'e>(each: impl Iterator<Item = &'e mut Rc<Self>>) {
+        let mut groups: Vec<Group> = Vec::new();
+        for one in each {
+            let Self::Git(git) = &**one else {
+                continue;
+            };
+            let is_of = |group: &&mut Group| {
+                (&group.commit, &group.tag) == (&git.commit, &git.tag) && group.has_room(git)
+            };
+            let at = match groups.iter_mut().rfind(is_of) {
+                Some(group) => group,
+                None => {
+                    groups.push(Group {
+                        commit: git.commit.clone(),
+                        tag: git.tag.clone(),
+                        ..Group::default()
+                    });
+                    let Some(group) = groups.last_mut() else {
+                        continue;
+                    };
+                    group
+                }
+            };
+            at.add(&git.objects);
+            at.members.push(one);
+        }
+        for group in groups {
+            let shared = Rc::new(Self::Git(GitEvidence {
+                commit: group.commit,
+                tag: group.tag,
+                objects: group.objects.into_iter().collect(),
+            }));
+            for one in group.members {
+                *one = Rc::clone(&shared);
+            }
+        }
+    }
+
     /// As it is kept.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Its keys are texts, so it can be written.
@@ -133,11 +176,43 @@ impl Evidence {
     }
 }
 
+/// Evidence that is put together.
+#[derive(Default)]
+struct Group<'e> {
+    commit: String,
+    tag: Option<String>,
+    objects: BTreeSet<GitObject>,
+    /// What the objects take where they are kept.
+    bytes: u64,
+    members: Vec<&'e mut Rc<Evidence>>,
+}
+
+impl Group<'_> {
+    fn has_room(&self, more: &GitEvidence) -> bool {
+        let new = more.objects.iter().filter(|one| !self.objects.contains(*one));
+        self.bytes + new.map(size).sum::<u64>() <= limits::EVIDENCE / 2
+    }
+
+    fn add(&mut self, objects: &[GitObject]) {
+        for object in objects {
+            if self.objects.insert(object.clone()) {
+                self.bytes += size(object);
+            }
+        }
+    }
+}
+
+/// What an object takes where it is kept: base64, and what is around it.
+fn size(object: &GitObject) -> u64 {
+    object.bytes.len() as u64 * 4 / 3 + 64
+}
+
 fn to_base64<S: Serializer>(bytes: &[u8], to: S) -> std::result::Result<S::Ok, S::Error> {
     to.serialize_str(&STANDARD.encode(bytes))
 }
 
-fn from_base64<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Vec<u8>, D::Error> {
+fn from_base64<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Rc<[u8]>, D::Error> {
     let text = String::deserialize(from)?;
-    STANDARD.decode(text).map_err(serde::de::Error::custom)
+    let bytes = STANDARD.decode(text).map_err(serde::de::Error::custom)?;
+    Ok(bytes.into())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::signing::{KRL, KeyKind, Signers, revocations, ssh_fingerprint};
+use crate::signing::{KRL, KeyKind, Listed, Signers, revocations};
 use crate::sys::{files, limits};
 
 /// Keys that count, and keys that do no longer.
@@ -56,10 +56,21 @@ impl Keys {
     }
 
     /// Whether some line lists this ssh key.
-    pub fn lists_ssh(&self, public: &[u8]) -> bool {
-        let fingerprint = ssh_fingerprint(public);
+    pub fn lists_ssh(&self, fingerprint: &str) -> bool {
         let mut listed = self.signers.of_kind(KeyKind::Ssh);
-        listed.any(|listed| listed.fingerprint.as_deref() == Some(&fingerprint))
+        listed.any(|listed| listed.fingerprint.as_deref() == Some(fingerprint))
+    }
+
+    /// The lines of ssh keys for `ssh-keygen`, without revoked keys: one may be an authority, which
+    /// no signature names.
+    pub fn for_ssh(&self) -> String {
+        let listed = self.signers.of_kind(KeyKind::Ssh);
+        let counts = |key: &&Listed| {
+            let own = key.fingerprint.as_deref();
+            own.is_none_or(|own| !self.revokes(own))
+        };
+        let lines = listed.filter(counts).flat_map(|key| [&key.text, "\n"]);
+        lines.collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Git's objects as evidence carries them: their ids as git computes them, and the files of a commit
 //! as far as its trees are there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -14,14 +14,17 @@ use crate::sys::{Dir, EntryName, limits};
 /// Objects by their ids.
 pub type Objects<'o> = HashMap<String, &'o GitObject>;
 
+/// What a path takes in a listing besides itself, in bytes: mode, type and id.
+const ENTRY: usize = 53;
+
 /// The directory in which they are passed to git.
 const PASSED: EntryName = EntryName::from_static("objects");
 
-/// Writes objects into `repo` and returns them by the ids that git gives them.
+/// Objects by the ids that git gives them in a repository such as `repo`.
 ///
 /// # Errors
 /// When git fails or the disk is full.
-pub fn restore<'o>(
+pub fn identified<'o>(
     programs: &Programs,
     repo: &Path,
     objects: impl Iterator<Item = &'o GitObject>,
@@ -75,9 +78,6 @@ pub fn hashed(programs: &Programs, repo: &Path, kind: GitKind, paths: &str) -> R
         "-t",
         kind.as_str(),
     ]);
-    if kind != GitKind::Blob {
-        command.arg("-w");
-    }
     command.arg("--stdin-paths");
     let ran = programs.run(command, paths)?;
     let text = crate::sys::files::read_all_capped(ran.output, limits::GIT_LISTING)
@@ -95,20 +95,47 @@ pub fn hashed(programs: &Programs, repo: &Path, kind: GitKind, paths: &str) -> R
         .collect())
 }
 
-/// The files of the commit with this id, as far as the objects lead to them.
+/// The files of a commit, as far as objects lead to them.
+#[derive(Debug, Default)]
+pub struct Committed {
+    pub tree: Tree,
+    /// The directories and links in it of which the content is not known.
+    unknown: BTreeSet<String>,
+    /// How much longer it may get, in bytes of paths: few objects can make many paths.
+    room: usize,
+}
+
+impl Committed {
+    /// The directories and links that are not known, among these and those around them.
+    pub fn unknown_of<'p>(&'p self, paths: impl Iterator<Item = &'p str>) -> BTreeSet<&'p str> {
+        let with_above = |path: &'p str| {
+            let ends = path.match_indices('/').map(|(end, _)| end);
+            ends.chain([path.len()]).map(move |end| &path[..end])
+        };
+        let each = paths.flat_map(with_above);
+        each.filter(|path| self.unknown.contains(*path)).collect()
+    }
+}
+
+/// The files of the commit with this id.
 ///
 /// # Errors
 /// When there is no such commit, or an object is not what its type says.
-pub fn tree_of(objects: &Objects, commit: &str) -> Result<Tree> {
+pub fn tree_of(objects: &Objects, commit: &str) -> Result<Committed> {
     let commit = objects
         .get(commit)
         .filter(|object| object.kind == GitKind::Commit);
+    // Every commit begins with its tree, and nothing else that is signed does.
+    let commit = commit.filter(|commit| commit.bytes.starts_with(b"tree "));
     let commit = commit.ok_or_else(|| broken("the commit"))?;
     let root = header(&commit.bytes, "tree").ok_or_else(|| broken("the commit"))?;
-    let mut tree = Tree::default();
-    root.clone_into(&mut tree.root);
-    add(objects, root, "", &mut tree, 0)?;
-    Ok(tree)
+    let mut committed = Committed {
+        room: usize::try_from(limits::GIT_LISTING).unwrap_or(usize::MAX),
+        ..Committed::default()
+    };
+    root.clone_into(&mut committed.tree.root);
+    committed.add(objects, root, "")?;
+    Ok(committed)
 }
 
 /// The value of a header of a commit or tag: the first of this name before the empty line.
@@ -121,50 +148,52 @@ pub fn header<'b>(bytes: &'b [u8], name: &str) -> Option<&'b str> {
     })
 }
 
-fn add(objects: &Objects, id: &str, at: &str, tree: &mut Tree, depth: usize) -> Result<()> {
-    // A tree that is not there is not needed.
-    let Some(object) = objects
-        .get(id)
-        .filter(|object| object.kind == GitKind::Tree)
-    else {
-        return Ok(());
-    };
-    if depth > limits::TREE_DEPTH {
-        return Err(broken("a directory"));
-    }
-    let id_length = id.len() / 2;
-    let mut rest = object.bytes.as_slice();
-    while !rest.is_empty() {
-        let entry = entry(&mut rest, id_length).ok_or_else(|| broken("a directory"))?;
-        let (mode, name, id) = entry;
-        let Ok(name) = std::str::from_utf8(name) else {
-            tree.unusable += 1;
-            continue;
+impl Committed {
+    fn add(&mut self, objects: &Objects, id: &str, at: &str) -> Result<()> {
+        let object = objects.get(id);
+        let Some(object) = object.filter(|object| object.kind == GitKind::Tree) else {
+            self.unknown.insert(at.to_owned());
+            return Ok(());
         };
-        let path = crate::marketplace::fetch::tree::join(at, name);
-        let node = match mode {
-            b"40000" => {
-                if tree.insert(path.clone(), Node::Dir { id: id.clone() }) {
-                    add(objects, &id, &path, tree, depth + 1)?;
-                }
+        let id_length = id.len() / 2;
+        let mut rest = &*object.bytes;
+        while !rest.is_empty() {
+            let entry = entry(&mut rest, id_length).ok_or_else(|| broken("a directory"))?;
+            let (mode, name, id) = entry;
+            let Ok(name) = std::str::from_utf8(name) else {
+                self.tree.unusable += 1;
                 continue;
-            }
-            b"120000" => {
-                let target = objects.get(&id).map(|target| target.bytes.clone());
-                let target = target.and_then(|target| String::from_utf8(target).ok());
-                Node::Link {
-                    to: target.unwrap_or_default(),
+            };
+            let path = crate::marketplace::fetch::tree::join(at, name);
+            let room = self.room.checked_sub(path.len() + ENTRY);
+            self.room = room.ok_or_else(|| broken("a directory"))?;
+            let node = match mode {
+                b"40000" => {
+                    // One that is too deep is not added, nor what is in it.
+                    if self.tree.insert(path.clone(), Node::Dir { id: id.clone() }) {
+                        self.add(objects, &id, &path)?;
+                    }
+                    continue;
                 }
-            }
-            b"160000" => Node::Submodule,
-            mode => Node::File {
-                id,
-                executable: mode == b"100755",
-            },
-        };
-        tree.insert(path, node);
+                b"120000" => {
+                    let target = objects.get(&id).filter(|target| target.kind == GitKind::Blob);
+                    let target = target.and_then(|target| std::str::from_utf8(&target.bytes).ok());
+                    if target.is_none() {
+                        self.unknown.insert(path.clone());
+                    }
+                    let to = target.unwrap_or_default().to_owned();
+                    Node::Link { to }
+                }
+                b"160000" => Node::Submodule,
+                mode => Node::File {
+                    id,
+                    executable: mode == b"100755",
+                },
+            };
+            self.tree.insert(path, node);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The next entry of a tree: its mode, its name, its id.
@@ -196,7 +225,7 @@ mod tests {
         let entries = [&b"100755 run.sh\0"[..], &id, b"40000 d\0", &id].concat();
         let commit = |text: &str| GitObject {
             kind: GitKind::Commit,
-            bytes: text.as_bytes().to_vec(),
+            bytes: text.as_bytes().into(),
         };
         let root = "a".repeat(40);
         let good = commit(&format!(
@@ -206,12 +235,15 @@ mod tests {
         let read = |commit: &GitObject, bytes: &[u8], id: &str| {
             let tree = GitObject {
                 kind: GitKind::Tree,
-                bytes: bytes.to_vec(),
+                bytes: bytes.into(),
             };
             let objects = HashMap::from([("c".to_owned(), commit), (root.clone(), &tree)]);
-            let tree = tree_of(&objects, id).ok()?;
+            let committed = tree_of(&objects, id).ok()?;
+            assert!(committed.unknown.contains("d"), "{committed:?}");
             Some(
-                tree.iter()
+                committed
+                    .tree
+                    .iter()
                     .map(|(path, _)| path.to_owned())
                     .collect::<Vec<_>>(),
             )

@@ -1,20 +1,24 @@
 //! OpenPGP keys: imported into a home of GnuPG that exists for one check, so that only the listed
 //! ones count, and told by their full fingerprints.
 
+use std::process::Command;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::keys::Keys;
 use crate::marketplace::signature::programs::{KEYRING, Programs};
 use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
-use crate::sys::{Durable, EntryName};
+use crate::sys::EntryName;
 
 /// The beginning of GnuPG's status lines.
 const STATUS: &str = "[GNUPG:] ";
 /// The file in which a key is passed to gpg.
 const PASSED: EntryName = EntryName::from_static("key");
+const SIGNATURE: EntryName = EntryName::from_static("signature");
 
 /// The imported keys: the principal of each full fingerprint.
 #[derive(Debug, Default)]
@@ -36,13 +40,11 @@ pub fn import(programs: &Programs, keys: &Keys) -> Result<Keyring> {
         .and_then(|()| scratch.make_private_dir(&KEYRING));
     made.map_err(|error| scratch.error("make directory", &KEYRING, &error))?;
     for listed in keys.signers.of_kind(KeyKind::Openpgp) {
-        let Some(mut command) = or_missing(programs.command("gpg"))? else {
+        let Some(mut command) = gpg(programs)? else {
             break;
         };
-        command.args(["--batch", "--no-autostart", "--no-options", "--quiet"]);
         let key = STANDARD.decode(&listed.public).unwrap_or_default();
-        let written = scratch.replace(&PASSED, &key, 0o600, Durable::No);
-        written.map_err(|error| scratch.error("write", &PASSED, &error))?;
+        programs.write(&PASSED, &key)?;
         command.args(["--status-fd", "2", "--import"]);
         command.arg(scratch.path_of(&PASSED));
         let ran = programs.run(command, "")?;
@@ -54,19 +56,44 @@ pub fn import(programs: &Programs, keys: &Keys) -> Result<Keyring> {
     Ok(keyring)
 }
 
-/// The result; `None` if the program is missing.
-fn or_missing<T>(
-    found: std::result::Result<T, crate::marketplace::fetch::Failure>,
-) -> Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(failure) if failure.class == Class::Missing => Ok(None),
-        Err(failure) => Err(failure.into()),
-    }
+/// A command that asks nobody else; `None` if gpg is missing.
+fn gpg(programs: &Programs) -> Result<Option<Command>> {
+    let mut command = match programs.command("gpg") {
+        Err(failure) if failure.class == Class::Missing => return Ok(None),
+        command => command?,
+    };
+    command.args(["--batch", "--no-autostart", "--no-options", "--quiet"]);
+    command.args(["--disable-dirmngr", "--no-auto-key-retrieve"]);
+    Ok(Some(command))
 }
 
 fn status(printed: &str) -> impl Iterator<Item = &str> {
     printed.lines().filter_map(|line| line.strip_prefix(STATUS))
+}
+
+/// Checks the armored signature of `signed`.
+///
+/// # Errors
+/// When gpg does not answer, or the disk is full.
+pub fn check(
+    programs: &Programs,
+    files: &KeyFiles,
+    armored: &str,
+    signed: &[u8],
+    covers: Covers,
+) -> Result<Signature> {
+    let Some(mut command) = gpg(programs)? else {
+        let why = "gpg, which checks it, is not installed".to_owned();
+        return Ok(Signature::Unchecked { why });
+    };
+    programs.write(&SIGNATURE, armored.as_bytes())?;
+    command.args(["--status-fd", "2", "--verify"]);
+    command.arg(programs.0.scratch.path_of(&SIGNATURE)).arg("-");
+    let ran = programs.run(command, signed)?;
+    let accepted = ran.status.success();
+    Ok(files
+        .keyring
+        .result(files.keys, accepted, &ran.errors, covers))
 }
 
 impl Keyring {
@@ -94,34 +121,39 @@ impl Keyring {
         if find("EXPKEYSIG").is_some() || find("EXPSIG").is_some() {
             return bad("the key or the signature has expired");
         }
-        // The primary key's is the last of its fields.
-        let valid = find("VALIDSIG").and_then(|line| line.split(' ').next_back());
-        let valid = valid.filter(|_| accepted && find("GOODSIG").is_some());
-        let Some(fingerprint) = valid else {
+        let unlisted = |key: &str| Signature::Unchecked {
+            why: format!("the OpenPGP key {key} is not listed here"),
+        };
+        // First the fingerprint of the key that signed, at the end that of its primary key.
+        let valid = find("VALIDSIG").filter(|_| accepted && find("GOODSIG").is_some());
+        let Some(valid) = valid else {
             let key = find("ERRSIG").and_then(|line| {
                 let id = line.split(' ').next()?;
                 let full = line.split(' ').nth(6).filter(|last| last.len() >= 40);
                 Some(full.unwrap_or(id))
             });
             let is_plain = |key: &&str| key.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let why = match key.filter(is_plain) {
-                Some(key) => format!("the OpenPGP key {key} is not listed here"),
-                None => "gpg could not check it".to_owned(),
+            return match key.filter(is_plain) {
+                Some(key) => unlisted(key),
+                None => Signature::Unchecked {
+                    why: "gpg could not check it".to_owned(),
+                },
             };
-            return Signature::Unchecked { why };
         };
-        if keys.revokes(fingerprint) {
-            return bad(&format!("the key {fingerprint} was revoked"));
+        let own = valid.split(' ').next().unwrap_or_default();
+        let primary = valid.split(' ').next_back().unwrap_or_default();
+        if let Some(key) = [own, primary].into_iter().find(|key| keys.revokes(key)) {
+            return bad(&format!("the key {key} was revoked"));
         }
         let mut known = self.fingerprints();
-        let principal = known.find(|(known, _)| *known == fingerprint);
-        match (principal, Key::new(KeyKind::Openpgp, fingerprint)) {
+        let principal = known.find(|(known, _)| *known == primary);
+        match (principal, Key::new(KeyKind::Openpgp, primary)) {
             (Some((_, principal)), Ok(key)) => Signature::Good(Signer {
                 principal: Some(principal.to_owned()),
                 key,
                 signed: covers,
             }),
-            _ => bad("gpg named a key that is not listed"),
+            _ => unlisted(primary),
         }
     }
 }

@@ -26,11 +26,22 @@ pub fn keep(base: &Base, evidence: &Evidence) -> Result<EvidenceId> {
     };
     let dir = within.make_dir(&KEPT);
     let dir = dir.map_err(|error| within.error("make directory", &KEPT, &error))?;
-    if !dir.has(&name) {
-        let written = dir.replace(&name, &bytes, 0o644, Durable::Yes);
-        written.map_err(|error| dir.error("write", &name, &error))?;
+    // What is damaged is written again.
+    let there = dir.read(&name, limits::EVIDENCE);
+    if there.is_ok_and(|there| there == bytes) {
+        return Ok(id);
     }
+    let written = dir.replace(&name, &bytes, 0o644, Durable::Yes);
+    written.map_err(|error| dir.error("write", &name, &error))?;
     Ok(id)
+}
+
+/// Whether the evidence that a lockfile names is there.
+pub fn has(base: &Base, id: &EvidenceId) -> bool {
+    let within = base.open().ok().flatten();
+    let dir = within.and_then(|within| within.open_dir(&KEPT).ok());
+    dir.zip(EntryName::parse(&**id))
+        .is_some_and(|(dir, name)| dir.has(&name))
 }
 
 /// The evidence that a lockfile names; `None` if it is gone or is another.
