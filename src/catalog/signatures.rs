@@ -171,7 +171,10 @@ impl<'a> Signatures<'a> {
     fn key(&self, skill: &Skill, content: &str, present: &Present, demands: &[Demand]) -> String {
         let name = skill.authors_name();
         let proof = present.proof.as_deref();
-        let mut all = format!("{name:?} {content} {proof:?} {:?} {demands:?}", present.tag);
+        let mut all = format!(
+            "{name:?} {content} {proof:?} {:?} {:?} {demands:?}",
+            present.path, present.tag
+        );
         let files = demands
             .iter()
             .flat_map(|one| [&one.signers, &one.revoked])
@@ -262,8 +265,13 @@ impl<'a> Signatures<'a> {
             let same = approval_digest(&question.skill);
             if same.is_ok_and(|now| now == question.content) {
                 let unmet = checked.unmet.clone();
-                // What is kept was damaged, and may be put right.
-                if checked.signature != Signature::Unsigned {
+                // Damaged evidence may be put right, and a program installed.
+                let lasts = match &checked.signature {
+                    Signature::Unsigned => false,
+                    Signature::Unchecked { needs, .. } => needs.is_none(),
+                    Signature::Good(_) | Signature::Bad { .. } => true,
+                };
+                if lasts {
                     self.verdicts().learn(&question.key, Verdict { unmet });
                 }
                 answers.push(checked.unmet);

@@ -118,6 +118,7 @@ mod shell_profiles;
 mod shell_tables;
 mod shell_world;
 mod shown;
+mod signatures;
 mod signed_packages;
 mod signed_required;
 mod simulate;

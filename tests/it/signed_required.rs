@@ -149,7 +149,7 @@ fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
     for damaged in [&kept[..kept.len() - 1], b"", b"x"] {
         fs::write(file, damaged).unwrap();
         assert!(!is_offered(&bare, "pdf"));
-        assert!(why(&bare, "pdf").contains("`agent-skills verify` checks it"));
+        assert!(why(&bare, "pdf").contains("ssh-keygen, which checks it, is not installed"));
     }
     // What others could have written is not believed.
     fs::write(file, &kept).unwrap();
@@ -186,7 +186,7 @@ fn a_program_that_is_missing_withholds_only_what_needs_it() {
     let host = host.var("PATH", "/nowhere");
     assert!(is_offered(&host, "pdf") && is_offered(&host, "other"));
     assert!(!is_offered(&host, "csv"));
-    assert!(why(&host, "csv").contains("ssh-keygen was not found"));
+    assert!(why(&host, "csv").contains("ssh-keygen, which checks it, is not installed"));
     // Where it is from decides, so a lockfile that cannot be read closes.
     fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
     assert!(!is_offered(&host, "other"));
@@ -258,13 +258,8 @@ fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
     host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
     assert!(is_offered(&host, "pdf") && is_offered(&host, "csv"));
     let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let read: Value = serde_json::from_slice(&lock).unwrap();
-    let of = |name: &str| {
-        let mut skills = read["skills"].as_array().unwrap().iter();
-        skills.find(|one| one["name"] == name).unwrap()["evidence"].clone()
-    };
     // The evidence of another skill proves nothing, whatever the lockfile says.
-    entry(&host, "pdf", |pdf| pdf["evidence"] = of("csv"));
+    entry(&host, "pdf", |pdf| pdf["path"] = json!("skills/csv"));
     assert!(!is_offered(&host, "pdf") && is_offered(&host, "csv"));
     assert!(
         why(&host, "pdf").contains("wrongly signed"),

@@ -285,7 +285,15 @@ impl<'a> Fetcher<'a> {
             let url = WebUrl::parse(&beside(archive.as_str(), end))?;
             match self.download(&url, limits::MANIFEST) {
                 Ok((bytes, _)) => Ok(Some(bytes)),
-                Err(failure) if failure.class == Class::NoRepository => Ok(None),
+                // Some sites forbid what is not there.
+                Err(failure)
+                    if matches!(
+                        failure.class,
+                        Class::NoRepository | Class::NeedsAuthentication
+                    ) =>
+                {
+                    Ok(None)
+                }
                 Err(failure) => Err(failure.into()),
             }
         });

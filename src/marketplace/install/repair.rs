@@ -46,6 +46,9 @@ impl Market<'_> {
                 _ => damaged.push(staged),
             }
         }
+        self.check_again(&staging, &lockfile, &mut gone)?;
+        self.check_again(&staging, &lockfile, &mut damaged)?;
+        self.keep_evidence(damaged.iter().chain(&gone))?;
         let mut changes = self.changes(&staging)?;
         let mut stashed = Vec::new();
         for Staged { place, .. } in &damaged {

@@ -12,6 +12,7 @@ use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, Sta
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
+use crate::signing::{Covers, Signer};
 
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
@@ -90,6 +91,7 @@ impl Market<'_> {
                 State::Intact | State::Linked => results.push(self.already(&entry.name, &lockfile)),
             }
         }
+        self.check_again(&staging, &lockfile, &mut staged)?;
         if let Some(first) = staged.first() {
             let is_agreed = confirm(&Plan::new("the lockfile", None, &staged))?;
             if !is_agreed && self.dry_run {
@@ -172,7 +174,13 @@ impl Market<'_> {
         fetcher: &mut Fetcher,
         note: &mut Note,
     ) -> Result<Staged> {
-        let reading = entry.pinned()?;
+        // Of a signed tag its commit does not lead to what was signed.
+        let is_tag = |signer: &Signer| signer.signed == Covers::Tag;
+        let reading = if entry.signer.as_ref().is_some_and(is_tag) {
+            entry.reading()?
+        } else {
+            entry.pinned()?
+        };
         let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
         let found = choose(&opened.snapshot.found, &want, Choosing::default());

@@ -6,14 +6,13 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
+use crate::marketplace::Market;
 use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
-use crate::marketplace::lock::LockEntry;
-use crate::marketplace::signature::keep;
+use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::signature::{
-    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject,
+    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject, keep, kept,
 };
-use crate::marketplace::{Change, Market};
 use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
 use crate::sys::{Base, Moment};
 
@@ -75,6 +74,40 @@ impl Market<'_> {
         Ok(())
     }
 
+    /// Checks the signatures of skills that are staged again as the lockfile has them, and that they
+    /// are those of the signers that it names.
+    ///
+    /// # Errors
+    /// When one does not hold, is not allowed, or is another's.
+    pub(super) fn check_again(
+        &self,
+        staging: &Staging,
+        lockfile: &Lockfile,
+        staged: &mut [Staged],
+    ) -> Result<()> {
+        for one in &mut *staged {
+            let entry = lockfile.get(&one.place.name);
+            let entry = entry.filter(|entry| entry.sha256 == one.entry.sha256);
+            let id = entry.and_then(|entry| entry.evidence.as_ref());
+            if let (None, Some(id)) = (&one.evidence, id) {
+                one.evidence = kept(self.plugin_dir, id).map(Rc::new);
+            }
+        }
+        self.check_signatures(staging, staged)?;
+        for one in staged {
+            let signature = one.planned.signature.as_ref();
+            permit(&one.planned.name, signature)?;
+            let entry = lockfile.get(&one.place.name);
+            if let Some((_, error)) = entry.and_then(|entry| signer_change(entry, signature)) {
+                return Err(error.hint(
+                    "somebody has changed the lockfile or the source: look at it, then remove the \
+                     skill and install it again",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps what proves the signatures of skills that are about to be moved into place.
     ///
     /// # Errors
@@ -129,8 +162,12 @@ pub fn permit(name: &str, checked: Option<&Checked>) -> Result<()> {
     Ok(())
 }
 
-/// Why an update has to wait for its user: the skill is signed by another, or no longer.
-pub fn signer_change(entry: &LockEntry, checked: Option<&Checked>) -> Option<Change> {
+/// Why an update has to wait for its user, with a code: the skill is signed by another, or no
+/// longer.
+pub fn signer_change(
+    entry: &LockEntry,
+    checked: Option<&Checked>,
+) -> Option<(&'static str, Error)> {
     let old = entry.signer.as_ref()?;
     let signature = &checked?.signature;
     let (code, now) = match signature.signer() {
@@ -141,6 +178,5 @@ pub fn signer_change(entry: &LockEntry, checked: Option<&Checked>) -> Option<Cha
         None => ("signature-missing", format!("it is {signature} now")),
     };
     let text = format!("`{}` was signed by {old}, and {now}", entry.name);
-    let hint = "ask its author; `agent-skills update --accept-signer` takes it";
-    Some(Change::stopped(code, &Error::new(text).hint(hint)))
+    Some((code, Error::new(text)))
 }

@@ -9,8 +9,8 @@ use crate::marketplace::install::Prepared;
 use crate::marketplace::lock::{InstalledName, LockEntry, Previous, previous};
 use crate::sys::{Base, Dir, EntryName};
 
-/// The directory of what would be lost otherwise.
-pub const STASH: EntryName = EntryName::from_static("stash");
+/// Its directory.
+pub const STASH: EntryName = previous::STASH;
 
 /// The last removed skill `name` in the stash, and the place from which it is moved back.
 ///

@@ -216,8 +216,13 @@ impl Update<'_> {
         // it without asking, even if the files are equal: later commits would look like normal
         // updates.
         let stays = self.market.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
-        let is_newly_signed = entry.signer.is_none() && is_signed(&snapshot, &origin)?;
-        if switch.is_none() && !is_newly_signed && is_same_tree(entry, &snapshot, &found) {
+        let is_same = switch.is_none() && is_same_tree(entry, &snapshot, &found);
+        let is_signed = is_same && is_signed(&snapshot, &origin)?;
+        if is_same && !is_signed && entry.signer.is_some() {
+            // The lockfile names the commit that was signed.
+            return settled(Change::UpToDate);
+        }
+        if is_same && !is_signed {
             let entry = LockEntry {
                 commit: origin.commit,
                 rev: origin.rev,
@@ -251,14 +256,16 @@ impl Update<'_> {
             .check_signatures(self.staging, std::slice::from_mut(&mut staged))?;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
-            if entry.signer.is_some() {
-                // What proves that still does, since the files are the same.
-                staged.entry.signer.clone_from(&entry.signer);
-                staged.entry.evidence.clone_from(&entry.evidence);
-            } else if !behind.stays {
+            let signature = staged.planned.signature.as_ref();
+            // The lockfile names the commit that its signer has signed.
+            let is_theirs = signer_change(entry, signature).is_none();
+            let stays = behind.stays || !is_theirs || permit(&entry.name, signature).is_err();
+            if !stays {
                 self.market.keep_evidence(std::iter::once(&staged))?;
+                let signer = std::iter::once(&staged.entry);
+                self.market.remember_signers(signer)?;
             }
-            return Ok(equal(behind.stays, staged.entry));
+            return Ok(equal(stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
         check_same_name(&entry.name, &installed, &staged.place.path())?;
@@ -279,9 +286,10 @@ impl Update<'_> {
         let signature = staged.planned.signature.as_ref();
         permit(&entry.name, signature)?;
         if !self.options.accept_signer
-            && let Some(stopped) = signer_change(entry, signature)
+            && let Some((code, error)) = signer_change(entry, signature)
         {
-            return settled(stopped);
+            let hint = "ask its author; `agent-skills update --accept-signer` takes it";
+            return settled(Change::stopped(code, &error.hint(hint)));
         }
         if self.market.dry_run {
             return settled(Change::Available(Box::new(difference)));

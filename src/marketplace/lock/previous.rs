@@ -7,9 +7,11 @@ use std::io;
 
 use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
-use crate::sys::{Base, Dir, Durable, EntryName, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, files, limits};
 
 const PREVIOUS: EntryName = EntryName::from_static("previous");
+/// The directory of what would be lost otherwise.
+pub const STASH: EntryName = EntryName::from_static("stash");
 const ENTRY: EntryName = EntryName::from_static("entry.json");
 const SKILL: EntryName = EntryName::from_static("skill");
 /// In a staging directory, the entry that will be kept, and the state kept until now.
@@ -115,14 +117,21 @@ pub fn keep(
 /// # Errors
 /// When one cannot be read, so that it is not known what they need.
 pub fn entries(dir: &Dir) -> io::Result<Vec<LockEntry>> {
-    let Some(homes) = dir.find_dir(&PREVIOUS)? else {
-        return Ok(Vec::new());
-    };
     let mut entries = Vec::new();
-    for (name, _) in homes.entries()? {
-        let bytes = homes.open_dir(&name)?.read(&ENTRY, limits::LOCKFILE)?;
-        let entry: Option<LockEntry> = serde_json::from_slice(&bytes)?;
-        entries.extend(entry);
+    for place in [PREVIOUS, STASH] {
+        let Some(homes) = dir.find_dir(&place)? else {
+            continue;
+        };
+        for (name, _) in homes.entries()? {
+            let Some(home) = homes.find_dir(&name)? else {
+                continue;
+            };
+            // What was put aside with changes has no entry.
+            if let Some(bytes) = files::if_there(home.read(&ENTRY, limits::LOCKFILE))? {
+                let entry: Option<LockEntry> = serde_json::from_slice(&bytes)?;
+                entries.extend(entry);
+            }
+        }
     }
     Ok(entries)
 }

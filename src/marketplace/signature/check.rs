@@ -147,9 +147,9 @@ impl<'c> Checker<'c> {
         let mut planned = Vec::new();
         let mut paths = String::new();
         for (index, subject, of) in subjects {
-            let committed = commits.entry(&of.commit).or_insert_with(|| {
-                tree_of(objects, &of.commit).map_err(|error| error.to_string())
-            });
+            let committed = commits
+                .entry(&of.commit)
+                .or_insert_with(|| tree_of(objects, &of.commit).map_err(|error| error.to_string()));
             let plan = match committed {
                 Ok(committed) => difference(committed, subject),
                 Err(why) => Err(why.clone()),
@@ -205,7 +205,10 @@ fn not_signed(path: &str) -> String {
 
 /// The files that are there, each with the id that it has in the commit, if they are those that an
 /// install of the commit makes; else how they differ.
-fn difference(committed: &Committed, subject: &Subject) -> Result<BTreeMap<String, String>, String> {
+fn difference(
+    committed: &Committed,
+    subject: &Subject,
+) -> Result<BTreeMap<String, String>, String> {
     let (tree, path) = (&committed.tree, subject.path);
     let plan = CopyPlan::new(tree, path, &[]).map_err(|error| error.to_string())?;
     // Of a skill at the root, skills in it are not a part.

@@ -162,7 +162,7 @@ fn one(
         }
         _ => {
             let why = "in a form that is not checked here: ssh and OpenPGP are".to_owned();
-            Ok(Signature::Unchecked { why })
+            Ok(Signature::unchecked(why))
         }
     }
 }

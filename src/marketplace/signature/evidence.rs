@@ -128,25 +128,19 @@ impl Evidence {
             let Self::Git(git) = &**one else {
                 continue;
             };
-            let is_of = |group: &&mut Group| {
+            let is_of = |group: &Group| {
                 (&group.commit, &group.tag) == (&git.commit, &git.tag) && group.has_room(git)
             };
-            let at = match groups.iter_mut().rfind(is_of) {
-                Some(group) => group,
-                None => {
-                    groups.push(Group {
-                        commit: git.commit.clone(),
-                        tag: git.tag.clone(),
-                        ..Group::default()
-                    });
-                    let Some(group) = groups.last_mut() else {
-                        continue;
-                    };
-                    group
-                }
-            };
-            at.add(&git.objects);
-            at.members.push(one);
+            let at = groups.iter().rposition(is_of).unwrap_or(groups.len());
+            if at == groups.len() {
+                groups.push(Group {
+                    commit: git.commit.clone(),
+                    tag: git.tag.clone(),
+                    ..Group::default()
+                });
+            }
+            groups[at].add(&git.objects);
+            groups[at].members.push(one);
         }
         for group in groups {
             let shared = Rc::new(Self::Git(GitEvidence {
@@ -189,7 +183,10 @@ struct Group<'e> {
 
 impl Group<'_> {
     fn has_room(&self, more: &GitEvidence) -> bool {
-        let new = more.objects.iter().filter(|one| !self.objects.contains(*one));
+        let new = more
+            .objects
+            .iter()
+            .filter(|one| !self.objects.contains(*one));
         self.bytes + new.map(size).sum::<u64>() <= limits::EVIDENCE / 2
     }
 

@@ -176,7 +176,9 @@ impl Committed {
                     continue;
                 }
                 b"120000" => {
-                    let target = objects.get(&id).filter(|target| target.kind == GitKind::Blob);
+                    let target = objects
+                        .get(&id)
+                        .filter(|target| target.kind == GitKind::Blob);
                     let target = target.and_then(|target| std::str::from_utf8(&target.bytes).ok());
                     if target.is_none() {
                         self.unknown.insert(path.clone());

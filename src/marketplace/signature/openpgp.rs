@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
-use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::keys::Keys;
 use crate::marketplace::signature::programs::{KEYRING, Programs};
 use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
@@ -71,32 +70,28 @@ fn status(printed: &str) -> impl Iterator<Item = &str> {
     printed.lines().filter_map(|line| line.strip_prefix(STATUS))
 }
 
-/// Checks the armored signature of `signed`.
-///
-/// # Errors
-/// When gpg does not answer, or the disk is full.
-pub fn check(
-    programs: &Programs,
-    files: &KeyFiles,
-    armored: &str,
-    signed: &[u8],
-    covers: Covers,
-) -> Result<Signature> {
-    let Some(mut command) = gpg(programs)? else {
-        let why = "gpg, which checks it, is not installed".to_owned();
-        return Ok(Signature::Unchecked { why });
-    };
-    programs.write(&SIGNATURE, armored.as_bytes())?;
-    command.args(["--status-fd", "2", "--verify"]);
-    command.arg(programs.0.scratch.path_of(&SIGNATURE)).arg("-");
-    let ran = programs.run(command, signed)?;
-    let accepted = ran.status.success();
-    Ok(files
-        .keyring
-        .result(files.keys, accepted, &ran.errors, covers))
-}
-
 impl Keyring {
+    /// Checks the armored signature of `signed`.
+    ///
+    /// # Errors
+    /// When gpg does not answer, or the disk is full.
+    pub fn check(
+        &self,
+        programs: &Programs,
+        keys: &Keys,
+        (armored, signed): (&str, &[u8]),
+        covers: Covers,
+    ) -> Result<Signature> {
+        let Some(mut command) = gpg(programs)? else {
+            return Ok(Signature::without("gpg"));
+        };
+        programs.write(&SIGNATURE, armored.as_bytes())?;
+        command.args(["--status-fd", "2", "--verify"]);
+        command.arg(programs.0.scratch.path_of(&SIGNATURE)).arg("-");
+        let ran = programs.run(command, signed)?;
+        Ok(self.result(keys, ran.status.success(), &ran.errors, covers))
+    }
+
     /// The full fingerprints that were imported, each with its principal.
     pub fn fingerprints(&self) -> impl Iterator<Item = (&str, &str)> {
         self.principals
@@ -121,9 +116,8 @@ impl Keyring {
         if find("EXPKEYSIG").is_some() || find("EXPSIG").is_some() {
             return bad("the key or the signature has expired");
         }
-        let unlisted = |key: &str| Signature::Unchecked {
-            why: format!("the OpenPGP key {key} is not listed here"),
-        };
+        let unlisted =
+            |key: &str| Signature::unchecked(format!("the OpenPGP key {key} is not listed here"));
         // First the fingerprint of the key that signed, at the end that of its primary key.
         let valid = find("VALIDSIG").filter(|_| accepted && find("GOODSIG").is_some());
         let Some(valid) = valid else {
@@ -135,9 +129,7 @@ impl Keyring {
             let is_plain = |key: &&str| key.bytes().all(|byte| byte.is_ascii_hexdigit());
             return match key.filter(is_plain) {
                 Some(key) => unlisted(key),
-                None => Signature::Unchecked {
-                    why: "gpg could not check it".to_owned(),
-                },
+                None => Signature::unchecked("gpg could not check it".to_owned()),
             };
         };
         let own = valid.split(' ').next().unwrap_or_default();

@@ -109,9 +109,7 @@ impl<'d> Signing<'d> {
                 };
                 let signature = match (places[set], &sets[set]) {
                     (Some(place), _) => results[place][index].clone(),
-                    (None, Err(error)) => Signature::Unchecked {
-                        why: error.to_string(),
-                    },
+                    (None, Err(error)) => Signature::unchecked(error.to_string()),
                     (None, Ok(_)) => continue,
                 };
                 let known = signature.signer().and_then(|signer| {

@@ -38,8 +38,7 @@ pub fn check(
     }
     match programs.find("ssh-keygen") {
         Err(failure) if failure.class == Class::Missing => {
-            let why = "ssh-keygen, which checks it, is not installed".to_owned();
-            return Ok(Signature::Unchecked { why });
+            return Ok(Signature::without("ssh-keygen"));
         }
         found => drop(found?),
     }
@@ -55,7 +54,7 @@ pub fn check(
     if files.keys.revokes(&own) || checked.is_on_list(&ssh)? {
         return revoked(&own);
     }
-    let signer = |principal, key| Signer {
+    let by = |principal, key| Signer {
         principal,
         key,
         signed: covers,
@@ -68,7 +67,7 @@ pub fn check(
         if files.keys.revokes(&key.fingerprint) {
             return revoked(&key.fingerprint);
         }
-        return Ok(Signature::Good(signer(Some(principal), key)));
+        return Ok(Signature::Good(by(Some(principal), key)));
     }
     let Some(key) = checked.keygen("check-novalidate", &[])? else {
         return Ok(bad("it is not of these files, or not of this key"));
@@ -80,7 +79,7 @@ pub fn check(
         let text = format!("the key {} is listed, but not for", &*key.fingerprint);
         return Ok(bad(format!("{text} this purpose and time")));
     }
-    Ok(Signature::Good(signer(None, key)))
+    Ok(Signature::Good(by(None, key)))
 }
 
 /// A signature that is being checked, which is in the scratch directory.
@@ -109,7 +108,11 @@ impl Checked<'_> {
         if action != "check-novalidate" {
             command.arg("-f").arg(KeyFiles::signers(self.programs));
         }
-        if let Some(revoked) = self.files.revoked(self.programs).filter(|_| action == "verify") {
+        if let Some(revoked) = self
+            .files
+            .revoked(self.programs)
+            .filter(|_| action == "verify")
+        {
             command.arg("-r").arg(revoked);
         }
         command.args(more);

@@ -1,0 +1,231 @@
+//! Which keys count: those that are listed for this purpose and time, and not revoked.
+
+use std::fs;
+use std::process::Command;
+
+use super::{PDF, World, output};
+
+const LISTED: &str = "require = \"listed\"";
+
+#[test]
+fn a_listed_signer_is_named_and_pinned() {
+    let Some(world) = World::new() else { return };
+    world.lists(&[world.keys.line("alice@x", "", "alice")]);
+    world.requires(LISTED);
+    let told = world.host.succeeds(&["install", PDF]);
+    let key = world.keys.fingerprint("alice");
+    assert!(told.contains("installed `pdf`"), "{told}");
+    assert_eq!(world.signer(), Some((Some("alice@x".to_owned()), key)));
+    assert_eq!(world.entry()["signer"]["signed"], "commit");
+    let id = world.entry()["evidence"].as_str().unwrap().to_owned();
+    let kept = world.host.plugin_dir().join("signatures").join(id);
+    assert!(kept.metadata().unwrap().len() > 100);
+}
+
+#[test]
+fn an_unlisted_key_counts_as_known_and_not_as_listed() {
+    let Some(world) = World::new() else { return };
+    world.lists(&[world.keys.line("bob@x", "", "bob")]);
+    world.requires(LISTED);
+    let key = world.keys.fingerprint("alice");
+    world.refuses(&["install", PDF], &["requires a listed signer", &key]);
+    world.requires("");
+    world.host.succeeds(&["install", PDF]);
+    assert_eq!(world.signer(), Some((None, key.clone())));
+    // It has been accepted for this source.
+    world.host.succeeds(&["remove", "pdf"]);
+    world.requires("require = \"known\"");
+    world.host.succeeds(&["install", PDF]);
+    assert_eq!(world.signer(), Some((None, key)));
+}
+
+#[test]
+fn a_key_counts_for_its_purpose_and_time_only() {
+    let Some(world) = World::new() else { return };
+    let day = |days: &str| output(Command::new("date").args(["-d", days, "+%Y%m%d"]));
+    let (past, future) = (day("-2 days"), day("+2 days"));
+    let before = |day: &str| format!("valid-before=\"{}\"", day.trim());
+    let after = |day: &str| format!("valid-after=\"{}\"", day.trim());
+    for (options, holds) in [
+        (before(&past), false),
+        (before(&future), true),
+        (after(&future), false),
+        (after(&past), true),
+        ("namespaces=\"agent-skill\"".to_owned(), false),
+        ("namespaces=\"file,git\"".to_owned(), true),
+        ("cert-authority".to_owned(), false),
+    ] {
+        world.lists(&[world.keys.line("alice@x", &options, "alice")]);
+        // It is refused whatever is required.
+        for rules in ["", LISTED] {
+            world.requires(rules);
+            if holds {
+                world.host.succeeds(&["install", PDF]);
+                world.host.succeeds(&["remove", "pdf"]);
+            } else {
+                let why = [
+                    "wrongly signed",
+                    "listed, but not for this purpose and time",
+                ];
+                let told = world.host.fails(&["install", PDF]);
+                assert!(
+                    why.iter().all(|why| told.contains(why)),
+                    "{options}: {told}"
+                );
+                assert!(world.entry().is_null());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_earlier_time_in_a_commit_makes_no_expired_key_valid() {
+    let Some(world) = World::new() else { return };
+    let early = "2001-01-01T00:00:00Z";
+    fs::write(world.repo.join("skills/pdf/scripts/a.txt"), "b").unwrap();
+    world.git("alice", &["add", "-A"]);
+    let mut command = Command::new("git");
+    command.current_dir(&world.repo);
+    command
+        .env("GIT_COMMITTER_DATE", early)
+        .env("GIT_AUTHOR_DATE", early);
+    let key = world.keys.private("alice");
+    command.args([
+        "-c",
+        "gpg.format=ssh",
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@x",
+    ]);
+    command
+        .arg("-c")
+        .arg(format!("user.signingkey={}", key.display()));
+    output(command.args(["commit", "-q", "-S", "-m", "early"]));
+    let line = world
+        .keys
+        .line("alice@x", "valid-before=\"20020101\"", "alice");
+    world.lists(&[line]);
+    world.refuses(&["install", PDF], &["wrongly signed", "purpose and time"]);
+}
+
+#[test]
+fn a_time_zone_of_the_environment_moves_no_date() {
+    let Some(mut world) = World::new() else {
+        return;
+    };
+    let hours = |hours: &str| output(Command::new("date").args(["-d", hours, "+%Y%m%d%H%M"]));
+    let ended = format!("valid-before=\"{}\"", hours("-2 hours").trim());
+    world.lists(&[world.keys.line("alice@x", &ended, "alice")]);
+    world.host = world.host.var("TZ", "X+23");
+    world.refuses(&["install", PDF], &["purpose and time"]);
+}
+
+#[test]
+fn a_revoked_key_counts_nowhere_and_in_no_form() {
+    let Some(world) = World::new() else { return };
+    let (public, key) = (world.keys.public("alice"), world.keys.fingerprint("alice"));
+    let list = world.host.plugin_dir().join("krl");
+    output(
+        Command::new("ssh-keygen")
+            .args(["-q", "-k", "-f"])
+            .arg(&list)
+            .arg(world.keys.private("alice").with_extension("pub")),
+    );
+    let list = fs::read(list).unwrap();
+    let revoked = world.host.plugin_dir().join("revoked");
+    let listed = world.keys.line("alice@x", "", "alice");
+    // It was accepted before it was revoked.
+    world.host.succeeds(&["install", PDF]);
+    world.host.succeeds(&["remove", "pdf"]);
+    for bytes in [public.as_bytes(), key.as_bytes(), &list] {
+        for signers in [&[][..], std::slice::from_ref(&listed)] {
+            fs::write(&revoked, bytes).unwrap();
+            world.lists(signers);
+            for rules in ["", "require = \"known\""] {
+                world.requires(rules);
+                let told = world.host.fails(&["install", PDF]);
+                let why = format!("wrongly signed: the key {key} was revoked");
+                assert!(told.contains(&why), "{told}");
+                assert!(world.entry().is_null());
+            }
+        }
+    }
+    // Another's key is not.
+    fs::write(&revoked, world.keys.public("bob")).unwrap();
+    world.requires("");
+    world.host.succeeds(&["install", PDF]);
+}
+
+#[test]
+fn nobody_counts_while_a_file_of_keys_cannot_be_read() {
+    let Some(world) = World::new() else { return };
+    let listed = world.keys.line("alice@x", "", "alice");
+    let revoked = world.host.plugin_dir().join("revoked");
+    for (signers, revocations, why) in [
+        (format!("{listed}bob"), "", "line 2: it has no key"),
+        (listed.clone(), "SHA256:short", "line 1: it is not a key"),
+        (listed.clone(), "alice", "line 1: it is not a key"),
+    ] {
+        world.lists(&[signers]);
+        fs::write(&revoked, revocations).unwrap();
+        world.requires(LISTED);
+        world.refuses(&["install", PDF], &["requires a listed signer", why]);
+    }
+    fs::remove_file(&revoked).unwrap();
+    fs::remove_file(world.host.plugin_dir().join("signers")).unwrap();
+    world.requires("require = \"listed\"\nsigners = \"gone\"");
+    world.refuses(&["install", PDF], &["requires a listed signer", "gone"]);
+}
+
+#[test]
+fn only_the_principals_of_a_source_may_sign_for_it() {
+    let Some(world) = World::new() else { return };
+    world.lists(&[
+        world.keys.line("alice@x,al@y", "", "alice"),
+        world.keys.line("bob@x", "", "bob"),
+    ]);
+    let rules = |who: &str| {
+        let glob = format!("[signing.sources.\"{}*\"]", world.hub.base());
+        format!("{LISTED}\n{glob}\nprincipals = [{who}]")
+    };
+    world.requires(&rules("\"bob@x\""));
+    world.refuses(&["install", PDF], &["alice@x may not sign for this source"]);
+    for may in ["\"alice@x\"", "\"bob@x\", \"alice@x\""] {
+        world.requires(&rules(may));
+        world.host.succeeds(&["install", PDF]);
+        world.host.succeeds(&["remove", "pdf"]);
+    }
+}
+
+#[test]
+fn a_certificate_counts_by_its_authority() {
+    let Some(world) = World::new() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    for name in ["alice", "alice.pub"] {
+        fs::copy(world.keys.private(name), at(name)).unwrap();
+    }
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-s"]).arg(world.keys.private("carol"));
+    output(
+        command
+            .args(["-I", "id", "-n", "alice@x"])
+            .arg(at("alice.pub")),
+    );
+    super::author(&world.repo, &at("alice-cert.pub"), &["add", "-A"]);
+    fs::write(world.repo.join("skills/pdf/scripts/a.txt"), "cert").unwrap();
+    let commit = ["commit", "-q", "-a", "-S", "-m", "by certificate"];
+    super::author(&world.repo, &at("alice-cert.pub"), &commit);
+    world.requires(LISTED);
+    world.lists(&[world.keys.line("*@x", "cert-authority", "carol")]);
+    world.host.succeeds(&["install", PDF]);
+    let key = world.keys.fingerprint("alice");
+    assert_eq!(world.signer(), Some((Some("alice@x".to_owned()), key)));
+    world.host.succeeds(&["remove", "pdf"]);
+    for gone in ["carol", "alice"] {
+        let revoked = world.host.plugin_dir().join("revoked");
+        fs::write(revoked, world.keys.public(gone)).unwrap();
+        world.refuses(&["install", PDF], &["pdf"]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Skills in repositories of every shape: what is signed is compared with what is installed, file by
+//! file, by the same rules that copied it.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use super::{PDF, World, entry};
+use crate::market_sources::skill;
+use crate::repository::git;
+
+fn required() -> Option<World> {
+    let world = World::new()?;
+    world.lists(&[world.keys.line("alice@x", "", "alice")]);
+    world.requires("require = \"listed\"");
+    Some(world)
+}
+
+/// Checks that the skill is installed with its signer, and that it still holds.
+#[track_caller]
+fn holds(world: &World, words: &[&str], name: &str) {
+    world.host.succeeds(words);
+    let signer = entry(&world.host, name)["signer"]["principal"].clone();
+    assert_eq!(signer, "alice@x");
+    world.host.succeeds(&["verify", name]);
+}
+
+#[test]
+fn links_are_what_they_lead_to_in_the_signed_commit() {
+    let Some(world) = required() else { return };
+    let at = |path: &str| world.repo.join(path);
+    fs::create_dir_all(at("shared/deep/er")).unwrap();
+    fs::write(at("shared/lib.txt"), "lib").unwrap();
+    fs::write(at("shared/deep/er/x.txt"), "x").unwrap();
+    symlink("shared/deep", at("short")).unwrap();
+    let skill_at = |path: &str| at("skills/pdf").join(path);
+    symlink("../../shared/lib.txt", skill_at("lib.txt")).unwrap();
+    symlink("../../short/er/x.txt", skill_at("x.txt")).unwrap();
+    symlink("../../shared", skill_at("all")).unwrap();
+    for (out, to) in [
+        ("out", "/etc/passwd"),
+        ("up", "../../../.."),
+        ("nowhere", "../../short/none/x.txt"),
+        ("circle", "circle"),
+    ] {
+        symlink(to, skill_at(out)).unwrap();
+    }
+    world.commit("alice");
+    holds(&world, &["install", PDF], "pdf");
+    let installed = world.host.skills_dir().join("pdf");
+    assert_eq!(
+        fs::read_to_string(installed.join("all/deep/er/x.txt")).unwrap(),
+        "x"
+    );
+    assert!(!installed.join("out").exists());
+}
+
+#[test]
+fn a_skill_at_the_root_is_checked_without_the_skills_in_it() {
+    let Some(world) = required() else { return };
+    let at = |path: &str| world.repo.join(path);
+    fs::write(at("SKILL.md"), skill("root")).unwrap();
+    fs::create_dir_all(at("texts/deep")).unwrap();
+    fs::write(at("texts/deep/x.md"), "x").unwrap();
+    fs::create_dir_all(at("skills/pdf/more/deep")).unwrap();
+    fs::write(at("skills/pdf/more/deep/x.md"), "x").unwrap();
+    world.commit("alice");
+    holds(&world, &["install", "acme/skills@root"], "root");
+    holds(&world, &["install", PDF], "pdf");
+}
+
+#[test]
+fn odd_names_and_content_are_compared_as_they_are() {
+    let Some(world) = required() else { return };
+    let at = |path: &str| world.repo.join("skills/pdf").join(path);
+    for name in [
+        "sp ace",
+        "\"quoted\"",
+        "back\\slash",
+        "tab\there",
+        "-dash",
+        "umläut",
+        "#",
+    ] {
+        fs::write(at(name), name).unwrap();
+    }
+    fs::write(at("run.sh"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(at("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(at("crlf.txt"), "a\r\nb\r\n").unwrap();
+    fs::write(at("empty"), "").unwrap();
+    fs::write(at("binary"), [0, 255, 10, 13, 0]).unwrap();
+    git(&world.repo, &["-c", "core.autocrlf=false", "add", "skills"]);
+    // What git would make of the files in a working copy is not what is signed.
+    let attributes = "* text=auto eol=crlf ident\n*.txt filter=x\n";
+    fs::write(world.repo.join(".gitattributes"), attributes).unwrap();
+    git(&world.repo, &["add", ".gitattributes"]);
+    world.git("alice", &["commit", "-q", "-S", "-m", "odd"]);
+    holds(&world, &["install", PDF], "pdf");
+}
+
+#[test]
+fn a_name_that_cannot_be_checked_is_no_way_past_the_check() {
+    let Some(world) = required() else { return };
+    let dir = world.repo.join("skills/pdf");
+    // Of two lines, the second names a file that is good.
+    fs::write(dir.join("a\nb"), "x").unwrap();
+    world.commit("alice");
+    world.refuses(&["install", PDF], &["pdf"]);
+    fs::remove_file(dir.join("a\nb")).unwrap();
+    let bytes = Path::new(std::ffi::OsStr::from_bytes(b"raw\xff"));
+    fs::write(dir.join(bytes), "x").unwrap();
+    world.commit("alice");
+    // It is left out, as it is where nothing is signed.
+    holds(&world, &["install", PDF], "pdf");
+}
+
+#[test]
+fn modules_and_names_that_fold_are_left_out_of_both() {
+    let Some(world) = required() else { return };
+    let commit = world.git("alice", &["rev-parse", "HEAD"]);
+    let module = format!("160000,{commit},skills/pdf/module");
+    world.git("alice", &["update-index", "--add", "--cacheinfo", &module]);
+    fs::write(world.repo.join("skills/pdf/Note.md"), "a").unwrap();
+    fs::write(world.repo.join("skills/pdf/note.md"), "b").unwrap();
+    world.git(
+        "alice",
+        &["add", "skills/pdf/Note.md", "skills/pdf/note.md"],
+    );
+    world.git("alice", &["commit", "-q", "-S", "-m", "odd"]);
+    holds(&world, &["install", PDF], "pdf");
+}
+
+#[test]
+fn many_skills_of_a_big_commit_are_proven_once() {
+    let Some(world) = required() else { return };
+    for n in 0..60 {
+        let dir = world.repo.join(format!("skills/s{n}"));
+        fs::create_dir_all(dir.join("texts")).unwrap();
+        fs::write(dir.join("SKILL.md"), skill(&format!("s{n}"))).unwrap();
+        fs::write(dir.join("texts/x.md"), format!("{n}")).unwrap();
+    }
+    for n in 0..2000 {
+        fs::write(world.repo.join(format!("file{n}")), "").unwrap();
+    }
+    world.commit("alice");
+    world.host.succeeds(&["install", "acme/skills", "--all"]);
+    let first = entry(&world.host, "s0");
+    assert_eq!(first["signer"]["principal"], "alice@x");
+    assert_eq!(entry(&world.host, "s59")["evidence"], first["evidence"]);
+    let kept = fs::read_dir(world.host.plugin_dir().join("signatures")).unwrap();
+    assert_eq!(kept.count(), 1);
+}
