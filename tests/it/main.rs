@@ -140,6 +140,7 @@ mod unreadable;
 mod unrecorded;
 mod upgrade;
 mod validate;
+mod verifiers;
 mod versions;
 mod visibility;
 mod ways_out;

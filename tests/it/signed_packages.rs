@@ -161,3 +161,27 @@ fn a_manifest_beside_another_package_is_told() {
     let told = host.fails(&["install", "./pdf.zip"]);
     assert!(told.contains("wrongly signed"), "{told}");
 }
+
+#[test]
+fn a_key_that_only_the_agent_has_signs() {
+    let host = Host::stdin();
+    let Some(key) = ssh_key(host.project(), "key") else {
+        return;
+    };
+    pdf(&host);
+    let script = "eval $(ssh-agent -s) >/dev/null && ssh-add -q key && rm key && \
+                  \"$0\" package --sign key.pub ./pdf; kill $SSH_AGENT_PID";
+    let mut shell = host.surround(Command::new("sh"));
+    let program = host.command().get_program().to_owned();
+    let (_ours, theirs) = crate::terminal::terminal(0);
+    let ran = shell.args(["-c", script]).arg(program).stdin(theirs);
+    let told = ran.output().unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    if host.project().join("key").exists() {
+        println!("skipped: there is no agent");
+        return;
+    }
+    assert!(told.contains(&key), "{told}");
+    host.succeeds(&["install", "./pdf.zip"]);
+    assert_eq!(signer(&host)["key"], key.as_str());
+}

@@ -14,7 +14,7 @@ use crate::marketplace::fetch::{archive, download, expand, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
-use crate::marketplace::signature::ManifestEvidence;
+use crate::marketplace::signature::{Fetched, ManifestEvidence, Signing, verify};
 use crate::marketplace::source::{Found, Manifest, Origin, discover};
 use crate::sys::{files, limits};
 
@@ -86,6 +86,8 @@ pub struct Fetcher<'a> {
     pub mirror: Option<String>,
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
+    /// Which programs have to accept an archive.
+    pub signing: Rc<Signing<'a>>,
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
     pub refs: HashMap<RepoUrl, Refs>,
     snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
@@ -100,7 +102,7 @@ impl<'a> Fetcher<'a> {
         home: PathBuf,
         offline: bool,
         mirror: Option<String>,
-        permit: Rc<Permit<'a>>,
+        (permit, signing): (Rc<Permit<'a>>, Rc<Signing<'a>>),
     ) -> Self {
         Self {
             git,
@@ -108,6 +110,7 @@ impl<'a> Fetcher<'a> {
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
             permit,
+            signing,
             remotes: HashMap::new(),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
@@ -169,12 +172,14 @@ impl<'a> Fetcher<'a> {
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
                     let origin = origin(&full.to_string_lossy(), Kind::Archive);
-                    let beside = ManifestEvidence::find(|end| {
-                        let file = beside(&full.to_string_lossy(), end);
+                    let with = |end: &str| {
+                        let file = format!("{}{end}", full.to_string_lossy());
                         let read = |path: &Path| files::read_capped(path, limits::MANIFEST);
                         files::unless_missing(Path::new(&file), read)
                             .map_err(|error| Error::io("read", Path::new(&file), &error))
-                    })?;
+                    };
+                    let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
+                    self.verify(&origin, &bytes, &with)?;
                     open_archive(&bytes, digest.as_deref(), origin, beside)?
                 } else {
                     let dir = LocalDir::open(written, self.git.0.env)?;
@@ -187,8 +192,10 @@ impl<'a> Fetcher<'a> {
             }
             Place::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
-                let beside = self.beside(url)?;
+                let with = |end: &str| self.with_ending(url, end);
+                let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
                 let origin = of_web(url, address, Kind::Archive);
+                self.verify(&origin, &bytes, &with)?;
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
             Place::WellKnown(url) => {
@@ -275,29 +282,49 @@ impl<'a> Fetcher<'a> {
         Ok(next.map_err(on_the_way)?)
     }
 
-    /// The signed manifest that a site has beside an archive.
-    fn beside(&self, archive: &WebUrl) -> Result<Option<ManifestEvidence>, Failure> {
+    /// The file that a site has beside an archive, its name being the archive's with an ending.
+    fn with_ending(&self, archive: &WebUrl, end: &str) -> Result<Option<Vec<u8>>> {
         // Beside an address with a query is nothing.
         if archive.as_str().contains('?') {
             return Ok(None);
         }
-        let found = ManifestEvidence::find(|end| {
-            let url = WebUrl::parse(&beside(archive.as_str(), end))?;
-            match self.download(&url, limits::MANIFEST) {
-                Ok((bytes, _)) => Ok(Some(bytes)),
-                // Some sites forbid what is not there.
-                Err(failure)
-                    if matches!(
-                        failure.class,
-                        Class::NoRepository | Class::NeedsAuthentication
-                    ) =>
-                {
-                    Ok(None)
-                }
-                Err(failure) => Err(failure.into()),
+        let url = WebUrl::parse(&format!("{}{end}", archive.as_str()))?;
+        match self.download(&url, limits::MANIFEST) {
+            Ok((bytes, _)) => Ok(Some(bytes)),
+            // Some sites forbid what is not there.
+            Err(failure)
+                if matches!(
+                    failure.class,
+                    Class::NoRepository | Class::NeedsAuthentication
+                ) =>
+            {
+                Ok(None)
             }
-        });
-        Ok(found?)
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Asks the programs that have to accept an archive.
+    fn verify(
+        &self,
+        origin: &Origin,
+        bytes: &[u8],
+        beside: &dyn Fn(&str) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
+        let (source, address) = (Some(&*origin.source), origin.address.as_deref());
+        if self.offline && !self.signing.verifications(source, address).is_empty() {
+            let text = format!(
+                "whether `{}` may be used is asked over the network",
+                origin.source
+            );
+            return Err(Failure::new(Class::Offline, text).into());
+        }
+        let archive = Fetched {
+            source: &origin.source,
+            address: origin.address.as_deref(),
+            bytes,
+        };
+        verify(&self.git.0, &self.signing, &archive, beside)
     }
 
     fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {
@@ -328,9 +355,9 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The place of the manifest of an archive, and of its signatures.
-fn beside(archive: &str, end: &str) -> String {
-    format!("{archive}.manifest{end}")
+/// What follows an archive's name in that of its manifest, or of a signature of that.
+fn beside(end: &str) -> String {
+    format!(".manifest{end}")
 }
 
 /// Opens an archive of which the digest was asked for, or any digest if there is none.

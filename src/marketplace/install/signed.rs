@@ -10,8 +10,9 @@ use crate::marketplace::Market;
 use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
+use crate::marketplace::reference::Kind;
 use crate::marketplace::signature::{
-    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject, keep, kept,
+    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject, keep, kept, unverified,
 };
 use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
 use crate::sys::{Base, Moment};
@@ -54,7 +55,13 @@ impl Market<'_> {
             .signing
             .check(&self.checker(staging), subjects.collect())?;
         let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
-        for (one, checked) in staged.iter_mut().zip(checked) {
+        for (one, mut checked) in staged.iter_mut().zip(checked) {
+            let entry = &one.entry;
+            if entry.kind != Kind::Archive {
+                let address = entry.address.as_deref();
+                let unverified = || unverified(&self.signing, &entry.source, address);
+                checked.unmet = checked.unmet.or_else(unverified);
+            }
             let files = &one.entry.files;
             let has = |end: &str| files.get(&format!("{MANIFEST}{end}")).is_some();
             let is_inside = has("") && (has(SSH_SIGNATURE) || has(MINISIGN));

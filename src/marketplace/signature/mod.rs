@@ -19,6 +19,7 @@ mod rules;
 mod sign;
 mod ssh;
 mod store;
+mod verifier;
 
 pub use check::{Checker, Subject};
 pub use collect::{bring, collect, is_signed};
@@ -28,3 +29,4 @@ pub use programs::SIGNED;
 pub use rules::{Checked, Signing};
 pub use sign::Signed;
 pub use store::{has, keep, kept, tidy};
+pub use verifier::{Fetched, unverified, verify};
