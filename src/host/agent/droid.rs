@@ -4,7 +4,7 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+    Called, Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -57,7 +57,8 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::No,
     reads_activate: false,
-    typed: &[],
+    // A typed name comes as the prompt itself.
+    typed: &[Called::First('/')],
     types_unseen: false,
 };
 

@@ -31,3 +31,16 @@ fn its_own_names_are_known() {
             .is_denied()
     );
 }
+
+#[test]
+fn a_typed_name_is_a_prompt() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    let mut prompt = world.payload("pre-tool-use-execute");
+    prompt["hook_event_name"] = json!("UserPromptSubmit");
+    prompt["prompt"] = json!("/pdf now");
+    assert!(world.hook(&prompt).is_silent());
+    assert!(world.run("touch x").is_denied());
+    prompt["prompt"] = json!("thanks");
+    world.hook(&prompt);
+    assert!(world.run("touch x").is_silent());
+}
