@@ -53,6 +53,17 @@ impl Places {
         home.directory(&self.env)
     }
 
+    /// Where a file below the home may be: there, and where a variable moves it.
+    pub(super) fn of_user(&self, home: Home, file: &str) -> impl Iterator<Item = PathBuf> {
+        let is_below_home = !file.starts_with('$');
+        let usual = self.env.home().filter(|_| is_below_home);
+        let own = home.variable.and_then(|name| self.env.path(name));
+        let own =
+            own.filter(|own| is_below_home && home.in_variable.is_empty() && own.is_absolute());
+        let beside = usual.into_iter().chain(own).map(move |dir| dir.join(file));
+        beside.chain(home.place(&self.env, file))
+    }
+
     pub(super) fn user_home(&self) -> Option<PathBuf> {
         self.env.home()
     }

@@ -153,13 +153,16 @@ pub fn watched(ctx: &RunContext) -> Vec<PathBuf> {
     for agent in Agent::ALL {
         let settings = agent.settings();
         let watched = settings.watched;
-        let home = places.home(settings.home).into_iter();
-        paths.extend(home.flat_map(|home| {
+        // Where a variable moves it, and where it is for an agent that is started without it.
+        let moved = places.home(settings.home);
+        let usual = places.user_home();
+        let usual = usual.map(|home| home.join(settings.home.below_home));
+        for home in moved.into_iter().chain(usual) {
             let files = watched.user.iter().chain([&settings.user]);
-            files.map(move |file| home.join(file))
-        }));
-        let home = places.user_home().into_iter();
-        paths.extend(home.flat_map(|home| watched.home.iter().map(move |file| home.join(file))));
+            paths.extend(files.map(|file| home.join(file)));
+        }
+        let of_user = watched.home.iter();
+        paths.extend(of_user.flat_map(|file| places.of_user(settings.home, file)));
         let roots = holders.iter().map(PathBuf::as_path);
         for root in roots.chain([places.project()]) {
             let files = watched.project.iter().chain([&settings.project]);

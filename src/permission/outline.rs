@@ -1,6 +1,9 @@
 //! The commands of a command line as plain words, for hosts that see a skill's use in them. It grants
 //! nothing.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::places::Places;
 use super::shell::{Input, Readings, Simple, Step, Variables};
 use super::steps::Steps;
@@ -26,16 +29,19 @@ pub struct OutlineCommand {
 }
 
 impl Outline {
-    /// The outline of `text` as the shell of `places` reads it; `None` if it cannot be read.
+    /// The outline of `text` as the shell of `places` reads it, with the home for `~` and `$HOME` if
+    /// that is known there; `None` if it cannot be read.
     pub fn read(text: &str, places: &Places) -> Option<Self> {
         let budget = Steps::default();
+        let home = places.home.as_deref().and_then(Path::to_str);
+        let nothing = BTreeSet::new();
         let variables = Variables {
-            inherited: None,
-            home: None,
+            inherited: home.map(|_| &nothing),
+            home,
             zsh: false,
         };
         let readings = Readings::new(&budget, places, variables);
-        let reading = readings.read(text, places.shell, false);
+        let reading = readings.read(text, places.shell, home.is_some());
         let reading = reading.as_ref().as_ref().ok()?;
         let words = |simple: &Simple| {
             let words = simple.words.iter();
@@ -107,6 +113,26 @@ mod tests {
         }
         let outline = Outline::read("cd a && cat SKILL.md | wc -l", &Places::default()).unwrap();
         assert_eq!(outline.commands.len(), 3);
+    }
+
+    #[test]
+    fn the_home_stands_for_its_names() {
+        let places = Places {
+            home: Some("/h".into()),
+            ..Places::default()
+        };
+        for (text, word) in [
+            ("cat ~/x", Some("/h/x")),
+            ("cat \"$HOME/x\"", Some("/h/x")),
+            ("cat ${HOME}/x", Some("/h/x")),
+            ("cat \"~/x\"", Some("~/x")),
+            ("cat $OTHER/x", None),
+            ("HOME=/; cat $HOME/x", None),
+        ] {
+            let outline = Outline::read(text, &places).unwrap();
+            let words = &outline.commands.last().unwrap().words;
+            assert_eq!(words.last().unwrap().as_deref(), word, "{text}");
+        }
     }
 
     #[test]

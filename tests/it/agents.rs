@@ -8,6 +8,7 @@ mod copilot;
 mod cursor;
 mod droid;
 mod gemini;
+mod modes;
 mod opencode;
 mod qwen_code;
 mod signing;
@@ -185,9 +186,18 @@ impl World {
         self.hook_with(payload.to_string().as_bytes(), &|_| {})
     }
 
+    /// As [`World::hook`], by the entry in another agent's settings.
+    pub fn hook_as(&self, agent: Agent, payload: &Value) -> Answer {
+        self.answer(agent, payload.to_string().as_bytes(), &|_| {})
+    }
+
     pub fn hook_with(&self, stdin: &[u8], change: &dyn Fn(&mut Command)) -> Answer {
+        self.answer(self.form.agent, stdin, change)
+    }
+
+    fn answer(&self, agent: Agent, stdin: &[u8], change: &dyn Fn(&mut Command)) -> Answer {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
-        command.args(["hook", self.form.agent.as_str()]);
+        command.args(["hook", agent.as_str()]);
         command.args(self.mode.iter().flat_map(|mode| ["--mode", mode]));
         command
             .env_clear()

@@ -78,9 +78,19 @@ impl Home {
         Some(env.home()?.join(self.below_home))
     }
 
-    /// Where a directory of this user is that is usually at `dir` below the home. A variable that
-    /// names a home, not the agent's own directory, moves each of them.
+    /// Where a directory of this user is that is usually at `dir` below the home, or below the place
+    /// that a variable names, as in `$NAME/dir`. A variable that names a home, not the agent's own
+    /// directory, moves each of them.
     pub fn place(self, env: &Env, dir: &str) -> Option<PathBuf> {
+        if let Some(named) = dir.strip_prefix('$') {
+            let (variable, below) = named.split_once('/').unwrap_or((named, ""));
+            let place = env.cwd.join(env.path(variable)?);
+            return Some(if below.is_empty() {
+                place
+            } else {
+                place.join(below)
+            });
+        }
         let own = self.directory(env)?;
         match Path::new(dir).strip_prefix(self.below_home) {
             Ok(below) => Some(own.join(below)),
@@ -197,7 +207,8 @@ pub enum Literal {
 pub struct Watched {
     /// In its directory of the user; `""` is that directory as a whole.
     pub user: &'static [&'static str],
-    /// Below the user's home directory, wherever that directory is.
+    /// Below the user's home directory, wherever that directory is, or below what a variable names, as
+    /// in `$NAME/dir`.
     pub home: &'static [&'static str],
     /// In a project.
     pub project: &'static [&'static str],

@@ -159,13 +159,18 @@ pub struct Serves {
 /// Where a user's rules about commands are in an agent's own configuration.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Own {
-    /// Files below the home.
+    /// Files below the home. What ends in `/` is a directory with [`Own::files`]; a last part `*` in
+    /// it is each directory there.
     pub user: &'static [&'static str],
-    /// Files in the project.
+    /// The same in the project.
     pub project: &'static [&'static str],
-    /// The administrator's files.
+    /// The administrator's, the same.
     pub machine: &'static [&'static str],
-    /// What stands in a file with such rules.
+    /// The files in these directories that may have such rules, and directories with such files.
+    pub files: &'static [&'static str],
+    /// Variables that give it further configuration.
+    pub variables: &'static [&'static str],
+    /// What stands in a file with such rules, and the beginning of an escape in JSON.
     pub marks: &'static [&'static str],
 }
 
@@ -196,7 +201,7 @@ pub enum Injects {
 pub struct Skills {
     /// The administrator's directories.
     pub enterprise: &'static [&'static str],
-    /// Below the user's home.
+    /// Below the user's home; one that begins with `$NAME/` is below what that variable names.
     pub personal: &'static [&'static str],
     /// Below the project and the directories between it and the working directory.
     pub project: &'static [&'static str],

@@ -326,7 +326,7 @@ pub fn by_reading(
     calls: &[OurCall],
     prompt: Option<&str>,
 ) -> Option<Judged> {
-    let read = |call| super::own::skills_read(ctx, calling.agent, call);
+    let read = |call| super::reads::skills_read(ctx, calling.agent, call);
     let active = ctx.active().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();

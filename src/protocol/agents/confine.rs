@@ -17,6 +17,11 @@ use crate::sys::{EntryName, files, limits};
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 
+/// How deep a directory of rules is looked through, and how many files one may have: beyond that,
+/// there may be rules.
+const RULES_DEPTH: usize = 3;
+const RULES_FILES: usize = 64;
+
 /// The arguments of a permitted call with its path absolute or its command confined; `None` if it
 /// stays as it is. `begin` is where the call begins.
 ///
@@ -142,19 +147,73 @@ fn recorded(ctx: &RunContext, session: &Session, begin: &Path, command: &str) ->
     )
 }
 
-/// Whether the user has rules of the agent's own about commands, which look at the command's text.
+/// Whether the user may have rules of the agent's own about commands, which look at the command's text.
 fn has_rules(ctx: &RunContext, own: &Own) -> bool {
-    let home = ctx.env.home().unwrap_or_default();
-    let project = ctx.project_dir();
-    let mut all: Vec<PathBuf> = own.user.iter().map(|file| home.join(file)).collect();
-    all.extend(own.project.iter().map(|file| project.join(file)));
-    all.extend(own.machine.iter().map(PathBuf::from));
-    all.iter().any(|file| {
-        let read = files::if_there(files::read_capped(file, limits::CONFIG_FILE));
-        // What cannot be read may have such rules.
-        read.map_or(true, |bytes| {
-            let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
-            own.marks.iter().any(|mark| text.contains(mark))
+    if own.variables.iter().any(|name| ctx.env.os(name).is_some()) {
+        return true;
+    }
+    let home = ctx
+        .agent
+        .as_ref()
+        .map(|calling| calling.agent.settings().home);
+    let of_user = |path: &str| home.and_then(|home| home.place(&ctx.env, path));
+    let mut holders = ctx.project_holders(&ctx.env.cwd);
+    holders.push(ctx.project_dir());
+    let user = own.user.iter().map(|path| (*path, of_user(path)));
+    let machine = own
+        .machine
+        .iter()
+        .map(|path| (*path, Some(PathBuf::from(path))));
+    let project = holders.iter().flat_map(|holder| {
+        let paths = own.project.iter();
+        paths.map(move |path| (*path, Some(holder.join(path))))
+    });
+    let mut all = user.chain(machine).chain(project);
+    all.any(|(written, path)| {
+        path.is_some_and(|path| {
+            let mut files = files_meant(own, written, path).into_iter();
+            files.any(|file| may_have_rules(&file, own.marks, RULES_DEPTH))
         })
     })
+}
+
+/// The files that one of these paths means.
+fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
+    if !written.ends_with('/') {
+        return vec![path];
+    }
+    let dirs = match path.parent().filter(|_| path.ends_with("*")) {
+        Some(above) => {
+            let below = files::entries(above).unwrap_or_default().into_iter();
+            below
+                .map(|(name, _)| above.join(name.as_os_str()))
+                .collect()
+        }
+        None => vec![path],
+    };
+    let files =
+        |dir: &PathBuf| -> Vec<PathBuf> { own.files.iter().map(|file| dir.join(file)).collect() };
+    dirs.iter().flat_map(files).collect()
+}
+
+/// Whether a file, or one in a directory, speaks of commands. What cannot be read may.
+fn may_have_rules(path: &Path, marks: &[&str], depth: usize) -> bool {
+    let is_dir = match files::if_there(path.metadata()) {
+        Ok(Some(metadata)) => metadata.is_dir(),
+        Ok(None) => return false,
+        Err(_) => return true,
+    };
+    if !is_dir {
+        return files::read_capped(path, limits::CONFIG_FILE).map_or(true, |bytes| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            marks.iter().any(|mark| text.contains(mark))
+        });
+    }
+    match files::entries(path) {
+        Ok(entries) if depth > 0 && entries.len() <= RULES_FILES => {
+            let mut below = entries.iter();
+            below.any(|(name, _)| may_have_rules(&path.join(name.as_os_str()), marks, depth - 1))
+        }
+        _ => true,
+    }
 }

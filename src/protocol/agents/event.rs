@@ -33,6 +33,8 @@ pub struct Event {
     pub text: Option<String>,
     /// A typed command's name and arguments.
     pub typed: Option<(String, String)>,
+    /// Whether it tells the result of a call, and that is no failure.
+    pub has_succeeded: bool,
 }
 
 impl Event {
@@ -86,6 +88,7 @@ impl Event {
                 (name, arguments.unwrap_or_default())
             }),
             text: data.text(keys.text),
+            has_succeeded: data.has_succeeded(),
         }))
     }
 }
@@ -96,9 +99,15 @@ pub fn caller(agent: Agent, data: &Map<String, Value>) -> Agent {
     let has = |key: &str| data.contains_key(key);
     match agent {
         Agent::ClaudeCode if has("cursor_version") => Agent::Cursor,
+        // Claude Code has no timestamp; it and Qwen Code name their transcript in each call, Copilot in
+        // none. Should Claude Code get one, its prompts are still not numbered as Qwen Code's are.
         Agent::ClaudeCode if has("tool_call_id") || has("submitted_prompt") => Agent::QwenCode,
-        // Claude Code names its transcript in each call, Copilot in none.
-        Agent::ClaudeCode if has("timestamp") && !has("transcript_path") => Agent::Copilot,
+        Agent::ClaudeCode if has("timestamp") && has("transcript_path") => {
+            let prompt = data.get("prompt_id").and_then(Value::as_str);
+            let is_numbered = prompt.is_none_or(|prompt| prompt.contains("########"));
+            if is_numbered { Agent::QwenCode } else { agent }
+        }
+        Agent::ClaudeCode if has("timestamp") => Agent::Copilot,
         other => other,
     }
 }
@@ -122,6 +131,25 @@ fn parsed(arguments: Value) -> Value {
 struct Data(Map<String, Value>);
 
 impl Data {
+    /// Whether the result of a call is there, and neither it nor the event speaks of a failure, in
+    /// whichever agent's words.
+    fn has_succeeded(&self) -> bool {
+        let mut results = ["tool_response", "tool_result", "output"].iter();
+        let Some(result) = results.find_map(|key| self.0.get(*key)) else {
+            return false;
+        };
+        let fails = |told: &Map<String, Value>| {
+            told.iter().any(|(key, value)| match key.as_str() {
+                "success" => *value != Value::Bool(true),
+                "result_type" | "resultType" => *value != "success",
+                "is_error" | "isError" | "is_interrupt" => *value != Value::Bool(false),
+                "error" => !value.is_null(),
+                _ => false,
+            })
+        };
+        !result.is_null() && !fails(&self.0) && !result.as_object().is_some_and(fails)
+    }
+
     fn take(&mut self, key: &str) -> Option<Value> {
         self.0.remove(key).filter(|value| !value.is_null())
     }

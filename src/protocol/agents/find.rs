@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{Catalog, Entry, Layer};
+use crate::catalog::{Catalog, Entry, Layer, Withheld};
 use crate::error::{Error, Result};
 use crate::host::agent::table::{First, Skills};
 use crate::run_context::{Calling, RunContext, real};
@@ -134,6 +134,13 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
         found = entries.filter(|(_, entry)| is_alike(entry)).collect();
     }
     found.sort_by_key(|(at, entry)| (rank(entry), *at));
+    // Until the project is trusted, nothing of it was read: its copies are not known for copies.
+    let is_untrusted =
+        |(_, entry): &&(usize, &Entry)| entry.withheld() == Some(Withheld::Untrusted);
+    let untrusted = found.iter().find(is_untrusted).copied();
+    if let Some(untrusted) = untrusted.filter(|_| found.len() > 1 && are_alike(&found)) {
+        found = vec![untrusted];
+    }
     if skills.first == First::Unknown
         && let [(_, first), (_, second), ..] = found[..]
     {
@@ -147,6 +154,16 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
     }
     let at = found.first().map(|(at, _)| *at);
     Ok(at.map(|at| Found { ctx, catalog, at }))
+}
+
+/// Whether these have the same text.
+fn are_alike(found: &[(usize, &Entry)]) -> bool {
+    let text = |(_, entry): &(usize, &Entry)| {
+        files::read_capped(&entry.dir.join("SKILL.md"), limits::SKILL_FILE).ok()
+    };
+    let mut texts = found.iter().map(text);
+    let first = texts.next().flatten();
+    first.is_some() && texts.all(|text| text == first)
 }
 
 /// The directories, deeper in those of skills, that have one of this name.

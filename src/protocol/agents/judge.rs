@@ -13,13 +13,14 @@ use crate::activation::Enforcement;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::permission::{
-    Call, CitedRule, Decision, Enforce, OurTool, Outcome, Reason, Refusal, decide,
-    decide_unreadable_state,
+    Call, Decision, Enforce, OurTool, Outcome, Reason, Refusal, decide, decide_unreadable_state,
 };
-use crate::policy::{CONFIGURATION, Config, Event, OnDisk, Policies, call_event, decision_of};
+use crate::policy::{Config, Event, OnDisk, Policies, call_event, decision_of};
 use crate::run_context::{Calling, RunContext};
 use crate::session::{Session, Unreadable};
 use crate::sys::EntryName;
+
+mod proof;
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
 
@@ -109,6 +110,7 @@ impl<'a> Judge<'a> {
             directory: self.ctx.env.cwd.clone(),
             is_mcp: false,
             persists: false,
+            is_known: true,
         };
         self.decide(shown, &call, Some(OurTool::Skill { name, dir }))
     }
@@ -230,19 +232,36 @@ impl Case<'_> {
     fn granting(&self, enforcement: Enforcement) -> Judged {
         let proven = self.proven(&enforcement);
         let entries = enforcement.entries();
+        let never = self.never_allowed(&enforcement);
         let (decision, event) = self.decided(&enforcement.only_denying());
-        match (decision.outcome, proven) {
-            (Outcome::Blocked(refusal), _) => self.refused(entries, refusal, event),
-            (_, Some((why, event))) => (Verdict::Allowed(why), Some(event)),
-            (_, None) => (Verdict::Silent, None),
+        match (decision.outcome, never, proven) {
+            (Outcome::Blocked(refusal), ..) => self.refused(entries, refusal, event),
+            (_, Some((refusal, event)), _) => self.refused(entries, refusal, event),
+            (_, _, Some((why, event))) => (Verdict::Allowed(why), Some(event)),
+            (_, _, None) => (Verdict::Silent, None),
         }
+    }
+
+    /// The refusal of what no list allows, in whatever mode: a change of a protected place, and a run
+    /// of this program.
+    fn never_allowed(&self, enforcement: &Enforcement) -> Option<(Refusal, Event)> {
+        // `*` would lift the restriction, and the protection with it.
+        let every_change = ["Bash", "Write", "Edit"].map(str::to_owned);
+        let (decision, event) = self.decided(&enforcement.adding("", &every_change));
+        let Outcome::Blocked(refusal) = decision.outcome else {
+            return None;
+        };
+        let is_so = matches!(
+            refusal.reason(),
+            Reason::Protected { .. } | Reason::OurProgram
+        );
+        is_so.then_some((refusal, event))
     }
 
     fn restricting(&self, enforcement: &Enforcement) -> Judged {
         let (decision, event) = self.decided(enforcement);
-        let table = self.judge.agent.table();
         let Outcome::Blocked(refusal) = decision.outcome else {
-            let is_own = || own::uses_own_files(table, self.session, self.our);
+            let is_own = || self.uses_own_files();
             if let Some(next) = self.judge.types_on(self.our).filter(|_| !is_own()) {
                 let shown = self.shown;
                 let text = format!(
@@ -260,10 +279,7 @@ impl Case<'_> {
             return (Verdict::Silent, event);
         };
         let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
-        if is_unlisted
-            && self.call.ours.is_none()
-            && own::uses_own_files(table, self.session, self.our)
-        {
+        if is_unlisted && self.call.ours.is_none() && self.uses_own_files() {
             let event = event.with("decision", "allowed");
             return (
                 Verdict::Silent,
@@ -271,6 +287,10 @@ impl Case<'_> {
             );
         }
         if is_unlisted && self.judge.mode == Mode::Ask {
+            // The person's yes must not undo what decides.
+            if let Some((refusal, event)) = self.never_allowed(enforcement) {
+                return self.refused(enforcement.entries(), refusal, event);
+            }
             let refusal = refusal.in_agent(self.shown, enforcement.entries());
             return (
                 Verdict::Asked(refusal.for_people()),
@@ -280,41 +300,9 @@ impl Case<'_> {
         self.refused(enforcement.entries(), refusal, event)
     }
 
-    /// Why the call may go on without a question: patterns of skills that the agent itself has made
-    /// active grant every part of it.
-    fn proven(&self, enforcement: &Enforcement) -> Option<(String, Event)> {
-        let session = self.session;
-        let confirmed = session.active();
-        let confirmed = confirmed.filter(|skill| session.confirmed.contains(&skill.dir));
-        let confirmed: Vec<&str> = confirmed.map(|skill| skill.name.as_str()).collect();
-        let proves = |rule: &CitedRule| {
-            let is_theirs = confirmed.contains(&rule.source.as_str());
-            let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
-            is_pattern(&rule.rule) && (is_theirs || is_added)
-        };
-        let (decision, event) = self.decided(&enforcement.clone().keeping(proves));
-        // Options of granted programs that write or run: what they do stands behind no question.
-        let command = self.our.arguments.get("command").and_then(Value::as_str);
-        let writes = |option: &&str| command.is_some_and(|command| command.contains(*option));
-        if [
-            "--output",
-            "--ext-diff",
-            "--exec",
-            "--upload-pack",
-            "--textconv",
-        ]
-        .iter()
-        .any(writes)
-        {
-            return None;
-        }
-        let granting = decision.granting();
-        let (first, _) = granting.split_first()?;
-        (decision.outcome == Outcome::Granted).then(|| {
-            let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
-            let why = format!("granted by {} of {}", rules.join(", "), first.source);
-            (why, event.with("granted", true))
-        })
+    fn uses_own_files(&self) -> bool {
+        let home = self.judge.ctx.env.home();
+        own::uses_own_files(self.judge.agent.table(), self.session, self.our, home)
     }
 
     fn refused(&self, entries: Vec<String>, refusal: Refusal, event: Event) -> Judged {
@@ -340,14 +328,6 @@ fn denial(refusal: &Refusal, repeated: bool) -> Why {
     }
 }
 
-/// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
-fn is_pattern(rule: &str) -> bool {
-    let body = rule
-        .split_once('(')
-        .map(|(_, body)| body.trim_end_matches(')'));
-    body.is_some_and(|body| body.contains(|c: char| !"*/.:~ ".contains(c)))
-}
-
 /// Allows reading alone.
 fn closed(call: &Call, shown: &str, what: &str, error: &crate::error::Error) -> Judged {
     if call.ours.is_none() && decide_unreadable_state(call).allows() {
@@ -358,33 +338,4 @@ fn closed(call: &Call, shown: &str, what: &str, error: &crate::error::Error) -> 
         Verdict::Denied(message.into()),
         Some(call_event(call, "blocked", what)),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_without_a_pattern_proves_nothing() {
-        for rule in [
-            "Bash",
-            "Bash(*)",
-            "Bash(*:*)",
-            "Write(**)",
-            "Edit(./**)",
-            "Write(~/**)",
-            "*",
-            "Read()",
-        ] {
-            assert!(!is_pattern(rule), "{rule}");
-        }
-        for rule in [
-            "Bash(git log:*)",
-            "Write(docs/**)",
-            "WebFetch(domain:x.org)",
-            "Bash(./run.sh)",
-        ] {
-            assert!(is_pattern(rule), "{rule}");
-        }
-    }
 }

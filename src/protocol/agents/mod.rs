@@ -13,6 +13,7 @@ mod judge;
 mod origin;
 mod own;
 mod patterns;
+mod reads;
 mod run;
 mod translate;
 mod typing;

@@ -46,6 +46,11 @@ pub fn skills_like(roots: &[PathBuf], dir: &Path, word: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Whether a pattern of one name may match `name`.
+pub fn may_be_named(pattern: &str, name: &str) -> bool {
+    Name::of(pattern).may_be(name)
+}
+
 /// The names of a path as they are written, those before a `..` left out.
 fn names(path: &Path) -> impl Iterator<Item = Name<'_>> {
     let mut all = Vec::new();

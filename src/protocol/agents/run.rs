@@ -217,7 +217,8 @@ impl Hook<'_> {
         let Some(used) = &self.event.used else {
             return Verdict::Silent;
         };
-        if mode(self.ctx, self.calling).grants()
+        if self.event.has_succeeded
+            && mode(self.ctx, self.calling).grants()
             && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
             && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
         {
@@ -277,17 +278,21 @@ impl Hook<'_> {
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
         let (store, key) = (self.ctx.store(), self.ctx.session());
+        let prompt = self.event.prompt.as_deref();
+        let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
         match self.agent.table().prompts {
             Prompts::ByIdentity => {
                 let _ = self.session();
             }
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
-                let _ = store.name_prompt(&key, "begun");
+                let _ = store.name_prompt(&key, prompt.unwrap_or("begun"));
             }
+            // Another hook has told of this prompt.
+            Prompts::ByEventAfterTyping if prompt.is_some_and(is_at) => {}
             Prompts::ByEvent | Prompts::ByEventAfterTyping => {
                 if !session.activated.is_empty() && self.ends_with_the_prompt() {
-                    self.end_all();
+                    self.enter(prompt);
                 }
             }
         }
@@ -327,7 +332,12 @@ impl Hook<'_> {
     }
 
     fn end_all(&self) {
-        match self.ctx.store().enter_prompt(&self.ctx.session(), None) {
+        self.enter(None);
+    }
+
+    /// Ends what another prompt than this has active.
+    fn enter(&self, prompt: Option<&str>) {
+        match self.ctx.store().enter_prompt(&self.ctx.session(), prompt) {
             Ok(ended) => self.ctx.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }

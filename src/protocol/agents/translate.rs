@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::host::agent::table::{Does, Mcp, Table};
 use crate::host::tools;
 use crate::protocol::ToolUse;
+use crate::sys::name_list::Names;
 
 /// The beginning of a patch.
 const PATCH: &str = "*** Begin Patch";
@@ -25,7 +26,16 @@ pub struct OurCall {
     pub is_mcp: bool,
     /// Whether its shell keeps what an earlier command changed.
     pub persists: bool,
+    /// Whether it is known what each of its arguments does, so that none of them loosens anything.
+    pub is_known: bool,
 }
+
+/// Arguments of the agents' tools, besides those in their tables, that loosen nothing: texts, limits,
+/// titles. Whoever adds one here has read what it does.
+static PLAIN: Names = Names::new(
+    "description timeout is_background run_in_background content file_text old_string new_string \
+     old_str new_str replace_all expected_replacements offset limit pattern glob_pattern prompt query",
+);
 
 /// The calls that `used` amounts to, begun in `cwd`.
 ///
@@ -33,12 +43,14 @@ pub struct OurCall {
 /// If an argument that decides is missing or of another kind, as in a release with other names.
 pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCall>, String> {
     let arguments = &used.arguments;
+    let is_known = is_known(table.does(&used.tool), arguments);
     let call = |tool: &str, arguments: Value| OurCall {
         tool: tool.to_owned(),
         arguments,
         directory: cwd.to_owned(),
         is_mcp: false,
         persists: table.shell.persists,
+        is_known,
     };
     let file = |tool, keys: &[&str]| {
         let path = text(arguments, keys).ok_or_else(|| lacks(keys))?;
@@ -129,6 +141,31 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
             }])
         }
     }
+}
+
+/// Whether the table or [`PLAIN`] knows every argument. Of a tool that is not in the table, none is.
+fn is_known(does: Option<Does>, arguments: &Value) -> bool {
+    let keys: Vec<&str> = match does {
+        None => return false,
+        Some(Does::Shell(key, directories)) => [&[key], directories].concat(),
+        Some(
+            Does::Read(keys)
+            | Does::Write(keys)
+            | Does::Edit(keys)
+            | Does::Search(keys)
+            | Does::Find(keys)
+            | Does::List(keys),
+        ) => keys.to_vec(),
+        Some(Does::Patch(key) | Does::Fetch(key) | Does::SubAgent(key) | Does::Skill(key)) => {
+            vec![key, "url"]
+        }
+        Some(Does::WebSearch | Does::Todo | Does::AskUser | Does::Harmless) => Vec::new(),
+    };
+    let Value::Object(arguments) = arguments else {
+        return true;
+    };
+    let mut given = arguments.keys();
+    given.all(|key| keys.contains(&key.as_str()) || PLAIN.has(key))
 }
 
 /// What rules call a tool that is not in the table, and whether an MCP server has it. It never has

@@ -1,5 +1,7 @@
 //! Codex CLI.
 
+use std::os::unix::fs::PermissionsExt;
+
 use agent_skills::host::Agent;
 use serde_json::json;
 
@@ -213,7 +215,18 @@ fn however_the_file_is_named_its_read_activates() {
         "cat D/SKILL.m*",
         "cat D/*",
         "cat D/SKI''LL.md",
-        "find D -type f",
+        "ls D; cat D/SKILL.md",
+        "find D -type f | xargs cat",
+        "find D -name '*.md' -exec cat {} +",
+        "find ~/.agents/skills -name SKILL.md -exec cat {} +",
+        "find ~/.agents -type f -exec head -5 {} \\;",
+        "find ~ -name SKILL.md -print0 | xargs -0 cat",
+        "cat $(find ~/.agents/skills -name 'SKILL*')",
+        "cd ~/.agents/skills && find . ! -name x.sh -exec cat {} +",
+        "echo D/SKILL.md | xargs cat",
+        "wc -l < D/SKILL.md",
+        "bash -c 'cat D/SKILL.md'",
+        "cat D/references/a.md",
         "f=S; cat D/$f",
     ] {
         let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
@@ -228,9 +241,43 @@ fn however_the_file_is_named_its_read_activates() {
 }
 
 #[test]
+fn to_list_and_to_test_activates_nothing() {
+    for words in [
+        "ls D",
+        "ls -la D/scripts",
+        "ls -d ~/.agents/skills/*",
+        "test -f D/SKILL.md",
+        "[ -f D/SKILL.md ] && echo there",
+        "stat D/SKILL.md; ls D",
+        "cd D && ls",
+        "find D -type f",
+        "find ~/.agents/skills -name SKILL.md",
+        "find ~/.agents/skills -name SKILL.md | sort | head -5",
+        "find ~/.agents/skills -name '*.png' -exec cat {} +",
+        "find ~ -name '*.md' -exec cat {} +",
+        "find ~/.agents/skills -exec test -f {} \\;",
+    ] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+        world.file("home/.agents/skills/pdf/scripts/x.sh", "");
+        let dir = world
+            .home()
+            .join(".agents/skills/pdf")
+            .display()
+            .to_string();
+        assert!(world.run(&words.replace('D', &dir)).is_silent(), "{words}");
+        assert!(world.run("touch x").is_silent(), "{words}");
+    }
+}
+
+#[test]
 fn the_skills_own_files_can_be_read_by_commands() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
     world.file("home/.agents/skills/pdf/references/a.md", "x");
+    world.file("home/.agents/skills/pdf/scripts/x.sh", "");
+    // The executable bit makes a script, whatever is in the file.
+    world.file("home/.agents/skills/pdf/scripts/plain", "echo hi\n");
+    let plain = world.home().join(".agents/skills/pdf/scripts/plain");
+    std::fs::set_permissions(plain, std::fs::Permissions::from_mode(0o755)).unwrap();
     world.activate("pdf");
     let dir = world
         .home()
@@ -242,6 +289,11 @@ fn the_skills_own_files_can_be_read_by_commands() {
         "sed -n 1,120p D/references/a.md",
         "ls -la D",
         "head -n 20 D/SKILL.md",
+        "cat ~/.agents/skills/pdf/references/a.md",
+        "cat \"$HOME/.agents/skills/pdf/references/a.md\"",
+        "bash ~/.agents/skills/pdf/scripts/x.sh a",
+        "\"${HOME}/.agents/skills/pdf/scripts/x.sh\" a",
+        "~/.agents/skills/pdf/scripts/plain",
     ] {
         assert!(world.run(&words.replace('D', &dir)).is_silent(), "{words}");
     }
@@ -251,6 +303,10 @@ fn the_skills_own_files_can_be_read_by_commands() {
         "sed -n -i p D/SKILL.md",
         "cat D/SKILL.md > x",
         "head -c 5 x D/SKILL.md",
+        "cat \"~/.agents/skills/pdf/SKILL.md\"",
+        "HOME=/etc; cat $HOME/passwd",
+        "cat $PWD/x",
+        "bash D/references/a.md",
     ] {
         assert!(world.run(&words.replace('D', &dir)).is_denied(), "{words}");
     }

@@ -64,3 +64,24 @@ fn every_address_in_a_text_counts() {
     let both = json!({"prompt": "https://a.org", "url": "https://b.org/"});
     assert!(world.call("web_fetch", both).is_denied());
 }
+
+#[test]
+fn no_command_is_changed_that_a_policy_may_look_at() {
+    let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\n";
+    for (file, is_confined) in [
+        ("home/.gemini/other.toml", true),
+        ("home/.gemini/policies/a.toml", false),
+        ("project/.gemini/policies/a.toml", false),
+        ("home/.gemini/extensions/x/policies/a.toml", false),
+        ("home/.gemini/extensions/x/skills/a.toml", true),
+        ("home/.gemini/settings.json", false),
+    ] {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+        let world = world.config("skills.pdf.sandbox = \"auto\"\n");
+        world.file(file, rule);
+        world.activate("pdf");
+        let answer = world.run("git log").json();
+        let command = &answer["hookSpecificOutput"]["tool_input"]["command"];
+        assert_eq!(command.is_string(), is_confined, "{file}: {answer}");
+    }
+}

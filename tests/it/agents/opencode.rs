@@ -22,11 +22,106 @@ fn a_typed_command_survives_its_own_prompt() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
     let typed = world.payload("command-execute-before");
     assert!(world.hook(&typed).is_silent());
-    let prompt = world.payload("chat-message");
+    let mut prompt = world.payload("chat-message");
     assert!(world.hook(&prompt).is_silent());
     assert!(world.run("touch x").is_denied());
+    prompt["messageID"] = json!("msg_2");
     world.hook(&prompt);
     assert!(world.run("touch x").is_silent());
+}
+
+#[test]
+fn two_plugins_tell_of_one_prompt_twice() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    let mut prompt = world.payload("chat-message");
+    let typed = world.payload("command-execute-before");
+    for message in ["msg_1", "msg_2"] {
+        prompt["messageID"] = json!(message);
+        for payload in [&typed, &typed, &prompt, &prompt] {
+            assert!(world.hook(payload).is_silent());
+        }
+        assert!(world.run("touch x").is_denied(), "{message}");
+    }
+    prompt["messageID"] = json!("msg_3");
+    world.hook(&prompt);
+    world.hook(&prompt);
+    assert!(world.run("touch x").is_silent());
+}
+
+#[test]
+fn skills_are_found_in_each_of_its_directories() {
+    let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n";
+    for dir in [
+        "home/.opencode/skill",
+        "home/.opencode/skills",
+        "home/.config/opencode/skill",
+        "moved/skill",
+        "moved/skills",
+    ] {
+        let world = World::of(&FORM);
+        let moved = world.project().with_file_name("moved");
+        let world = world.with_variable("OPENCODE_CONFIG_DIR", moved.clone());
+        world.file(&format!("{dir}/pdf/SKILL.md"), text);
+        assert!(world.activate("pdf").is_silent(), "{dir}");
+        assert!(world.run("touch evil").is_denied(), "{dir}");
+        let plugin = moved.join("plugins/x.js");
+        let denied = world.skill("free", "allowed-tools: Write, Read, Bash");
+        denied.activate("free");
+        assert!(denied.write(&plugin).is_denied(), "{dir}");
+    }
+}
+
+#[test]
+fn no_command_is_changed_that_a_rule_may_look_at() {
+    let rule = "permission:\n  bash:\n    \"rm *\": deny\n";
+    let confined = |change: &dyn Fn(&World)| {
+        let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+        let world = world.config("skills.pdf.sandbox = \"auto\"\n");
+        change(&world);
+        world.activate("pdf");
+        world.run("git log").json()["args"]["command"].is_string()
+    };
+    assert!(confined(&|_| {}));
+    assert!(confined(&|world| {
+        world.file("project/opencode.json", "{\"theme\": \"x\"}");
+        world.file("project/.opencode/agent/plan.md", "Plan.");
+        world.file("project/agent/rules.md", rule);
+    }));
+    for file in [
+        "project/.opencode/opencode.json",
+        "project/.opencode/opencode.jsonc",
+        "project/.opencode/agent/plan.md",
+        "project/.opencode/agents/deep/plan.md",
+        "project/.opencode/mode/plan.md",
+        "home/.opencode/opencode.json",
+        "home/.config/opencode/agents/plan.md",
+    ] {
+        assert!(!confined(&|world| world.file(file, rule)), "{file}");
+    }
+    let many = |world: &World| {
+        for at in 0..100 {
+            world.file(&format!("project/.opencode/agent/{at}.md"), "Plan.");
+        }
+    };
+    assert!(!confined(&many), "too many to look at");
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
+    let world = world.config("skills.pdf.sandbox = \"require\"\n");
+    let world = world.with_variable("OPENCODE_PERMISSION", "{}".into());
+    world.activate("pdf");
+    assert!(world.run("git log").is_denied());
+}
+
+#[test]
+fn a_copy_in_an_untrusted_project_asks_for_trust() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    let own = world.home().join(".config/opencode/skills/pdf/SKILL.md");
+    let text = std::fs::read_to_string(own).unwrap();
+    world.file("project/.opencode/skills/pdf/SKILL.md", &text);
+    let (_, reason) = world.activate("pdf").decision();
+    assert!(reason.contains("until you trust it"), "{reason}");
+    world.file("project/.opencode/skills/pdf/SKILL.md", &(text + "More.\n"));
+    let (_, reason) = world.activate("pdf").decision();
+    assert!(reason.contains("several skills have the name"), "{reason}");
 }
 
 #[test]

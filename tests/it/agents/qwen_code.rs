@@ -96,3 +96,20 @@ fn a_grant_answers_the_question_that_comes_before_the_hook() {
         assert!(world.hook(&skill).is_silent());
     }
 }
+
+#[test]
+fn it_is_known_by_all_that_it_sends_to_claudes_hooks() {
+    for activation in ["user-prompt-expansion-typed", "pre-tool-use-skill"] {
+        let mut world = World::of(&FORM).skill("probe", "allowed-tools: Read");
+        world.prompt = "s1########0".to_owned();
+        let as_claude = |payload: &serde_json::Value| world.hook_as(Agent::ClaudeCode, payload);
+        assert!(as_claude(&world.payload(activation)).is_silent());
+        let call = world.calling(FORM.shell.1, json!({"command": "touch x"}));
+        assert!(as_claude(&call).is_denied(), "{activation}");
+        let mut end = world.payload("stop");
+        end["hook_event_name"] = json!("SessionEnd");
+        end.as_object_mut().unwrap().remove("prompt_id");
+        as_claude(&end);
+        assert!(as_claude(&call).is_silent(), "{activation}: it has ended");
+    }
+}

@@ -1,0 +1,87 @@
+//! What may go on without a question: only what patterns of confirmed skills prove to be granted.
+
+use serde_json::Value;
+
+use super::Case;
+use crate::activation::Enforcement;
+use crate::permission::{CitedRule, Outcome};
+use crate::policy::{CONFIGURATION, Event};
+
+impl Case<'_> {
+    /// Why the call may go on without a question: patterns of skills that the agent itself has made
+    /// active grant every part of it.
+    pub(super) fn proven(&self, enforcement: &Enforcement) -> Option<(String, Event)> {
+        if !self.our.is_known {
+            return None;
+        }
+        let session = self.session;
+        let confirmed = session.active();
+        let confirmed = confirmed.filter(|skill| session.confirmed.contains(&skill.dir));
+        let confirmed: Vec<&str> = confirmed.map(|skill| skill.name.as_str()).collect();
+        let proves = |rule: &CitedRule| {
+            let is_theirs = confirmed.contains(&rule.source.as_str());
+            let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
+            is_pattern(&rule.rule) && (is_theirs || is_added)
+        };
+        let (decision, event) = self.decided(&enforcement.clone().keeping(proves));
+        // Options of granted programs that write or run: what they do stands behind no question.
+        let command = self.our.arguments.get("command").and_then(Value::as_str);
+        let writes = |option: &&str| command.is_some_and(|command| command.contains(*option));
+        if [
+            "--output",
+            "--ext-diff",
+            "--exec",
+            "--upload-pack",
+            "--textconv",
+        ]
+        .iter()
+        .any(writes)
+        {
+            return None;
+        }
+        let granting = decision.granting();
+        let (first, _) = granting.split_first()?;
+        (decision.outcome == Outcome::Granted).then(|| {
+            let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
+            let why = format!("granted by {} of {}", rules.join(", "), first.source);
+            (why, event.with("granted", true))
+        })
+    }
+}
+
+/// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
+fn is_pattern(rule: &str) -> bool {
+    let body = rule
+        .split_once('(')
+        .map(|(_, body)| body.trim_end_matches(')'));
+    body.is_some_and(|body| body.contains(|c: char| !"*/.:~ ".contains(c)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_without_a_pattern_proves_nothing() {
+        for rule in [
+            "Bash",
+            "Bash(*)",
+            "Bash(*:*)",
+            "Write(**)",
+            "Edit(./**)",
+            "Write(~/**)",
+            "*",
+            "Read()",
+        ] {
+            assert!(!is_pattern(rule), "{rule}");
+        }
+        for rule in [
+            "Bash(git log:*)",
+            "Write(docs/**)",
+            "WebFetch(domain:x.org)",
+            "Bash(./run.sh)",
+        ] {
+            assert!(is_pattern(rule), "{rule}");
+        }
+    }
+}
