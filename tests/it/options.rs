@@ -42,7 +42,7 @@ const CHANGES: &[&str] = &[
     "verify --fix",
     "keys add alice@x key.pub",
     "keys remove bob@x --file team",
-    "keys revoke SHA256:abc",
+    "keys revoke SHA256:sRXsfsW5RGpkdVVLA8+dquiCzxw4g2S6ZqL0AZbHOP8",
     "rollback old",
     "deactivate",
     "doctor --fix",

@@ -60,7 +60,7 @@ fn a_site_has_the_bundle_beside_its_archive() {
     for (played, installed) in [("true", true), ("false", false)] {
         let host = host("cosign", SIGNER, Some(played));
         server.file("x.zip", zip(&[("pdf/SKILL.md", &skill("pdf"))]));
-        server.file("x.zip.sigstore.json", b"{}".to_vec());
+        server.file("x.zip.sigstore.json", b"{}");
         let ran = host.person(&["install", &server.url("x.zip")]);
         assert_eq!(ran.status == 0, installed, "{ran:?}");
         let seen = server.behaviour.seen.lock().unwrap();
