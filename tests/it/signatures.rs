@@ -6,6 +6,7 @@ mod commits;
 mod environment;
 mod evidence;
 mod keys;
+mod kills;
 mod manifests;
 mod openpgp;
 mod trees;
