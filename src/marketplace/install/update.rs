@@ -53,14 +53,7 @@ impl Market<'_> {
         }
         drop(progress);
         bring(&looked);
-        let mut ready = Vec::new();
-        for looked in looked {
-            ready.push(match looked {
-                Ok(Looked::Ready(ready)) => Ok(ready),
-                Ok(Looked::Behind(behind)) => update.stage(*behind, &fetcher, agree),
-                Err(error) => Err(error),
-            });
-        }
+        let ready = update.stage_all(looked, &fetcher, agree);
         let changes = directories.into_iter().zip(update.land(ready));
         let updated = changes.map(|(name, change)| {
             let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
@@ -241,19 +234,60 @@ impl Update<'_> {
         })))
     }
 
-    /// Stages what the source has, compares it with what is installed, and asks.
-    fn stage<'e>(
+    /// Stages what the sources have, checks all signatures at once, and asks about each skill.
+    fn stage_all<'e>(
         &self,
-        behind: Behind<'e, '_>,
+        looked: Vec<Result<Looked<'e, '_>>>,
+        fetcher: &Fetcher,
+        agree: &mut Agree,
+    ) -> Vec<Result<Ready<'e>>> {
+        let (mut behind, mut staged) = (Vec::new(), Vec::new());
+        let mut ready = Vec::new();
+        for (at, looked) in looked.into_iter().enumerate() {
+            ready.push(match looked {
+                Ok(Looked::Ready(ready)) => Some(Ok(ready)),
+                Ok(Looked::Behind(one)) => match self.stage(&one) {
+                    Ok(new) => {
+                        behind.push((at, one));
+                        staged.push(new);
+                        None
+                    }
+                    Err(error) => Some(Err(error)),
+                },
+                Err(error) => Some(Err(error)),
+            });
+        }
+        let check = |some: &mut [Staged]| self.market.check_signatures(self.staging, some);
+        // What keeps one from being checked keeps no other from it.
+        let are_checked = check(&mut staged).is_ok();
+        for ((at, behind), mut new) in behind.into_iter().zip(staged) {
+            let checked = if are_checked {
+                Ok(())
+            } else {
+                check(std::slice::from_mut(&mut new))
+            };
+            let decided = checked.and_then(|()| self.decide(&behind, new, fetcher, agree));
+            ready[at] = Some(decided);
+        }
+        ready.into_iter().flatten().collect()
+    }
+
+    fn stage(&self, behind: &Behind) -> Result<Staged> {
+        let name = &behind.entry.name;
+        let place = self.staging.place_for(name)?;
+        let (snapshot, origin) = (&behind.snapshot, &behind.origin);
+        plan::stage(snapshot, &behind.found, origin, name, place)
+    }
+
+    /// Compares what was staged with what is installed, and asks.
+    fn decide<'e>(
+        &self,
+        behind: &Behind<'e, '_>,
+        mut staged: Staged,
         fetcher: &Fetcher,
         agree: &mut Agree,
     ) -> Result<Ready<'e>> {
-        let Behind { entry, found, .. } = behind;
-        let place = self.staging.place_for(&entry.name)?;
-        let (snapshot, origin) = (&behind.snapshot, &behind.origin);
-        let mut staged = plan::stage(snapshot, &found, origin, &entry.name, place)?;
-        self.market
-            .check_signatures(self.staging, std::slice::from_mut(&mut staged))?;
+        let entry = behind.entry;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
             let signature = staged.planned.signature.as_ref();
