@@ -15,8 +15,8 @@ use super::entry::Entry;
 use super::installed::Installed;
 use super::layer::Layer;
 use super::verdicts::{Verdict, Verdicts};
-use crate::error::Error;
-use crate::marketplace::{KnownSigners, Market, Present};
+use crate::error::{Error, Result};
+use crate::marketplace::{Checked, KnownSigners, Market, Present};
 use crate::policy::{Asks, DigestCache, SigningInForce, approval_content, approval_digest};
 use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement, Signature};
@@ -285,6 +285,26 @@ impl<'a> Signatures<'a> {
 }
 
 impl RunContext {
+    /// The signature of a skill as it is now.
+    ///
+    /// # Errors
+    /// When a program that checks is missing or does not answer, or what proves it cannot be read.
+    pub fn signature(&self, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
+        let present = Present::new(&entry.dir, installed.said(self, entry));
+        let base = entry.dir.parent().and_then(Path::parent);
+        let base = self.base(base.unwrap_or(&entry.dir));
+        let claimed = entry.layer == Layer::Project || base.is_shared();
+        let market = Market {
+            deadline: self
+                .protocol
+                .map(|_| Instant::now() + CALL.saturating_sub(running())),
+            signing: Rc::new(self.signing(claimed)),
+            ..self.market_at(&base)
+        };
+        let checked = market.check_present(&[present])?.pop();
+        checked.ok_or_else(|| Error::new("it was not checked"))
+    }
+
     /// Forgets what is known of the signatures of skills, so that all are checked again.
     pub fn forget_verdicts(&self) {
         Verdicts::forget(self.store().dir());

@@ -18,6 +18,8 @@ pub struct Outcomes {
     common: Common,
     caller: Caller,
     results: Vec<(String, Result<String>)>,
+    /// Why some were stopped, for programs, by their place among the results.
+    codes: Vec<(usize, &'static str)>,
     next: String,
     /// Those of the results that stay as they are, by what is said of several.
     unchanged: Vec<(&'static str, Vec<usize>)>,
@@ -32,6 +34,8 @@ struct Outcome<'o> {
     error: Option<String>,
     /// The next step after an error.
     hint: Option<&'o str>,
+    /// What stopped it, if a program may want to know.
+    code: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -47,6 +51,7 @@ impl Outcomes {
             common,
             caller,
             results: Vec::new(),
+            codes: Vec::new(),
             next: String::new(),
             unchanged: Vec::new(),
         }
@@ -87,6 +92,12 @@ impl Outcomes {
     /// Adds what became of `name`: the text that says so, with its line ends.
     pub fn push(&mut self, name: &str, outcome: Result<String>) {
         self.results.push((name.to_owned(), outcome));
+    }
+
+    /// Adds that something stopped `name`, by the text that says so and a code.
+    pub fn push_stopped(&mut self, name: &str, message: String, code: &'static str) {
+        self.codes.push((self.results.len(), code));
+        self.push(name, Ok(message));
     }
 
     /// Adds what to do next, once for all of them.
@@ -150,11 +161,14 @@ impl Outcomes {
     }
 
     fn as_json(&self) -> Result<String> {
-        let results = self.results.iter().map(|(name, outcome)| Outcome {
+        let code = |at| self.codes.iter().find(|(of, _)| *of == at);
+        let results = self.results.iter().enumerate();
+        let results = results.map(|(at, (name, outcome))| Outcome {
             name,
             message: outcome.as_deref().ok().map(str::trim_end),
             error: outcome.as_ref().err().map(ToString::to_string),
             hint: outcome.as_ref().err().and_then(Error::next_step),
+            code: code(at).map(|(_, code)| *code),
         });
         json::one(&Answered {
             dry_run: self.common.dry_run,

@@ -1,7 +1,12 @@
-//! How a signature is told to people.
+//! How a signature is told to people, and which of those that were recorded hold no longer.
 
-use crate::marketplace::Checked;
-use crate::signing::Signature;
+use serde::Serialize;
+
+use crate::catalog::{Entry, Withheld};
+use crate::error::Result;
+use crate::marketplace::{Checked, LockEntry, Market, State, Verified};
+use crate::run_context::RunContext;
+use crate::signing::{MANIFEST, Signature};
 use crate::skill::one_line;
 use crate::sys::Moment;
 
@@ -26,4 +31,96 @@ pub fn signed(checked: &Checked) -> String {
         .as_ref()
         .map_or_else(String::new, |why| format!("; {why}"));
     one_line(&format!("{}{since}{unmet}", checked.signature))
+}
+
+/// A skill whose signature holds no longer, or is not what is required.
+#[derive(Debug, Serialize)]
+pub struct Fault {
+    /// Its directory's name.
+    pub name: String,
+    /// Its directory.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// The next step.
+    pub remedy: String,
+}
+
+impl Fault {
+    fn new(name: &str, path: String, message: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            path,
+            message: one_line(message),
+            remedy: format!(
+                "`agent-skills info {name}` says who signed it; ask its author, and do not use it \
+                 until you know"
+            ),
+        }
+    }
+}
+
+/// What is wrong with the signatures of those of the compared skills that had one, or may have.
+///
+/// # Errors
+/// When the lockfile cannot be read, or a program that checks is missing or does not answer.
+pub fn faults(market: &Market, compared: &[Verified]) -> Result<Vec<Fault>> {
+    let is_there = |name: &str| {
+        let mut compared = compared.iter();
+        compared.any(|one| one.name == name && one.state != State::Missing)
+    };
+    let may_be_signed = |entry: &LockEntry| {
+        entry.signer.is_some() || entry.evidence.is_some() || entry.files.get(MANIFEST).is_some()
+    };
+    let mut entries = market.entries()?;
+    entries.retain(|entry| may_be_signed(entry) && is_there(&entry.name));
+    let entries: Vec<&LockEntry> = entries.iter().collect();
+    let checked = market.signatures(&entries)?;
+    let faults = entries.iter().zip(&checked).filter_map(|(entry, checked)| {
+        let path = market.dir(&entry.name).display().to_string();
+        Some(Fault::new(&entry.name, path, &lapsed(entry, checked)?))
+    });
+    Ok(faults.collect())
+}
+
+/// Why the signature that a lockfile names does not hold; `None` if it does.
+pub fn lapsed(said: &LockEntry, now: &Checked) -> Option<String> {
+    let before = said.signer.as_ref();
+    let was = |what: String| match before {
+        Some(before) => format!("the lockfile says that it is signed by {before}, and {what}"),
+        None => what,
+    };
+    let differs = match (&now.signature, before) {
+        (Signature::Bad { why }, _) => Some(was(format!("it is wrongly signed: {why}"))),
+        (Signature::Good(signer), Some(before)) if signer.key != before.key => {
+            Some(was(format!("it is signed by {signer}")))
+        }
+        (Signature::Good(signer), Some(before)) => {
+            let is_other = before.principal.is_some() && signer.principal != before.principal;
+            let listed = signer.principal.as_deref();
+            let as_whom = listed.map_or_else(
+                || "no file of signers lists that key".to_owned(),
+                |listed| format!("that key is listed as {listed}'s"),
+            );
+            is_other.then(|| was(as_whom))
+        }
+        (Signature::Unsigned, Some(_)) => Some(was("what proves that is gone".to_owned())),
+        (Signature::Unchecked { why, .. }, Some(_)) => {
+            Some(was(format!("that cannot be checked: {why}")))
+        }
+        _ => None,
+    };
+    differs.or_else(|| now.unmet.clone())
+}
+
+/// Skills that are withheld because of their signatures, whoever put them there.
+pub fn withheld(ctx: &RunContext) -> Vec<Fault> {
+    let catalog = ctx.catalog();
+    let unsigned = |entry: &&Entry| entry.withheld() == Some(Withheld::Unsigned);
+    let entries = catalog.entries().iter().filter(unsigned);
+    let faults = entries.map(|entry| {
+        let why = entry.reason_not_offered().unwrap_or_default();
+        Fault::new(&entry.name(), entry.dir.display().to_string(), &why)
+    });
+    faults.collect()
 }

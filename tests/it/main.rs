@@ -119,6 +119,7 @@ mod shell_tables;
 mod shell_world;
 mod shown;
 mod signatures;
+mod signed_again;
 mod signed_packages;
 mod signed_required;
 mod simulate;

@@ -16,7 +16,7 @@ const POLICY: &str =
     "[signing]\nrequire = \"listed\"\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
 
 /// A host on which the policy lists one signer, `key`; `None` if the machine cannot make keys.
-fn listing(options: &str) -> Option<Host> {
+pub fn listing(options: &str) -> Option<Host> {
     let host = under(Host::stdin(), POLICY);
     ssh_key(host.home(), "key")?;
     list(&host, options);
@@ -24,13 +24,13 @@ fn listing(options: &str) -> Option<Host> {
     Some(host)
 }
 
-fn list(host: &Host, options: &str) {
+pub fn list(host: &Host, options: &str) {
     let key = fs::read_to_string(host.home().join("key.pub")).unwrap();
     let line = format!("alice@example.com {options}{key}");
     fs::write(host.home().join("enterprise/signers"), line).unwrap();
 }
 
-fn sign(host: &Host, dir: &Path) {
+pub fn sign(host: &Host, dir: &Path) {
     let key = host.home().join("key");
     let words = ["package", "--in-place", "--sign", key.to_str().unwrap()];
     host.succeeds(&[&words[..], &[dir.to_str().unwrap()]].concat());
@@ -209,7 +209,7 @@ fn an_unreadable_policy_offers_nothing_and_says_so() {
 }
 
 /// A repository with the skills `pdf` and `csv`, in a commit that `key` has signed.
-fn repository(host: &Host, hub: &Hub) -> PathBuf {
+pub fn repository(host: &Host, hub: &Hub) -> PathBuf {
     let text = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody.\n");
     let (pdf, csv) = (text("pdf"), text("csv"));
     let files = [
@@ -239,7 +239,7 @@ fn repository(host: &Host, hub: &Hub) -> PathBuf {
     dir
 }
 
-fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
+pub fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
     let path = host.plugin_dir().join("skills.lock.json");
     let mut lock: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let skills = lock["skills"].as_array_mut().unwrap();

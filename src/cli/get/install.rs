@@ -14,7 +14,7 @@ use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
 use crate::cli::get::next::what_next;
-use crate::cli::get::update::{changed, record};
+use crate::cli::get::update::{push as updated, record};
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::{Outcomes, look_at};
@@ -170,7 +170,7 @@ impl Install {
                         }
                     }
                     for one in &switched {
-                        outcomes.push(&one.name, changed(one, ToolNames::of(ctx)));
+                        updated(&mut outcomes, one, ToolNames::of(ctx));
                     }
                     new.extend(installed.into_iter().filter(is_new));
                 }

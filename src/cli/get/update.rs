@@ -130,7 +130,7 @@ impl Update {
                 Ok(text) if one.change == Change::UpToDate => {
                     outcomes.push_unchanged(&one.name, text, "skills are up to date");
                 }
-                changed => outcomes.push(&one.name, changed),
+                _ => push(outcomes, one, consenting.names),
             }
         }
         for one in repaired? {
@@ -168,6 +168,21 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
         return Ok(Vec::new());
     }
     market.repair(&names, &mut note)
+}
+
+/// Adds what has become of a skill.
+pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
+    match (changed(skill, names), &skill.change) {
+        (
+            Ok(text),
+            Change::Kept {
+                code: Some(code), ..
+            },
+        ) => {
+            outcomes.push_stopped(&skill.name, text, code);
+        }
+        (changed, _) => outcomes.push(&skill.name, changed),
+    }
 }
 
 /// What has become of a skill.

@@ -13,9 +13,12 @@ use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::report::{Report, remark};
+use crate::cli::signed::{lapsed, signed};
 use crate::cli::{Answer, Caller, Paint, Screen};
+use crate::marketplace::Checked;
 use crate::run_context::RunContext;
 use crate::script::program_of;
+use crate::signing::Signature;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
 use crate::sys::limits;
 use crate::sys::text::size;
@@ -58,6 +61,10 @@ struct Details {
     files: usize,
     bytes: u64,
     scripts: Vec<Script>,
+    /// Its signature, as it was checked just now; `null` if it may not be read.
+    signature: Option<Checked>,
+    #[serde(skip)]
+    lapsed: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -114,7 +121,13 @@ impl Details {
             layer: rival.layer.as_str(),
             reason: rival.reason_not_offered(),
         });
+        let mut origins = Installed::default();
+        let signature = skill.map(|_| signature_of(ctx, entry, &mut origins));
+        let said = origins.said(ctx, entry).zip(signature.as_ref());
+        let lapsed = said.and_then(|(said, now)| lapsed(said, now));
         Self {
+            signature,
+            lapsed,
             license: text("license"),
             compatibility: text("compatibility"),
             fields: others(skill)
@@ -126,7 +139,7 @@ impl Details {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::new(ctx, catalog, entry, &mut Installed::default()),
+            report: Report::new(ctx, catalog, entry, &mut origins),
         }
     }
 
@@ -177,6 +190,11 @@ impl Details {
             known(key, Some(value));
         }
         known("source", self.source().as_deref());
+        let checked = self.signature.as_ref().map(signed);
+        known(
+            "signer",
+            self.lapsed.as_ref().or(checked.as_ref()).map(|it| &**it),
+        );
         if let Some(cost) = report.tokens {
             let (instructions, description) = (cost.instructions, cost.description);
             let text = format!("about {instructions} for the instructions");
@@ -219,6 +237,16 @@ impl Details {
         let at = commit.map(|commit| format!(" at {commit}"));
         Some(report.says().to_owned() + report.source.as_deref()? + &at.unwrap_or_default())
     }
+}
+
+/// The signature of a skill. What cannot be checked counts as none.
+fn signature_of(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Checked {
+    let checked = ctx.signature(entry, origins);
+    checked.unwrap_or_else(|error| Checked {
+        signature: Signature::unchecked(format!("that cannot be checked: {error}")),
+        unmet: None,
+        since: None,
+    })
 }
 
 /// The fields that have no line of their own and are set: each with its key and value as written.

@@ -216,7 +216,7 @@ fn about(rule: &InForce) -> &'static str {
     {
         return about;
     }
-    let path: Vec<&str> = rule.key.split('.').collect();
+    let path = Key::parts(&rule.key);
     Key::find(&path).map_or("", |key| key.about)
 }
 

@@ -1,4 +1,4 @@
-//! `verify`: compares skills with the lockfile, and restores them.
+//! `verify`: compares skills with the lockfile, checks their signatures again, and restores them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,6 +13,7 @@ use crate::cli::layers::layers_of;
 use crate::cli::market::{market, market_for, note};
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
+use crate::cli::signed::{Fault, faults, withheld};
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::marketplace::{Repaired, State, Verified, listed_name};
 use crate::policy::Event;
@@ -24,6 +25,7 @@ use crate::skill::one_line;
 #[derive(Serialize)]
 struct Compared<'c> {
     skills: &'c [Verified],
+    signatures: &'c [Fault],
     links: &'c [LinkFault],
 }
 
@@ -37,7 +39,7 @@ struct LinkFault {
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 
-/// Compare installed skills with the lockfile
+/// Compare installed skills with the lockfile, and check their signatures again
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// Names of skills; all if omitted
@@ -57,9 +59,11 @@ impl Verify {
             return fix(ctx, common, caller, &by_layer);
         }
         let (mut verified, mut failed) = (Vec::new(), Outcomes::new(common, caller));
+        let mut unsigned = Vec::new();
         for (layer, names) in &by_layer {
             let base = ctx.base(&ctx.layer_dir(*layer));
             let market = market(ctx, &base, false);
+            let before = verified.len();
             if names.is_empty() {
                 verified.extend(market.verify(&[])?);
             }
@@ -69,15 +73,27 @@ impl Verify {
                     Err(error) => failed.push(name, Err(error)),
                 }
             }
+            match faults(&market, &verified[before..]) {
+                Ok(found) => unsigned.extend(found),
+                Err(error) => {
+                    let error = error.context("signatures could not be checked");
+                    failed.push(layer.as_str(), Err(error));
+                }
+            }
         }
+        self.add_withheld(ctx, &verified, &mut unsigned);
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
         let faults = link_faults(ctx, &by_layer);
         let text = if common.json {
-            let (skills, links) = (&verified, &faults);
-            json::one(&Compared { skills, links })?
-        } else if verified.is_empty() && faults.is_empty() {
+            let compared = Compared {
+                skills: &verified,
+                signatures: &unsigned,
+                links: &faults,
+            };
+            json::one(&compared)?
+        } else if verified.is_empty() && faults.is_empty() && unsigned.is_empty() {
             NONE_RECORDED.to_owned()
         } else {
             let intact = verified.iter().filter(|one| one.state == State::Intact);
@@ -98,14 +114,36 @@ impl Verify {
                 let command = pasted(&words);
                 let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
             }
+            for fault in &unsigned {
+                let name = listed_name(&fault.name);
+                let _ = writeln!(text, "{name}: {}\n  {}", fault.message, fault.remedy);
+            }
             for fault in &faults {
                 let _ = writeln!(text, "{}\n  {}", one_line(&fault.message), fault.remedy);
             }
             text
         };
-        let is_whole =
-            failed.is_empty() && faults.is_empty() && verified.iter().all(Verified::is_well);
+        let is_whole = failed.is_empty()
+            && faults.is_empty()
+            && unsigned.is_empty()
+            && verified.iter().all(Verified::is_well);
         Failure::unless(is_whole, text + &failed.errors())
+    }
+
+    /// Checks anew what has to be signed to be offered, and adds what is not.
+    fn add_withheld(&self, ctx: &RunContext, verified: &[Verified], faults: &mut Vec<Fault>) {
+        if !ctx.signing_in_force().require_anything() {
+            return;
+        }
+        ctx.forget_verdicts();
+        let is_meant = |name: &str| {
+            self.names.is_empty() || verified.iter().any(|verified| verified.name == name)
+        };
+        for fault in withheld(ctx) {
+            if is_meant(&fault.name) && faults.iter().all(|known| known.path != fault.path) {
+                faults.push(fault);
+            }
+        }
     }
 }
 

@@ -81,7 +81,7 @@ impl Config {
 fn set_all(ctx: &RunContext, common: Common, caller: Caller, words: &[String]) -> Answer {
     let changes = changes(words);
     let read = changes.iter().map(|(key, values)| {
-        let path: Vec<&str> = key.split('.').collect();
+        let path = Key::parts(key);
         let value = value(&path, values)?;
         Ok((path, value))
     });
@@ -102,7 +102,7 @@ fn set_all(ctx: &RunContext, common: Common, caller: Caller, words: &[String]) -
 }
 
 fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
-    let path: Vec<&str> = key.split('.').collect();
+    let path = Key::parts(key);
     let file = ctx.config_path();
     let hint = if is_known(&path) {
         "`agent-skills config list` shows where each value comes from".to_owned()
@@ -274,7 +274,7 @@ fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
     if !found.is_empty() {
         return Ok(found.into_iter().map(line).collect());
     }
-    let path: Vec<&str> = key.split('.').collect();
+    let path = Key::parts(key);
     if is_known(&path) {
         return Ok(format!("`{key}` is not set\n"));
     }
@@ -294,7 +294,7 @@ struct Described<'a> {
 fn list(ctx: &RunContext, as_json: bool, screen: Screen) -> Result<String> {
     let settings = ctx.settings()?;
     let described = settings.iter().map(|setting| {
-        let path: Vec<&str> = setting.key.split('.').collect();
+        let path = Key::parts(&setting.key);
         let key = Key::find(&path);
         Described {
             setting,

@@ -20,15 +20,48 @@ pub struct Key {
 impl Key {
     /// The key that the parts of a written one mean.
     pub fn find(written: &[&str]) -> Option<&'static Self> {
+        let same = |(part, written): (&&str, &&str)| match *part {
+            AGENT => written.parse::<Agent>().is_ok(),
+            part => part == *written || is_free(part),
+        };
+        let are_same = |parts: &[&str], written: &[&str]| {
+            parts.len() == written.len() && parts.iter().zip(written).all(same)
+        };
         let is_meant = |key: &&Self| {
-            let mut parts = key.name.split('.').zip(written);
-            let same = |(part, written): (&str, &&str)| match part {
-                AGENT => written.parse::<Agent>().is_ok(),
-                part => part == *written || is_free(part),
+            let parts: Vec<&str> = key.name.split('.').collect();
+            let Some(glob) = parts.iter().position(|part| *part == "GLOB") else {
+                return are_same(&parts, written);
             };
-            key.name.split('.').count() == written.len() && parts.all(same)
+            // An address has points itself.
+            let (before, after) = (&parts[..glob], &parts[glob + 1..]);
+            let end = written
+                .len()
+                .checked_sub(after.len())
+                .filter(|end| *end > glob);
+            end.is_some_and(|end| {
+                are_same(before, &written[..glob]) && are_same(after, &written[end..])
+            })
         };
         KEYS.iter().find(is_meant)
+    }
+
+    /// The parts of a written key. Of an address, which has points itself, quotation marks may be
+    /// around it.
+    pub fn parts(key: &str) -> Vec<&str> {
+        let parts: Vec<&str> = key.split('.').collect();
+        let known = Self::find(&parts).map(|known| known.name.split('.'));
+        let glob = known
+            .clone()
+            .and_then(|mut all| all.position(|part| part == "GLOB"));
+        let (Some(known), Some(glob)) = (known, glob) else {
+            return parts;
+        };
+        let rest = parts.len() - (known.count() - glob - 1);
+        let length = |parts: &[&str]| parts.iter().map(|part| part.len() + 1).sum::<usize>();
+        let (before, after) = (&parts[..glob], &parts[rest..]);
+        let address = &key[length(before)..key.len() - length(after)];
+        let address = address.trim_matches('"');
+        [before, &[address], after].concat()
     }
 
     /// Its name, with the user's own names from `written` if it has such, or with that of each agent;
@@ -213,5 +246,16 @@ mod tests {
         assert_eq!(name(&["hosts", "codex", "mode"]), Some("hosts.AGENT.mode"));
         assert_eq!(name(&["hosts", "codx", "mode"]), None);
         assert_eq!(name(&["scpe"]), None);
+        let address = ["signing", "sources", "github", "com/acme/*", "require"];
+        assert_eq!(name(&address), Some("signing.sources.GLOB.require"));
+        assert_eq!(name(&["signing", "sources", "require"]), None);
+        for address in ["github.com/acme/*", "\"github.com/acme/*\""] {
+            assert_eq!(
+                Key::parts(&format!("signing.sources.{address}.require")),
+                ["signing", "sources", "github.com/acme/*", "require"]
+            );
+        }
+        assert_eq!(Key::parts("skills.pdf.sandbox").len(), 3);
+        assert_eq!(Key::parts("catalog.ops"), ["catalog", "ops"]);
     }
 }

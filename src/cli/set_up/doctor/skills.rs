@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
 use crate::cli::layers::layers_with;
 use crate::cli::market::watched;
 use crate::cli::report::Report;
+use crate::cli::signed::faults;
 use crate::error::Error;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
@@ -210,7 +211,20 @@ fn installed(ctx: &RunContext, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
         let dir = ctx.layer_dir(layer).join("skills").join(&one.name);
         (Some(dir), differing(ctx, layer, one))
     };
-    differs.map(check).collect()
+    let mut checks: Vec<_> = differs.map(check).collect();
+    match faults(&market, &verified) {
+        Ok(found) => checks.extend(found.into_iter().map(|fault| {
+            let text = format!("`{}`: {}", fault.name, fault.message);
+            let check = Check::warn("signature-lapsed", text, fault.remedy);
+            (Some(PathBuf::from(fault.path)), check)
+        })),
+        Err(error) => {
+            let error = error.context("signatures could not be checked");
+            let remedy = "install the program that it names";
+            checks.push((None, Check::from_error("signatures", &error, remedy)));
+        }
+    }
+    checks
 }
 
 fn differing(ctx: &RunContext, layer: Layer, skill: &Verified) -> Check {

@@ -1,0 +1,273 @@
+//! Signatures of installed skills are looked at again: `verify`, `doctor` and `info`, without the
+//! network. What a model may not decide about them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::repository::{Hub, git};
+use crate::signed_packages::ssh_key;
+use crate::signed_required::{entry, list, listing, repository};
+
+const SIGNERS: &str = "[signing]\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
+
+/// A host on which nothing is required, with a signed `pdf` and `csv` of `acme/skills`.
+fn installed() -> Option<(Host, Hub)> {
+    let host = listing("")?;
+    fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
+    let hub = Hub::new();
+    repository(&host, &hub);
+    let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
+    // From here on nothing is asked of the source.
+    fs::rename(hub.dir().join("acme"), hub.dir().join("gone")).unwrap();
+    Some((host, hub))
+}
+
+/// The message of each skill whose signature does not hold.
+fn faults(host: &Host) -> Vec<(String, String)> {
+    let answer = host.json(&["verify", "--json"]);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let faults = answer["signatures"].as_array().unwrap().iter();
+    faults
+        .map(|fault| (text(&fault["name"]), text(&fault["message"])))
+        .collect()
+}
+
+fn lapses(host: &Host, why: &str) {
+    let found = faults(host);
+    assert!(
+        found.iter().any(|(_, text)| text.contains(why)),
+        "{found:?}"
+    );
+    let ran = host.person(&["verify"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.stdout.contains(why), "{ran:?}");
+    let doctor = host.json(&["doctor", "--json"]);
+    let mut checks = doctor["checks"].as_array().unwrap().iter();
+    assert!(
+        checks.any(|check| check["message"].as_str().unwrap().contains(why)),
+        "{doctor}"
+    );
+}
+
+#[test]
+fn a_signature_that_holds_no_longer_is_named() {
+    let Some((host, _hub)) = installed() else {
+        return;
+    };
+    assert_eq!(faults(&host), []);
+    assert!(host.succeeds(&["verify"]).contains("2 skills are intact"));
+    let told = host.succeeds(&["info", "pdf"]);
+    assert!(
+        told.contains("signed by alice@example.com (ssh SHA256:"),
+        "{told}"
+    );
+    assert!(told.contains("known since 2"), "{told}");
+    let info = host.json(&["info", "pdf", "--json"]);
+    let signature = &info["signature"];
+    assert_eq!(signature["state"], "good", "{signature}");
+    assert_eq!(signature["principal"], "alice@example.com", "{signature}");
+    assert!(signature["since"].is_u64() && signature["unmet"].is_null());
+
+    let revoked = host.home().join("enterprise/revoked");
+    fs::copy(host.home().join("key.pub"), &revoked).unwrap();
+    lapses(&host, "was revoked");
+    assert!(host.succeeds(&["info", "pdf"]).contains("was revoked"));
+    fs::write(&revoked, "").unwrap();
+    fs::write(host.home().join("enterprise/signers"), "").unwrap();
+    lapses(&host, "no file of signers lists that key");
+    list(&host, "");
+    assert_eq!(faults(&host), []);
+    let file = host.skills_dir().join("pdf/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}More.\n")).unwrap();
+    lapses(&host, "`SKILL.md` is not in the signed commit");
+    fs::write(&file, text).unwrap();
+    let bare = host.var("PATH", "/nowhere");
+    let ran = bare.person(&["verify"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.stderr.contains("signatures could not be checked"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_is_written_into_a_lockfile_by_hand_is_found() {
+    let Some((host, _hub)) = installed() else {
+        return;
+    };
+    let path = host.plugin_dir().join("skills.lock.json");
+    let lock = fs::read(&path).unwrap();
+    let read: Value = serde_json::from_slice(&lock).unwrap();
+    let csv = read["skills"].as_array().unwrap().iter();
+    let csv = csv
+        .clone()
+        .find(|one| one["name"] == "csv")
+        .unwrap()
+        .clone();
+    let other = "SHA256:VrFe3QXFOyta6G6cLpczwNEoT4w2Q4Jsv2tvcu+AKDI";
+    type Edit<'e> = &'e dyn Fn(&mut Value);
+    let edits: [(Edit, &str); 6] = [
+        (
+            &|pdf| pdf["signer"]["key"] = json!(other),
+            "it is signed by alice@example.com",
+        ),
+        (
+            &|pdf| pdf["signer"]["principal"] = json!("eve@example.com"),
+            "that key is listed as alice@example.com's",
+        ),
+        (
+            &|pdf| pdf["evidence"] = csv["evidence"].clone(),
+            "wrongly signed",
+        ),
+        (
+            &|pdf| pdf["evidence"] = Value::Null,
+            "what proves that is gone",
+        ),
+        (
+            &|pdf| pdf["evidence"] = json!("0".repeat(64)),
+            "what proves that is gone",
+        ),
+        (&|pdf| pdf["rev"] = json!("refs/tags/v1"), ""),
+    ];
+    for (edit, why) in edits {
+        entry(&host, "pdf", edit);
+        if !why.is_empty() {
+            lapses(&host, why);
+            assert_eq!(faults(&host).len(), 1, "{why}");
+        }
+        fs::write(&path, &lock).unwrap();
+        assert_eq!(faults(&host), []);
+    }
+    // The files of another skill, with all that the lockfile says of that one.
+    let (from, to) = ["csv", "pdf"]
+        .map(|name| host.skills_dir().join(name))
+        .into();
+    fs::copy(from.join("SKILL.md"), to.join("SKILL.md")).unwrap();
+    entry(&host, "pdf", |pdf| {
+        for key in ["sha256", "files", "tree"] {
+            pdf[key] = csv[key].clone();
+        }
+    });
+    lapses(&host, "wrongly signed");
+    fs::remove_dir_all(host.plugin_dir().join("signatures")).unwrap();
+    assert_eq!(faults(&host).len(), 2);
+}
+
+#[test]
+fn what_is_not_signed_as_required_is_said_by_verify() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    let host = host.skill("pdf", "", "x");
+    let found = faults(&host);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].1.contains("and it is unsigned"), "{found:?}");
+    assert_eq!(host.person(&["verify"]).status, 1);
+    let told = host.succeeds(&["info", "pdf"]);
+    assert!(told.contains("unsigned; `/"), "{told}");
+    let doctor = host.person(&["doctor", "--json"]).stdout;
+    assert!(doctor.contains("\"skill-unsigned\""), "{doctor}");
+    fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
+    assert_eq!(faults(&host), []);
+    let told = host.succeeds(&["info", "pdf"]);
+    assert!(told.contains("unsigned\n"), "{told}");
+}
+
+/// Commits a change to `pdf`, signed with a key or not at all.
+fn change(dir: &Path, key: Option<&Path>) {
+    let file = dir.join("skills/pdf/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text + "More.\n").unwrap();
+    let key = key.map(|key| format!("user.signingkey={}", key.display()));
+    let mut words = vec![
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@x",
+        "-c",
+        "gpg.format=ssh",
+    ];
+    words.extend(key.iter().flat_map(|key| ["-c", key]));
+    words.extend(["commit", "-q", "-a", "-m", "more"]);
+    words.extend(key.is_some().then_some("-S"));
+    git(dir, &words);
+}
+
+#[test]
+fn a_model_neither_installs_unsigned_nor_accepts_a_signer() {
+    let Some((host, hub)) = installed() else {
+        return;
+    };
+    fs::rename(hub.dir().join("gone"), hub.dir().join("acme")).unwrap();
+    let dir = hub.dir().join("acme/skills");
+    assert!(ssh_key(host.home(), "other").is_some());
+    fs::write(
+        host.plugin_dir().join("config.toml"),
+        "model_installs = \"any\"\n",
+    )
+    .unwrap();
+    change(&dir, Some(&host.home().join("other")));
+    let before = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let update = json!({"args": ["update", "pdf"]});
+    let answer = host.tool("skill_marketplace", &update);
+    assert!(
+        answer.contains("was signed by alice@example.com"),
+        "{answer}"
+    );
+    let accepting = json!({"args": ["update", "pdf", "--accept-signer"]});
+    let refused = host.blocks("skill_marketplace", &accepting);
+    assert!(
+        refused.contains("not allowed without the user"),
+        "{refused}"
+    );
+    let answer = host.tool("skill_marketplace", &accepting);
+    assert!(answer.starts_with("Error: "), "{answer}");
+    let answer = host.json(&["update", "pdf", "--yes", "--json"]);
+    assert_eq!(answer["results"][0]["code"], "signer-changed", "{answer}");
+    change(&dir, None);
+    let answer = host.json(&["update", "pdf", "--yes", "--json"]);
+    assert_eq!(
+        answer["results"][0]["code"], "signature-missing",
+        "{answer}"
+    );
+    let ran = host.unattended(&["update", "pdf", "--yes", "--accept-signer"]);
+    assert_ne!(ran.status, 0, "{ran:?}");
+    let after = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
+    assert_eq!(before, after);
+
+    let required = SIGNERS.replacen('\n', "\nrequire = \"listed\"\n", 1);
+    fs::write(host.home().join("enterprise/policy.toml"), required).unwrap();
+    host.succeeds(&["remove", "csv", "--yes"]);
+    let install = json!({"action": "install", "skill_ref": "acme/csv"});
+    let answer = host.tool("skill_marketplace", &install);
+    let expected = "requires a listed signer, and it is unsigned";
+    assert!(
+        answer.starts_with("Error: ") && answer.contains(expected),
+        "{answer}"
+    );
+    assert!(!host.skills_dir().join("csv").exists());
+}
+
+#[test]
+fn the_rules_are_shown_with_what_they_mean() {
+    let Some(host) = listing("") else {
+        return;
+    };
+    let key = "signing.sources.github.com/acme/*.require";
+    let told = host.succeeds(&["config", "set", key, "known"]);
+    assert!(told.contains(&format!("{key} = \"known\"")), "{told}");
+    let all = host.succeeds(&["config", "list"]);
+    let about = "how skills of a source have to be signed";
+    assert!(all.matches(about).count() > 1, "{all}");
+    let policy = host.succeeds(&["policy"]);
+    assert!(policy.contains("signing.require = \"listed\""), "{policy}");
+    assert!(policy.contains(&format!("{key} = \"known\"")), "{policy}");
+    host.succeeds(&["config", "unset", key]);
+    let told = host.fails(&["config", "set", key, "sometimes"]);
+    assert!(told.contains("`none`, `known` or `listed`"), "{told}");
+}
