@@ -13,6 +13,9 @@ use crate::signed_required::{entry, list, listing, repository};
 
 const SIGNERS: &str = "[signing]\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
 
+/// A change of a lockfile's entry.
+type Edit<'e> = &'e dyn Fn(&mut Value);
+
 /// A host on which nothing is required, with a signed `pdf` and `csv` of `acme/skills`.
 fn installed() -> Option<(Host, Hub)> {
     let host = listing("")?;
@@ -110,7 +113,6 @@ fn what_is_written_into_a_lockfile_by_hand_is_found() {
         .unwrap()
         .clone();
     let other = "SHA256:VrFe3QXFOyta6G6cLpczwNEoT4w2Q4Jsv2tvcu+AKDI";
-    type Edit<'e> = &'e dyn Fn(&mut Value);
     let edits: [(Edit, &str); 6] = [
         (
             &|pdf| pdf["signer"]["key"] = json!(other),
