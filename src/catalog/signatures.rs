@@ -156,7 +156,7 @@ impl<'a> Signatures<'a> {
             })),
             Ok(false) => {
                 let mut each = demands.iter();
-                Asked::Answered(each.find_map(|one| one.unmet(&Signature::Unsigned, false)))
+                Asked::Answered(each.find_map(|one| one.unmet(&Signature::Unsigned, &[], false)))
             }
             Err(error) => refused(error.to_string()),
         }

@@ -2,8 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
+use super::signed::signed;
 use super::tool_names::{ToolNames, newly_usable};
-use crate::marketplace::{Difference, Origin};
+use crate::marketplace::{Checked, Difference, Origin};
 use crate::skill::{brief, one_line, shown_name, visible};
 
 /// Why the commit may not belong to its source.
@@ -61,6 +62,12 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
         if !items.is_empty() {
             row(label, &items);
         }
+    }
+    let signature = difference.signature.as_ref();
+    let is_other =
+        |checked: &&Checked| checked.signature.signer() != difference.signed_before.as_ref();
+    if let Some(checked) = signature.filter(is_other) {
+        row("signer", &signed(checked));
     }
     let fork = difference.provenance.as_deref().and_then(doubt);
     for doubt in difference

@@ -16,6 +16,8 @@ pub struct InstallOptions<'p> {
     pub name: Option<String>,
     /// How to read the reference (`--reading`).
     pub reading: Option<As>,
+    /// Whether the first signer of a source is taken where a known one is required: its user is asked.
+    pub takes_first_signer: bool,
     /// Asks which of several skills are meant; without it they are an error.
     pub pick: Option<Pick<'p>>,
 }

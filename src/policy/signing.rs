@@ -52,6 +52,15 @@ pub struct SourceSigning {
 }
 
 impl SourceSigning {
+    /// What naming principals requires: that one of them has signed.
+    fn implied(&self) -> Requirement {
+        if self.principals.is_empty() {
+            Requirement::None
+        } else {
+            Requirement::Listed
+        }
+    }
+
     fn verification(&self) -> Option<Verification> {
         Some(Verification {
             program: self.verify?,
@@ -66,7 +75,7 @@ impl SigningRules {
     pub fn require_anything(&self) -> bool {
         let mut sources = self.sources.values();
         self.require > Requirement::None
-            || sources.any(|source| source.require > Some(Requirement::None))
+            || sources.any(|source| source.require.unwrap_or(source.implied()) > Requirement::None)
     }
 
     /// What the file `stated_in` demands of a skill from these addresses, all of one source; without
@@ -87,7 +96,7 @@ impl SigningRules {
             .iter()
             .map(|(written, own)| (SourceGlob::from(written.clone()), own));
         let own: Vec<(SourceGlob, &SourceSigning)> = own.collect();
-        let required = |own: &SourceSigning| own.require.unwrap_or(self.require);
+        let required = |own: &SourceSigning| own.require.unwrap_or(own.implied().max(self.require));
         // Only an address that is certainly meant is exempted, and in doubt more is required.
         let is_meant = |glob: &SourceGlob| {
             !addresses.is_empty() && addresses.iter().all(|address| glob.allows(address))

@@ -115,11 +115,13 @@ impl Manifest {
         Ok(read)
     }
 
-    /// How the files of a skill differ from the manifest; `None` if they do not.
+    /// How the files of a skill differ from the manifest; `None` if they do not. `own` are the digests
+    /// of the manifest and its signatures: no other file may have one of their names.
     pub fn differs<'f>(
         &self,
         name: &str,
         files: impl IntoIterator<Item = (&'f str, &'f str)>,
+        own: &[String],
     ) -> Option<String> {
         if self.name != name {
             return Some(format!(
@@ -129,7 +131,7 @@ impl Manifest {
         }
         let there: BTreeMap<&str, &str> = files.into_iter().collect();
         for (path, digest) in &there {
-            if is_signature_file(path) {
+            if is_signature_file(path) && own.iter().any(|own| own == digest) {
                 continue;
             }
             match self.files.get(*path) {
@@ -169,7 +171,15 @@ mod tests {
         let written = manifest(&files);
         assert_eq!(written.files.len(), 1);
         assert_eq!(Manifest::parse(&written.render()).unwrap(), written);
-        assert_eq!(written.differs("pdf", files), None);
+        let own = ["x".to_owned(), "y".to_owned()];
+        assert_eq!(written.differs("pdf", files, &own), None);
+        // A file is not exempted by its name.
+        for other in ["z", "y+x"] {
+            let mut files = files;
+            files[2].1 = other;
+            let why = written.differs("pdf", files, &own).unwrap();
+            assert!(why.contains("not list `skill.manifest.sig`"), "{why}");
+        }
     }
 
     #[test]
@@ -194,7 +204,7 @@ mod tests {
                 "not list `Run.sh`",
             ),
         ] {
-            let found = signed.differs(name, files.iter().copied()).unwrap();
+            let found = signed.differs(name, files.iter().copied(), &[]).unwrap();
             assert!(found.contains(why), "{found}");
         }
     }

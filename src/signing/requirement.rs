@@ -39,8 +39,8 @@ pub struct Demand {
 
 impl Demand {
     /// Why a signature that was checked against this demand's signers does not meet it; `None` if it
-    /// does. `is_known` says whether the user has accepted the key for this source.
-    pub fn unmet(&self, signature: &Signature, is_known: bool) -> Option<String> {
+    /// does. `names` are those of its signer, and `is_known` says whether the user has accepted the key for this source.
+    pub fn unmet(&self, signature: &Signature, names: &[&str], is_known: bool) -> Option<String> {
         let needs = match self.require {
             Requirement::None => return None,
             Requirement::Known => "a signer that you know",
@@ -48,7 +48,7 @@ impl Demand {
         };
         let why = match signature {
             Signature::Good(signer) => match &signer.principal {
-                Some(principal) if self.permits(principal) => return None,
+                Some(_) if self.permits(names) => return None,
                 Some(principal) => format!("{principal} may not sign for this source"),
                 None if self.require == Requirement::Known
                     && is_known
@@ -63,9 +63,14 @@ impl Demand {
         Some(format!("{} requires {needs}, and {why}", self.stated_in))
     }
 
-    fn permits(&self, principal: &str) -> bool {
-        let names = |pattern: &String| pattern == principal;
-        self.principals.is_empty() || self.principals.iter().any(names)
+    fn permits(&self, names: &[&str]) -> bool {
+        // `*@example.com` means all that end so.
+        let means = |wanted: &String, name: &str| match wanted.strip_prefix('*') {
+            Some(end) => name.ends_with(end),
+            None => wanted == name,
+        };
+        let may = |name: &&str| self.principals.iter().any(|wanted| means(wanted, name));
+        self.principals.is_empty() || names.iter().any(may)
     }
 }
 
@@ -106,7 +111,10 @@ mod tests {
                 principals: principals.iter().map(|name| (*name).to_owned()).collect(),
                 ..Demand::default()
             };
-            let unmet = demand.unmet(signature, is_known);
+            let signer = signature.signer();
+            let names = signer.and_then(|signer| signer.principal.as_deref());
+            let names: Vec<&str> = names.into_iter().collect();
+            let unmet = demand.unmet(signature, &names, is_known);
             assert_eq!(unmet.is_none(), met, "{demand:?} {signature:?} {unmet:?}");
         }
     }

@@ -40,8 +40,7 @@ pub struct SshSignature {
 impl SshSignature {
     /// Reads an armored signature; `None` if it is not one.
     pub fn parse(armored: &str) -> Option<Self> {
-        let (_, rest) = armored.split_once(BEGIN)?;
-        let (body, _) = rest.split_once(END)?;
+        let body = armored.trim_end().strip_prefix(BEGIN)?.strip_suffix(END)?;
         let body: String = body.split_whitespace().collect();
         let bytes = STANDARD.decode(body).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;

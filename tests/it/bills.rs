@@ -332,19 +332,23 @@ fn a_bill_names_who_signed_and_what_was_changed_since() {
         "evidence": "00",
     });
     fs::write(&path, lockfile.to_string()).unwrap();
-    fs::write(host.skills_dir().join("pdf/README.md"), "added").unwrap();
     let components = &bill(&host, "cyclonedx")["components"];
     let pdf = named(components, "pdf");
     assert_eq!(property(pdf, "signer:principal"), Some("ada@example.com"));
     assert_eq!(property(pdf, "signer:key"), Some("SHA256:abc"));
-    let was = lockfile["skills"][0]["sha256"].as_str();
-    assert_eq!(property(pdf, "installed-digest"), was);
-    assert_ne!(property(pdf, "digest"), was);
     let spdx = host.succeeds(&["list", "--sbom", "spdx"]);
     assert!(
         spdx.contains("\"agent-skills:signer:key=SHA256:abc\""),
         "{spdx}"
     );
+    fs::write(host.skills_dir().join("pdf/README.md"), "added").unwrap();
+    let components = &bill(&host, "cyclonedx")["components"];
+    let pdf = named(components, "pdf");
+    // Nobody signed what is there now.
+    assert_eq!(property(pdf, "signer:key"), None);
+    let was = lockfile["skills"][0]["sha256"].as_str();
+    assert_eq!(property(pdf, "installed-digest"), was);
+    assert_ne!(property(pdf, "digest"), was);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! told as, and what is on disk after it. Keys are made once.
 
 mod changes;
+mod claims;
 mod commits;
 mod environment;
 mod evidence;

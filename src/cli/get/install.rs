@@ -9,7 +9,7 @@ use clap::builder::PossibleValue;
 use crate::activation::unmet;
 use crate::catalog::Layer;
 use crate::cli::agents::share;
-use crate::cli::caller::{decided_by_a_person, pasted};
+use crate::cli::caller::{decided_by_a_person, is_below_a_host, is_by_host, pasted};
 use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
@@ -181,12 +181,13 @@ impl Install {
         outcomes.answer()
     }
 
-    fn options<'p>(&self, pick: Option<Pick<'p>>) -> InstallOptions<'p> {
+    fn options<'p>(&self, takes_first_signer: bool, pick: Option<Pick<'p>>) -> InstallOptions<'p> {
         InstallOptions {
             all: self.all,
             skills: self.skill.clone(),
             name: self.name.clone(),
             reading: self.reading,
+            takes_first_signer,
             pick,
         }
     }
@@ -209,14 +210,16 @@ impl Install {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
         let pick = picking(ctx, common, caller, Some(reference), &command);
-        let options = self.options(pick.as_ref().map(|pick| pick as Pick));
+        let is_models = is_by_host(ctx, caller) || is_below_a_host(ctx, caller);
+        let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)
     }
 
     /// The skills that each reference means. Nothing is installed.
     fn list(&self, ctx: &RunContext, common: Common, caller: Caller, market: &Market) -> Answer {
         let look = |reference: &str| {
-            let (source, skills) = market.offered(reference, &self.options(None), &mut note)?;
+            let (source, skills) =
+                market.offered(reference, &self.options(false, None), &mut note)?;
             let reference = reference.to_owned();
             Ok(Offered {
                 reference,

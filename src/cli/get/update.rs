@@ -127,7 +127,7 @@ impl Update {
         let is_last = |one: &&Updated| restores.iter().all(|restored| restored.name != one.name);
         for one in updated.iter().filter(is_last) {
             match changed(one, consenting.names) {
-                Ok(text) if one.change == Change::UpToDate => {
+                Ok(text) if one.change == Change::UpToDate && one.new_signer.is_none() => {
                     outcomes.push_unchanged(&one.name, text, "skills are up to date");
                 }
                 _ => push(outcomes, one, consenting.names),
@@ -201,7 +201,16 @@ pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
             None => error,
         });
     }
-    Ok(what_changed(skill, names))
+    let mut text = what_changed(skill, names);
+    if let Some(signer) = &skill.new_signer {
+        let name = listed_name(&skill.name);
+        let _ = writeln!(
+            text,
+            "`{name}` is signed from now on, by {}",
+            one_line(signer)
+        );
+    }
+    Ok(text)
 }
 
 /// What has become of a skill; nothing about a failure.

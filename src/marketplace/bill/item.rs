@@ -155,7 +155,13 @@ impl Item {
             ];
             let of_entry = of_entry.into_iter();
             said.extend(of_entry.filter_map(|(name, value)| Some((name, value?))));
-            if let Some((principal, key)) = signer_of(entry) {
+            // What came with a project is its claim, and of changed files nobody signed.
+            let is_as_signed =
+                matches!(&self.content, Content::Read { digest, .. } if *digest == entry.sha256);
+            if let Some((principal, key)) = signer_of(entry)
+                && is_as_signed
+                && !self.claimed
+            {
                 said.extend(principal.map(|principal| ("signer:principal", principal)));
                 said.push(("signer:key", key));
             }

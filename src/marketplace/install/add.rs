@@ -174,7 +174,8 @@ impl Market<'_> {
         }
         self.check_signatures(staging, &mut staged)?;
         for one in &staged {
-            permit(&one.planned.name, one.planned.signature.as_ref())?;
+            let signature = one.planned.signature.as_ref();
+            permit(&one.planned.name, signature, options.takes_first_signer)?;
         }
         let plan = Plan {
             chosen: picked.is_choice,

@@ -11,9 +11,11 @@ use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
+use crate::marketplace::signature::KnownSigner;
 use crate::marketplace::signature::{
     Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject, keep, kept, unverified,
 };
+use crate::signing::Signer;
 use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
 use crate::sys::{Base, Moment};
 
@@ -103,9 +105,10 @@ impl Market<'_> {
         self.check_signatures(staging, staged)?;
         for one in staged {
             let signature = one.planned.signature.as_ref();
-            permit(&one.planned.name, signature)?;
+            permit(&one.planned.name, signature, false)?;
             let entry = lockfile.get(&one.place.name);
-            if let Some((_, error)) = entry.and_then(|entry| signer_change(entry, signature)) {
+            let change = |entry| signer_change(entry, self.signers_beside(entry), signature);
+            if let Some((_, error)) = entry.and_then(change) {
                 return Err(error.hint(
                     "somebody has changed the lockfile or the source: look at it, then remove the \
                      skill and install it again",
@@ -113,6 +116,16 @@ impl Market<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The known signers of a skill's source that count where its entry names none: a project's
+    /// lockfile came with it, and may have lost its signers on the way.
+    pub(super) fn signers_beside(&self, entry: &LockEntry) -> &[KnownSigner] {
+        if self.plugin_dir.is_shared() {
+            self.signing.known().of(&entry.source)
+        } else {
+            &[]
+        }
     }
 
     /// Keeps what proves the signatures of skills that are about to be moved into place.
@@ -152,7 +165,7 @@ impl Market<'_> {
 ///
 /// # Errors
 /// What is wrong, and the next step.
-pub fn permit(name: &str, checked: Option<&Checked>) -> Result<()> {
+pub fn permit(name: &str, checked: Option<&Checked>, takes_first: bool) -> Result<()> {
     let Some(checked) = checked else {
         return Ok(());
     };
@@ -160,7 +173,9 @@ pub fn permit(name: &str, checked: Option<&Checked>) -> Result<()> {
         let text = format!("skill `{name}` is wrongly signed: {why}");
         return Err(Error::new(text).hint("do not use it; tell its author"));
     }
-    if let Some(unmet) = &checked.unmet {
+    if let Some(unmet) = &checked.unmet
+        && !(takes_first && checked.is_first)
+    {
         let text = format!("skill `{name}` cannot be used: {unmet}");
         return Err(Error::new(text).hint(
             "`agent-skills keys` shows who is listed; an administrator decides about a policy",
@@ -170,17 +185,33 @@ pub fn permit(name: &str, checked: Option<&Checked>) -> Result<()> {
 }
 
 /// Why an update has to wait for its user, with a code: the skill is signed by another, or no
-/// longer.
+/// longer. `known` are the signers of its source that count where the lockfile names none.
 pub fn signer_change(
     entry: &LockEntry,
+    known: &[KnownSigner],
     checked: Option<&Checked>,
 ) -> Option<(&'static str, Error)> {
-    let old = entry.signer.as_ref()?;
     let signature = &checked?.signature;
-    let (code, now) = match signature.signer() {
-        Some(new) if new.key == old.key => return None,
-        // Whoever lists both keys for one name has said that they are the same signer's.
-        Some(new) if new.principal.is_some() && new.principal == old.principal => return None,
+    let new = signature.signer();
+    let is_known = |known: &KnownSigner| new.is_some_and(|new| new.key == known.key);
+    let old = match (&entry.signer, known) {
+        (Some(old), _) => {
+            // Whoever lists both keys for one name has said that they are the same signer's. A
+            // pattern is no name.
+            let is_name = |name: &String| !name.contains(['*', '?', '!']);
+            let name = old.principal.as_ref().filter(|name| is_name(name));
+            let has_signed = |new: &Signer| {
+                new.key == old.key || name.is_some_and(|name| new.principal.as_ref() == Some(name))
+            };
+            if new.is_some_and(has_signed) {
+                return None;
+            }
+            old.to_string()
+        }
+        (None, [first, ..]) if !known.iter().any(is_known) => first.key.to_string(),
+        _ => return None,
+    };
+    let (code, now) = match new {
         Some(new) => ("signer-changed", format!("it is signed by {new} now")),
         None => ("signature-missing", format!("it is {signature} now")),
     };

@@ -55,12 +55,18 @@ impl Market<'_> {
         bring(&looked);
         let ready = update.stage_all(looked, &fetcher, agree);
         let changes = directories.into_iter().zip(update.land(ready));
+        let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
+            let signer = after.get(&name).and_then(|entry| entry.signer.as_ref());
+            let had = lockfile
+                .get(&name)
+                .is_some_and(|entry| entry.signer.is_some());
             let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
             let skill = Skill::load(&self.dir(&name)).ok();
             Updated {
                 version: skill.and_then(|skill| skill.fields.version()),
                 newer_tags: newer_tags.unwrap_or_default(),
+                new_signer: signer.filter(|_| !had).map(ToString::to_string),
                 name: name.to_string(),
                 change,
             }
@@ -292,8 +298,10 @@ impl Update<'_> {
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
             let signature = staged.planned.signature.as_ref();
             // The lockfile names the commit that its signer has signed.
-            let is_theirs = signer_change(entry, signature).is_none();
-            let stays = behind.stays || !is_theirs || permit(&entry.name, signature).is_err();
+            let beside = self.market.signers_beside(entry);
+            let is_theirs = signer_change(entry, beside, signature).is_none();
+            let stays =
+                behind.stays || !is_theirs || permit(&entry.name, signature, false).is_err();
             if !stays {
                 self.market.keep_evidence(std::iter::once(&staged))?;
                 let signer = std::iter::once(&staged.entry);
@@ -318,9 +326,10 @@ impl Update<'_> {
         difference.signed_before.clone_from(&entry.signer);
         let settled = |change| Ok(Ready::Settled(change));
         let signature = staged.planned.signature.as_ref();
-        permit(&entry.name, signature)?;
+        permit(&entry.name, signature, false)?;
         if !self.options.accept_signer
-            && let Some((code, error)) = signer_change(entry, signature)
+            && let Some((code, error)) =
+                signer_change(entry, self.market.signers_beside(entry), signature)
         {
             let hint = "ask its author; `agent-skills update --accept-signer` takes it";
             return settled(Change::stopped(code, &error.hint(hint)));

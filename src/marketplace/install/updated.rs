@@ -47,6 +47,8 @@ pub struct Updated {
     pub change: Change,
     /// The version that the author states in the installed skill.
     pub version: Option<String>,
+    /// Its signer, if it had none before.
+    pub new_signer: Option<String>,
     /// Tags of its repository that are later than its pinned tag.
     pub newer_tags: Vec<String>,
 }

@@ -38,6 +38,19 @@ pub struct Subject<'s> {
     pub unfit: Option<String>,
 }
 
+impl Subject<'_> {
+    /// The same with other evidence.
+    #[must_use]
+    pub fn with(&self, evidence: Evidence) -> Self {
+        Self {
+            evidence: Some(Rc::new(evidence)),
+            tag: None,
+            unfit: self.unfit.clone(),
+            ..*self
+        }
+    }
+}
+
 /// Checks signatures in one scratch directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Checker<'c>(Programs<'c>);

@@ -16,13 +16,15 @@ use crate::marketplace::signature::ssh;
 use crate::signing::{
     Covers, Key, KeyKind, MANIFEST, MINISIGN, Manifest, Namespace, SSH_SIGNATURE,
 };
-use crate::signing::{Signature, Signer, shown_id};
+use crate::signing::{Signature, Signer, digest, shown_id};
 use crate::sys::{Dir, EntryName, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("manifest.sig");
 const SIGNED: EntryName = EntryName::from_static("manifest");
 /// What a minisign signature begins with.
 const COMMENT: &str = "untrusted comment:";
+/// What its third line begins with.
+const TRUSTED: &str = "trusted comment:";
 
 impl ManifestEvidence {
     /// What `read` finds under the manifest's name and under those of its signatures; `None` without
@@ -47,6 +49,17 @@ impl ManifestEvidence {
             ssh,
             minisign,
         }))
+    }
+
+    /// The digests of these files, none of which may be executable.
+    fn digests(&self) -> Vec<String> {
+        let texts = [
+            Some(&self.manifest),
+            self.ssh.as_ref(),
+            self.minisign.as_ref(),
+        ];
+        let digest = |text: &String| digest(text.as_bytes(), false);
+        texts.into_iter().flatten().map(digest).collect()
     }
 
     /// The manifest in a skill's directory, if it is signed.
@@ -88,8 +101,16 @@ pub fn check(
     let present = present
         .paths()
         .map(|path| (path, present.get(path).unwrap_or_default()));
-    if let Some(why) = manifest.differs(name, present) {
+    if let Some(why) = manifest.differs(name, present, &evidence.digests()) {
         return Ok(bad(why));
+    }
+    // It is in the skill even if the other one counts.
+    if evidence
+        .minisign
+        .as_deref()
+        .is_some_and(|one| minisign_key(one).is_none())
+    {
+        return Ok(bad("its signature is not one of minisign's"));
     }
     match (&evidence.ssh, &evidence.minisign) {
         (Some(armored), _) => {
@@ -144,9 +165,14 @@ fn by_minisign(
 
 /// The id of the key of a minisign signature, as minisign shows it.
 fn minisign_key(signature: &str) -> Option<String> {
-    let mut lines = signature.lines();
-    lines.next().filter(|line| line.starts_with(COMMENT))?;
-    let bytes = STANDARD.decode(lines.next()?.trim()).ok()?;
+    let lines: Vec<&str> = signature.lines().collect();
+    let [comment, key, trusted, _] = lines.as_slice() else {
+        return None;
+    };
+    if !comment.starts_with(COMMENT) || !trusted.starts_with(TRUSTED) {
+        return None;
+    }
+    let bytes = STANDARD.decode(key.trim()).ok()?;
     let id = bytes
         .strip_prefix(b"Ed")
         .or_else(|| bytes.strip_prefix(b"ED"))?

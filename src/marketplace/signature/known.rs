@@ -58,6 +58,21 @@ impl KnownSigners {
             .find(|known| known.key == *key)
     }
 
+    /// Whether anybody is known for a source.
+    pub fn has(&self, source: &str) -> bool {
+        self.sources
+            .get(source)
+            .is_some_and(|known| !known.is_empty())
+    }
+
+    /// Who is known for a source, the first first.
+    pub fn of(&self, source: &str) -> &[KnownSigner] {
+        self.sources
+            .get(source)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
     /// Each key, with its source.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &KnownSigner)> {
         let each = self.sources.iter();

@@ -17,6 +17,9 @@ pub type Objects<'o> = HashMap<String, &'o GitObject>;
 /// What a path takes in a listing besides itself, in bytes: mode, type and id.
 const ENTRY: usize = 53;
 
+/// The most that the paths of one commit take in a listing: 40,000 of them.
+const ROOM: usize = 4 * 1024 * 1024;
+
 /// The directory in which they are passed to git.
 const PASSED: EntryName = EntryName::from_static("objects");
 
@@ -130,7 +133,7 @@ pub fn tree_of(objects: &Objects, commit: &str) -> Result<Committed> {
     let commit = commit.ok_or_else(|| broken("the commit"))?;
     let root = header(&commit.bytes, "tree").ok_or_else(|| broken("the commit"))?;
     let mut committed = Committed {
-        room: usize::try_from(limits::GIT_LISTING).unwrap_or(usize::MAX),
+        room: ROOM,
         ..Committed::default()
     };
     root.clone_into(&mut committed.tree.root);

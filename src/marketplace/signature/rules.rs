@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::marketplace::signature::check::{Checker, Subject};
+use crate::marketplace::signature::evidence::{Evidence, ManifestEvidence};
 use crate::marketplace::signature::keys::Keys;
 use crate::marketplace::signature::known::KnownSigners;
-use crate::signing::{Demand, Signature, Verification};
+use crate::signing::{Demand, Requirement, Signature, Verification};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -47,6 +48,9 @@ pub struct Checked {
     pub unmet: Option<String>,
     /// Since when its signer is known for its source, in milliseconds since 1970.
     pub since: Option<u64>,
+    /// Whether it may not be used only because nobody has signed for its source before.
+    #[serde(skip)]
+    pub is_first: bool,
 }
 
 /// A subject with its source.
@@ -80,23 +84,62 @@ impl<'d> Signing<'d> {
         all
     }
 
-    /// Checks skills, each with its source and the address really used.
+    /// Checks skills, each with its source and the address really used. Where a commit has the
+    /// signature of nobody who is listed, as of a forge that merged it, a signed manifest in the
+    /// skill counts instead if it has.
     ///
     /// # Errors
     /// When a program does not answer. Files of keys that cannot be read make all that depend on
     /// them unmet.
     pub fn check(&self, checker: &Checker, skills: Vec<Of>) -> Result<Vec<Checked>> {
-        let (mut subjects, mut demands) = (Vec::new(), Vec::new());
-        let mut sources = Vec::new();
-        for (subject, source, address) in skills {
-            let mut of = (self.demands)(source, address);
-            if of.is_empty() {
-                of.push(Demand::default());
+        let (subjects, of): (Vec<_>, Vec<_>) = skills
+            .into_iter()
+            .map(|(subject, source, address)| (subject, (source, address)))
+            .unzip();
+        let mut answers = self.check_once(checker, &subjects, &of)?;
+        let (mut again, mut places) = (Vec::new(), Vec::new());
+        for (at, (subject, answer)) in subjects.iter().zip(&answers).enumerate() {
+            let is_of_git = matches!(subject.evidence.as_deref(), Some(Evidence::Git(_)));
+            let is_nobodys = match &answer.signature {
+                Signature::Good(signer) => signer.principal.is_none(),
+                Signature::Unchecked { .. } => true,
+                Signature::Bad { .. } | Signature::Unsigned => false,
+            };
+            if is_of_git
+                && is_nobodys
+                && let Some(inside) = ManifestEvidence::inside(subject.dir)?
+            {
+                places.push(at);
+                again.push(subject.with(Evidence::Manifest(inside)));
             }
-            subjects.push(subject);
-            demands.push(of);
-            sources.push(source);
         }
+        let of: Vec<_> = places.iter().map(|at| of[*at]).collect();
+        for (at, answer) in places
+            .into_iter()
+            .zip(self.check_once(checker, &again, &of)?)
+        {
+            let signer = answer.signature.signer();
+            if signer.is_some_and(|signer| signer.principal.is_some()) {
+                answers[at] = answer;
+            }
+        }
+        Ok(answers)
+    }
+
+    fn check_once(
+        &self,
+        checker: &Checker,
+        subjects: &[Subject],
+        of: &[(Option<&str>, Option<&str>)],
+    ) -> Result<Vec<Checked>> {
+        let demands = of.iter().map(|(source, address)| {
+            let mut demands = (self.demands)(*source, *address);
+            if demands.is_empty() {
+                demands.push(Demand::default());
+            }
+            demands
+        });
+        let demands: Vec<Vec<Demand>> = demands.collect();
         let mut sets: Vec<Result<Keys>> = Vec::new();
         let mut at: HashMap<(Option<PathBuf>, Option<PathBuf>), usize> = HashMap::new();
         for demand in demands.iter().flatten() {
@@ -113,11 +156,12 @@ impl<'d> Signing<'d> {
                 readable.len() - 1
             }));
         }
-        let results = checker.check(&subjects, &readable)?;
+        let results = checker.check(subjects, &readable)?;
         let mut answers = Vec::new();
-        for (index, (demands, source)) in demands.iter().zip(sources).enumerate() {
+        for (index, (demands, (source, _))) in demands.iter().zip(of).enumerate() {
+            let has_none = source.is_some_and(|source| !self.known.has(source));
             let mut all = Vec::new();
-            let mut unmet = None;
+            let (mut unmet, mut even_if_first) = (None, None);
             let mut since = None;
             for demand in demands {
                 let files = (demand.signers.clone(), demand.revoked.clone());
@@ -133,17 +177,52 @@ impl<'d> Signing<'d> {
                     source.and_then(|source| self.known.get(source, &signer.key))
                 });
                 since = since.or(known.map(|known| known.since));
-                unmet = unmet.or_else(|| demand.unmet(&signature, known.is_some()));
+                let names = sets[set]
+                    .as_ref()
+                    .map_or_else(|_| Vec::new(), |keys| names(keys, &signature));
+                unmet = unmet.or_else(|| demand.unmet(&signature, &names, known.is_some()));
+                let as_first = known.is_some() || has_none;
+                even_if_first =
+                    even_if_first.or_else(|| demand.unmet(&signature, &names, as_first));
                 all.push(signature);
             }
+            let signature = worst_or_listed(all);
+            // What one file of signers finds wrong counts wherever anything is required.
+            let is_required = demands
+                .iter()
+                .any(|demand| demand.require > Requirement::None);
+            if is_required && matches!(signature, Signature::Bad { .. }) {
+                let wrong = || Some(format!("it is {signature}"));
+                unmet = unmet.or_else(wrong);
+                even_if_first = even_if_first.or_else(wrong);
+            }
             answers.push(Checked {
-                signature: worst_or_listed(all),
+                is_first: unmet.is_some() && even_if_first.is_none(),
+                signature,
                 unmet,
                 since,
             });
         }
         Ok(answers)
     }
+}
+
+/// Every name of the signer: those beside the one that the signature was checked for.
+fn names<'k>(keys: &'k Keys, signature: &'k Signature) -> Vec<&'k str> {
+    let Some(signer) = signature.signer() else {
+        return Vec::new();
+    };
+    let Some(own) = signer.principal.as_deref() else {
+        return Vec::new();
+    };
+    let of_key = keys.signers.with_key(&signer.key);
+    let names = of_key.map(|listed| listed.principals.split(',').collect::<Vec<_>>());
+    let mut names: Vec<&str> = names
+        .filter(|names| names.contains(&own))
+        .flatten()
+        .collect();
+    names.push(own);
+    names
 }
 
 /// Of the results by several files of signers, what is wrong; else the one that names the signer.

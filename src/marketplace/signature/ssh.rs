@@ -13,6 +13,8 @@ use crate::signing::{Listed, ssh_fingerprint};
 use crate::sys::{EntryName, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
+/// What the kinds of certificates have in their names.
+const CERTIFICATE: &[u8] = b"-cert-v";
 const KEY: EntryName = EntryName::from_static("key.pub");
 
 fn bad(why: impl Into<String>) -> Signature {
@@ -69,6 +71,11 @@ pub fn check(
         }
         return Ok(Signature::Good(by(Some(principal), key)));
     }
+    if is_certificate(&ssh.key) {
+        // Its own key says nothing without who issued it, and for how long.
+        let why = "by a certificate that nobody listed here has issued for this purpose and time";
+        return Ok(Signature::unchecked(why.to_owned()));
+    }
     let Some(key) = checked.keygen("check-novalidate", &[])? else {
         return Ok(bad("it is not of these files, or not of this key"));
     };
@@ -80,6 +87,14 @@ pub fn check(
         return Ok(bad(format!("{text} this purpose and time")));
     }
     Ok(Signature::Good(by(None, key)))
+}
+
+/// Whether a public key is a certificate (OpenSSH's `PROTOCOL.certkeys`), by the name of its kind.
+fn is_certificate(key: &[u8]) -> bool {
+    let kind = key.get(4..).unwrap_or_default();
+    let kind = kind.split(|byte| *byte == 0).next().unwrap_or_default();
+    kind.windows(CERTIFICATE.len())
+        .any(|part| part == CERTIFICATE)
 }
 
 /// A signature that is being checked, which is in the scratch directory.

@@ -101,7 +101,13 @@ fn a_manifest_counts_for_exactly_its_files_name_and_purpose() {
     let folded = [&files[..], &[("Run.sh*", "#!/bin/sh\n")]].concat();
     let plain = [files[0], ("run.sh", "#!/bin/sh\n")];
     let changed = [files[0], ("run.sh*", "#!/bin/sh\nevil\n")];
+    let program = [&files[..], &[("skill.manifest.sig*", "#!/bin/sh\n")]].concat();
     for (there, files, why) in [
+        (
+            "a program by a signature's name",
+            &program[..],
+            "does not list `skill.manifest.sig`",
+        ),
         ("one more", &more[..], "does not list `x.md`"),
         ("one that folds", &folded, "does not list `Run.sh`"),
         ("one less", &files[..1], "`run.sh` is missing"),

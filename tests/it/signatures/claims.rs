@@ -1,0 +1,144 @@
+//! What a signature, a lockfile or a pattern claims, and who is asked the first time.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{PDF, World};
+use crate::market_sources::skill;
+
+#[test]
+fn a_projects_lockfile_that_lost_its_signer_forgets_nobody() {
+    let Some(world) = World::new() else { return };
+    world.host.succeeds(&["install", PDF, "--project"]);
+    let path = world.host.project().join(".chibi/skills.lock.json");
+    let mut lock: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let entry = lock["skills"][0].as_object_mut().unwrap();
+    assert!(entry.remove("signer").is_some() && entry.remove("evidence").is_some());
+    fs::write(&path, lock.to_string()).unwrap();
+    world.change("b\n", "bob");
+    let told = world.host.person(&["update", "--project", "--yes"]).stdout;
+    assert!(
+        told.contains("was signed by") && told.contains("left as it is"),
+        "{told}"
+    );
+    let text = world.host.project().join(".chibi/skills/pdf/scripts/a.txt");
+    assert_eq!(fs::read_to_string(text).unwrap(), "a\n");
+}
+
+#[test]
+fn a_pattern_is_no_name_by_which_a_key_could_rotate() {
+    let Some(world) = World::new() else { return };
+    let keys = world.keys;
+    world.lists(&["alice", "bob"].map(|name| keys.line("*@acme.com", "", name)));
+    world.host.succeeds(&["install", PDF]);
+    let signer = world.signer();
+    world.change("b\n", "bob");
+    let told = world.host.person(&["update", "--yes"]).stdout;
+    assert!(told.contains("left as it is"), "{told}");
+    assert_eq!(
+        (world.signer(), world.text().as_deref()),
+        (signer, Some("a\n"))
+    );
+}
+
+#[test]
+fn the_first_signer_of_a_source_is_taken_with_its_users_consent() {
+    let Some(world) = World::new() else { return };
+    world.requires("require = \"known\"");
+    world.host.succeeds(&["install", PDF]);
+    assert_eq!(world.signer().unwrap().1, world.keys.fingerprint("alice"));
+    world.host.succeeds(&["remove", "pdf"]);
+    world.change("b\n", "bob");
+    world.host.fails(&["install", PDF]);
+    assert_eq!(world.entry(), Value::Null);
+}
+
+#[test]
+fn whoever_names_principals_requires_one_of_them() {
+    let Some(world) = World::new() else { return };
+    let keys = world.keys;
+    world.lists(&[
+        keys.line("carol@x,alice@x", "", "alice"),
+        keys.line("bob@x", "", "bob"),
+    ]);
+    let rules =
+        |who: &str| format!("[signing.sources.\"github.com/acme/*\"]\nprincipals = [\"{who}\"]");
+    world.requires(&rules("bob@x"));
+    world.refuses(&["install", PDF], &["may not sign for this source"]);
+    for who in ["alice@x", "carol@x", "*@x"] {
+        world.requires(&rules(who));
+        world.host.succeeds(&["install", PDF]);
+        world.host.succeeds(&["remove", "pdf"]);
+    }
+}
+
+#[test]
+fn a_signer_that_comes_with_an_update_is_told() {
+    let Some(world) = World::new() else { return };
+    world.git(
+        "alice",
+        &["commit", "-q", "--amend", "--no-gpg-sign", "-m", "x"],
+    );
+    world.host.succeeds(&["install", PDF]);
+    assert_eq!(world.signer(), None);
+    world.commit("bob");
+    let told = world.host.succeeds(&["update", "--yes"]);
+    let bob = world.keys.fingerprint("bob");
+    assert!(
+        told.contains("signed from now on") && told.contains(&bob),
+        "{told}"
+    );
+    assert_eq!(world.signer().unwrap().1, bob);
+}
+
+#[test]
+fn an_authors_manifest_counts_under_a_merge_that_a_forge_signed() {
+    let Some(world) = World::new() else { return };
+    let keys = world.keys;
+    world.lists(&[keys.line("alice@x", "namespaces=\"agent-skill\"", "alice")]);
+    world.requires("require = \"listed\"");
+    let pdf = world.repo.join("skills/pdf");
+    fs::write(pdf.join("SKILL.md"), skill("pdf")).unwrap();
+    let key = keys.private("alice");
+    let words = [
+        "package",
+        pdf.to_str().unwrap(),
+        "--sign",
+        key.to_str().unwrap(),
+        "--in-place",
+    ];
+    world.host.succeeds(&words);
+    world.commit("carol");
+    world.host.succeeds(&["install", PDF]);
+    let signer = world.entry()["signer"].clone();
+    assert_eq!(
+        (signer["principal"].as_str(), signer["signed"].as_str()),
+        (Some("alice@x"), Some("manifest"))
+    );
+    world.host.succeeds(&["verify"]);
+}
+
+#[test]
+fn what_one_file_revokes_counts_where_another_requires() {
+    let Some(world) = World::new() else { return };
+    let keys = world.keys;
+    world.lists(&[keys.line("alice@x", "", "alice")]);
+    world.requires("require = \"listed\"");
+    world.host.succeeds(&["install", PDF]);
+    let policy = tempfile::tempdir_in("/tmp").unwrap();
+    fs::write(policy.path().join("gone"), keys.public("alice") + "\n").unwrap();
+    fs::write(
+        policy.path().join("policy.toml"),
+        "[signing]\nrevoked = \"gone\"\n",
+    )
+    .unwrap();
+    let path = policy.path().join("policy.toml");
+    let host = world
+        .host
+        .var("AGENT_SKILLS_POLICY", path.to_str().unwrap());
+    let told = host.person(&["info", "pdf"]).stdout;
+    assert!(told.contains("revoked"), "{told}");
+    let listed = host.succeeds(&["list", "--json"]);
+    assert!(listed.contains("revoked"), "{listed}");
+}
