@@ -8,6 +8,7 @@ mod args;
 mod caller;
 mod choosing;
 mod consent;
+mod decision;
 mod decisions;
 mod describe;
 mod describe_plan;

@@ -4,7 +4,8 @@ use super::args::Verb;
 use super::caller::{
     Caller, decided_by_a_person, is_below_a_host, is_by_host, only_for_people, pasted,
 };
-use super::decisions::{Who, decision};
+use super::decision::Who;
+use super::decisions::decision;
 use super::mending::may_mend;
 use super::model_install::model_may;
 use super::options::Common;

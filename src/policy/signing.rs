@@ -173,7 +173,11 @@ impl RunContext {
             .map(|(file, rules)| (file.to_owned(), rules.clone()))
             .collect();
         let mut own = config.signing.clone();
-        let beside = |name: &str| Some(self.dirs.plugin.join(name)).filter(|path| path.exists());
+        let beside = |name: &str| {
+            // A link to nothing shows that a file was meant.
+            let path = self.dirs.plugin.join(name);
+            path.symlink_metadata().is_ok().then_some(path)
+        };
         own.signers = own.signers.or_else(|| beside(OWN_SIGNERS));
         own.revoked = own.revoked.or_else(|| beside(OWN_REVOKED));
         rules.push((self.config_path(), own));

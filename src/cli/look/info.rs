@@ -246,6 +246,7 @@ fn signature_of(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Che
         signature: Signature::unchecked(format!("that cannot be checked: {error}")),
         unmet: None,
         since: None,
+        is_first: false,
     })
 }
 

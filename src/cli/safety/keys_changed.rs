@@ -1,9 +1,10 @@
 //! Changes to files of signers and of revoked keys: each is shown with its fingerprint, a person
 //! agrees, and the file is replaced as a whole.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+pub use super::keys_line::Added;
+use super::keys_line::{line, principal};
 use super::keys_listed::{read, signers};
 use crate::cli::Caller;
 use crate::cli::caller::pasted;
@@ -15,17 +16,6 @@ use crate::run_context::RunContext;
 use crate::signing::{self, KRL, Listed, Signers, exported, revocations};
 use crate::skill::{one_line, visible};
 use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
-
-/// A key to be listed, as it was asked for.
-#[derive(Debug)]
-pub struct Added<'a> {
-    pub principal: &'a str,
-    pub key: Option<&'a Path>,
-    pub from: Option<&'a str>,
-    pub valid_before: Option<&'a str>,
-    pub namespaces: &'a str,
-    pub file: Option<&'a Path>,
-}
 
 /// Lists a key.
 ///
@@ -254,53 +244,12 @@ pub fn revoke(
     Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
 }
 
-/// The name, if it can be one of a single signer in a file of signers.
-fn principal(written: &str) -> Result<&str> {
-    let is_odd = |c: char| c.is_whitespace() || "\"',*?!#".contains(c);
-    if written.is_empty() || written.contains(is_odd) || visible(written) != written {
-        let text = format!("`{}` cannot be the name of a signer", visible(written));
-        return Err(Error::new(text).hint("give an e-mail address, or a name in one word"));
-    }
-    Ok(written)
-}
-
 fn of_file(ctx: &RunContext, file: &Path) -> Result<String> {
     let path = ctx.env.cwd.join(file);
     let bytes = files::read_capped(&path, limits::MANIFEST);
     let bytes = bytes
         .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
     exported(&bytes).map_err(|error| error.context(format!("`{}`", file.display())))
-}
-
-/// The line for a file of signers.
-fn line(who: &str, key: &str, added: &Added) -> Result<String> {
-    let is_ssh = !key.starts_with("openpgp ") && !key.starts_with("minisign ");
-    if !is_ssh {
-        if added.valid_before.is_some() {
-            let text = "only the line of an ssh key has a last day";
-            return Err(Error::new(text).hint("an OpenPGP key says itself when it expires"));
-        }
-        return Ok(format!("{who} {key}"));
-    }
-    let is_odd = |c: char| !c.is_ascii_alphanumeric() && !"-_.@,".contains(c);
-    let names = added.namespaces;
-    if names.is_empty() || names.contains(is_odd) {
-        let text = format!("`{}` are no names of purposes", visible(names));
-        return Err(
-            Error::new(text).hint("`git` for commits and tags, `agent-skill` for manifests")
-        );
-    }
-    let mut options = format!("namespaces=\"{names}\"");
-    if let Some(day) = added.valid_before {
-        let digits = day.replace('-', "");
-        let at = Moment::parse(day, Moment(0));
-        if at.is_none() || digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            let text = format!("`{}` is not a day", visible(day));
-            return Err(Error::new(text).hint("write it as 2027-12-31"));
-        }
-        let _ = write!(options, ",valid-before=\"{digits}\"");
-    }
-    Ok(format!("{who} {options} {key}"))
 }
 
 fn restriction(options: &str) -> &str {
@@ -396,57 +345,4 @@ fn change(ctx: &RunContext, file: &Path, edit: impl Fn(&str) -> Result<String>) 
 fn record(ctx: &RunContext, change: &str, who: &str, key: &str) {
     let event = Event::new("keys").with("change", change);
     ctx.record(event.with("principal", who).with("key", key));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked<'a>(valid_before: Option<&'a str>, namespaces: &'a str) -> Added<'a> {
-        Added {
-            principal: "a",
-            key: None,
-            from: None,
-            valid_before,
-            namespaces,
-            file: None,
-        }
-    }
-
-    #[test]
-    fn a_line_has_the_options_that_its_kind_takes() {
-        let ssh = "ssh-ed25519 AAAA";
-        let both = line("a", ssh, &asked(Some("2027-12-31"), "git,agent-skill")).unwrap();
-        let options = "namespaces=\"git,agent-skill\",valid-before=\"20271231\"";
-        assert_eq!(both, format!("a {options} {ssh}"));
-        assert_eq!(
-            line("a", "openpgp A", &asked(None, "git")).unwrap(),
-            "a openpgp A"
-        );
-        assert!(line("a", "openpgp A", &asked(Some("2027-12-31"), "git")).is_err());
-        for day in ["2027-13-01", "tomorrow", "7d", "2027", "2027-12-31 10:00"] {
-            assert!(line("a", ssh, &asked(Some(day), "git")).is_err(), "{day}");
-        }
-        for names in ["", "a b", "git\",cert-authority"] {
-            assert!(line("a", ssh, &asked(None, names)).is_err(), "{names}");
-        }
-    }
-
-    #[test]
-    fn a_principal_is_one_name() {
-        for odd in [
-            "",
-            "a b",
-            "*",
-            "a,b",
-            "!a",
-            "#a",
-            "a\"",
-            "a\u{202e}b",
-            "a\n",
-        ] {
-            assert!(principal(odd).is_err(), "{odd:?}");
-        }
-        principal("alice@example.com").unwrap();
-    }
 }

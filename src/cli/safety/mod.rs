@@ -8,6 +8,7 @@ pub mod deactivate;
 pub mod enable;
 pub mod keys;
 mod keys_changed;
+mod keys_line;
 mod keys_listed;
 pub mod policy;
 pub mod rollback;

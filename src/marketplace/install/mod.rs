@@ -5,6 +5,7 @@ mod add;
 mod copy;
 mod difference;
 mod improve;
+mod landing;
 mod lines;
 mod link;
 pub mod litter;

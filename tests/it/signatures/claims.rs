@@ -43,7 +43,7 @@ fn a_pattern_is_no_name_by_which_a_key_could_rotate() {
 }
 
 #[test]
-fn the_first_signer_of_a_source_is_taken_with_its_users_consent() {
+fn the_first_signer_of_a_source_needs_its_users_consent() {
     let Some(world) = World::new() else { return };
     world.requires("require = \"known\"");
     world.host.succeeds(&["install", PDF]);
@@ -93,7 +93,7 @@ fn a_signer_that_comes_with_an_update_is_told() {
 }
 
 #[test]
-fn an_authors_manifest_counts_under_a_merge_that_a_forge_signed() {
+fn an_authors_manifest_counts_under_a_forges_merge() {
     let Some(world) = World::new() else { return };
     let keys = world.keys;
     world.lists(&[keys.line("alice@x", "namespaces=\"agent-skill\"", "alice")]);

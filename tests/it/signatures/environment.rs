@@ -140,14 +140,12 @@ fn programs_are_not_looked_for_where_skills_are_unpacked() {
 }
 
 #[test]
-fn a_program_that_never_ends_is_ended() {
+fn a_program_that_says_nothing_proves_nothing() {
     let Some(mut world) = World::new() else {
         return;
     };
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let path = path_of(dir.path(), &["git", "sh", "curl"]);
-    // It waits for input that never comes, whatever its words.
-    symlink(which::which("sleep").unwrap(), path.join("really-sleep")).unwrap();
     symlink(which::which("false").unwrap(), path.join("ssh-keygen")).unwrap();
     world.host = world.host.var("PATH", path.to_str().unwrap());
     // One that fails at everything proves nothing.
