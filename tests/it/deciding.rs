@@ -120,7 +120,8 @@ fn by_way_of_a_host_nothing_is_decided() {
             let arguments = json!({"args": words});
             let told = host.tool("agent-skills", &arguments);
             let refused = told.starts_with(&format!("Error: {REFUSED}"));
-            assert_eq!(refused, who == "a person", "{words:?}: {told}");
+            let decides = ["a person", "a disconnector"].contains(&who);
+            assert_eq!(refused, decides, "{words:?}: {told}");
             // The model has no direct call, and of its own tool what is written there.
             host.blocks("agent-skills", &arguments);
             let answer = host.pre_tool("skill_marketplace", &arguments);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,6 +21,12 @@ const KEYS: [(&str, &str); 4] = [
     ("expired", "seconds=1"),
     ("withdrawn", "never"),
 ];
+
+/// The home of the keys is one, and what time it is there, too.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn gpg() -> Option<&'static Gpg> {
     static MADE: OnceLock<Option<Gpg>> = OnceLock::new();
@@ -116,6 +122,7 @@ impl Gpg {
 
 #[test]
 fn openpgp_keys_count_when_they_are_listed_and_valid() {
+    let _turn = turn();
     let (Some(world), Some(gpg)) = (World::new(), gpg()) else {
         return;
     };
@@ -155,6 +162,7 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
 
 #[test]
 fn expired_and_withdrawn_openpgp_keys_count_no_longer() {
+    let _turn = turn();
     let (Some(world), Some(gpg)) = (World::new(), gpg()) else {
         return;
     };
