@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn armored(bytes: &[u8]) -> String {
-        format!("x\n{BEGIN}\n{}\n{END}\n", STANDARD.encode(bytes))
+        format!("{BEGIN}\n{}\n{END}\n", STANDARD.encode(bytes))
     }
 
     #[test]
@@ -103,6 +103,12 @@ mod tests {
         );
         for cut in 0..whole.len() - 4 {
             assert_eq!(SshSignature::parse(&armored(&whole[..cut])), None, "{cut}");
+        }
+        for more in [
+            format!("x\n{}", armored(&whole)),
+            format!("{}x\n", armored(&whole)),
+        ] {
+            assert_eq!(SshSignature::parse(&more), None, "{more}");
         }
         for other in ["", BEGIN, "-----BEGIN PGP SIGNATURE-----"] {
             assert_eq!(SshSignature::parse(other), None);
