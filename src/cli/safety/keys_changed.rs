@@ -139,12 +139,7 @@ pub fn remove(
             visible(which)
         ));
     }
-    let mut words = vec!["keys".to_owned(), "remove".to_owned(), which.to_owned()];
-    words.extend(
-        written
-            .iter()
-            .flat_map(|file| ["--file".to_owned(), file.display().to_string()]),
-    );
+    let words = words("remove", which, written);
     let screenful = format!(
         "{} would no longer be listed in {shown}:\n{lines}",
         visible(which)
@@ -219,12 +214,7 @@ pub fn revoke(
     if common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
-    let mut words = vec!["keys".to_owned(), "revoke".to_owned(), which.to_owned()];
-    words.extend(
-        written
-            .iter()
-            .flat_map(|file| ["--file".to_owned(), file.display().to_string()]),
-    );
+    let words = words("revoke", which, written);
     let screenful = format!(
         "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
     );
@@ -242,6 +232,14 @@ pub fn revoke(
         &fingerprint,
     );
     Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
+}
+
+/// The words of the command that does it, for a person to repeat.
+fn words(change: &str, which: &str, file: Option<&Path>) -> Vec<String> {
+    let mut words = ["keys", change, which].map(str::to_owned).to_vec();
+    let file = file.into_iter();
+    words.extend(file.flat_map(|file| ["--file".to_owned(), file.display().to_string()]));
+    words
 }
 
 fn of_file(ctx: &RunContext, file: &Path) -> Result<String> {
