@@ -63,7 +63,7 @@ pub fn run(mut input: Input) -> Response {
                 Err(refusal) => return refusal,
             };
             let ctx = context(input.env, Some(protocol));
-            hook(ctx, data).afterwards(|| ctx.write_events())
+            hook(ctx, data).afterwards(|| ctx.write_whole_events())
         }
         Kind::Tool(_) => {
             let (call, protocol) = input.tool();
@@ -72,7 +72,7 @@ pub fn run(mut input: Input) -> Response {
             let ctx = context(input.env, Some(protocol));
             let answer = call.and_then(|call| tool(ctx, call));
             let answer = answer.unwrap_or_else(|error| Response::failure(&error));
-            answer.afterwards(|| ctx.write_events())
+            answer.afterwards(|| ctx.write_whole_events())
         }
     }
 }

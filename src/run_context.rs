@@ -56,6 +56,10 @@ pub struct Calling {
     pub mode: Option<Mode>,
     /// More directories of the user's skills, such as those of a plugin.
     pub plugins: Vec<PathBuf>,
+    /// The model, as far as its calls tell.
+    pub model: Option<String>,
+    /// The agent's version, as far as its calls tell.
+    pub version: Option<String>,
 }
 
 impl RunContext {

@@ -1,6 +1,6 @@
 //! What the lockfiles say about installed skills.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use super::{Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{KnownSigners, LockEntry, Market, Permit, Signing};
 use crate::run_context::RunContext;
+use crate::skill::{Skill, tokens};
 use crate::sys::Base;
 
 /// The entries of the lockfiles, each read once.
@@ -28,7 +29,14 @@ impl Installed {
     /// # Errors
     /// When the lockfile cannot be read.
     pub fn look(&mut self, ctx: &RunContext, entry: &Entry) -> Result<Option<&LockEntry>, &Error> {
-        let dir = entry.dir.as_path();
+        self.at(ctx, &entry.dir)
+    }
+
+    /// As [`Installed::look`], for the skill in this directory.
+    ///
+    /// # Errors
+    /// As [`Installed::look`].
+    pub fn at(&mut self, ctx: &RunContext, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
         let (Some(name), Some(base)) = (
             dir.file_name().and_then(OsStr::to_str),
             dir.parent().and_then(Path::parent),
@@ -60,6 +68,33 @@ impl RunContext {
             rules.demands(source, address, claimed)
         };
         Signing::new(Box::new(demands), known)
+    }
+
+    /// Writes the events that were held back until the answer was sent; activations with where the
+    /// skill is from, who signed it, and about how many tokens its instructions have. What a project's
+    /// lockfile says of that is only a claim.
+    pub fn write_whole_events(&self) {
+        let installed = RefCell::new(Installed::default());
+        self.write_events(|event| {
+            if event.text("event") != "activate" {
+                return event;
+            }
+            let dir = PathBuf::from(event.text("path"));
+            let body = Skill::load(&dir).ok().and_then(|skill| skill.body().ok());
+            let event = event.with("tokens", body.map(|body| tokens(&body)));
+            let base = dir.parent().and_then(Path::parent);
+            if base.is_none_or(|base| self.base(base).is_shared()) {
+                return event;
+            }
+            let mut installed = installed.borrow_mut();
+            let Ok(Some(said)) = installed.at(self, &dir) else {
+                return event;
+            };
+            let signer = said.signer.as_ref().map(ToString::to_string);
+            event
+                .with("source", said.source.as_str())
+                .with("signer", signer)
+        });
     }
 
     /// The marketplace for what is installed below `base`.

@@ -64,6 +64,12 @@ impl Event {
         self
     }
 
+    /// A text field; empty if there is none.
+    pub fn text(&self, key: &str) -> &str {
+        let field = self.fields.get(key).and_then(Value::as_str);
+        field.unwrap_or_default()
+    }
+
     /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which might
     /// otherwise leave half of one unrecognised.
     #[must_use]

@@ -2,10 +2,12 @@
 //! secrets.
 
 use std::cell::{LazyCell, RefCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::{Audit, AuditConfig, Event, last_heard};
@@ -13,7 +15,7 @@ use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
 use crate::sys::Moment;
-use crate::sys::process::effective_user;
+use crate::sys::process;
 
 /// Events of a host's call, which are written after its answer is sent.
 #[derive(Debug, Default)]
@@ -28,10 +30,16 @@ impl RunContext {
     /// Records an event of this session.
     pub fn record(&self, event: Event) {
         let key = self.session();
+        let agent = self.agent.as_ref();
+        let chibi = self.protocol.is_some().then_some(program::PROGRAM);
+        let name = agent.map(|it| it.agent.as_str());
         let event = event
             .with("session", key.as_str())
             .with("context", self.context())
-            .with("agent", self.agent.as_ref().map(|it| it.agent.as_str()));
+            .with("agent", name)
+            .with("host", name.or(chibi))
+            .with("host_version", agent.and_then(|it| it.version.as_deref()))
+            .with("model", agent.and_then(|it| it.model.as_deref()));
         self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
     }
 
@@ -84,8 +92,10 @@ impl RunContext {
         let own = self.own_config().unwrap_or_default();
         let config = &own.0;
         let event = event
+            .with("event_id", unique())
+            .with("machine", process::machine())
             .with("user", self.user())
-            .with("uid", effective_user())
+            .with("uid", process::effective_user())
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
@@ -105,15 +115,16 @@ impl RunContext {
         }
     }
 
-    /// Writes the events held back until the answer was sent.
-    pub fn write_events(&self) {
+    /// Writes the events held back until the answer was sent, after `complete` has added what the host
+    /// would have waited for.
+    pub fn write_events(&self, complete: impl Fn(Event) -> Event) {
         let Some(held_back) = self.known::<HeldBack>() else {
             return;
         };
         let events = held_back.0.take();
         let audit = self.audit(&self.own_config().unwrap_or_default().0.audit);
         for event in events {
-            audit.write(&event);
+            audit.write(&complete(event));
         }
     }
 
@@ -128,6 +139,14 @@ impl RunContext {
             syslog: syslog || config.syslog,
         }
     }
+}
+
+/// A name that no other event has, on any machine, by which one that is delivered twice is known: 128
+/// random bits.
+fn unique() -> String {
+    // Each has keys of its own, from the system.
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
 }
 
 /// A call as recorded in an event: the arguments that rules look at, without file contents.
@@ -174,7 +193,24 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
         Outcome::Warned(refusal) => ("warned", reason(refusal)),
         Outcome::Blocked(refusal) => ("blocked", reason(refusal)),
     };
-    call_event(call, outcome, &by).with("skill", skill)
+    let refused = matches!(decision.outcome, Outcome::Blocked(_)).then(|| refused(call, decision));
+    let event = call_event(call, outcome, &by).with("skill", skill);
+    event.with("refused", refused)
+}
+
+/// What a refused call was about: `path`, `command`, `url` or `tool`.
+fn refused(call: &Call, decision: &Decision) -> &'static str {
+    let has = |meant: Argument| {
+        let tool = tools::find(call.tool);
+        tool.is_some_and(|tool| tool.keys(&[meant]).any(|key| call.text(key).is_some()))
+    };
+    match &decision.outcome {
+        Outcome::Blocked(refusal) if matches!(refusal.reason(), Reason::Protected { .. }) => "path",
+        _ if has(Argument::Command) => "command",
+        _ if has(Argument::Path) => "path",
+        _ if has(Argument::Url) || has(Argument::Source) => "url",
+        _ => "tool",
+    }
 }
 
 /// The entries that granted a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::activation::Enforcement;
 use crate::error::Error;
+use crate::host::ours;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
@@ -114,9 +115,17 @@ pub fn authorize(
     let (answer, event) = match (answer(&decision), script_read(ctx, session, used)) {
         (Answer::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
             Answer::Refused(format!("Reading it is not allowed: {advice}.")),
-            event.with("decision", "blocked").with("by", "script_reads"),
+            event
+                .with("decision", "blocked")
+                .with("by", "script_reads")
+                .with("refused", "path")
+                .with("script_read", true),
         ),
-        (Answer::Allowed, Some(advice)) => (Answer::Noted(advice), event),
+        (Answer::Allowed, Some(advice)) => {
+            // Our own tool says so itself.
+            let says = (used.tool != ours::READ_FILE).then_some(true);
+            (Answer::Noted(advice), event.with("script_read", says))
+        }
         (decided, _) => (decided, event),
     };
     Authorized {

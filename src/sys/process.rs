@@ -166,6 +166,12 @@ pub fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(pid)
 }
 
+/// This machine's name, as it calls itself; a container has its own.
+pub fn machine() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
 /// This process's effective user id.
 pub fn effective_user() -> u32 {
     geteuid().as_raw()

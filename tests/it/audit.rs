@@ -274,3 +274,63 @@ fn people_read_local_times_and_programs_utc() {
     let host = host.var("TZ", "XXX-12");
     assert!(!host.succeeds(&["audit", "--since", time]).contains("pdf"));
 }
+
+/// Each event has a name of its own, and says where, in which host and how much.
+#[test]
+fn an_event_tells_its_machine_host_and_tokens() {
+    for host in Host::both() {
+        let host = host
+            .skill("careful", "allowed-tools: Read", "")
+            .file("careful/run.sh", "#!/bin/sh\necho\n")
+            .file("careful/notes.md", "Twelve bytes")
+            .file("outside.md", "");
+        let skill_dir = host.skills_dir().join("careful");
+        std::os::unix::fs::symlink(skill_dir.join("../outside.md"), skill_dir.join("link.md"))
+            .unwrap();
+        host.activates("careful");
+        for path in ["notes.md", "run.sh", "../outside.md", "link.md", "none.md"] {
+            host.tool(
+                "read_skill_file",
+                &json!({"skill": "careful", "path": path}),
+            );
+        }
+        host.blocks("write_file", &json!({"path": "x", "content": ""}));
+        let all = events(&host);
+        let mut ids: Vec<&str> = all
+            .iter()
+            .map(|it| it["event_id"].as_str().unwrap())
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all.len());
+        assert!(ids.iter().all(|id| id.len() == 32));
+        let activation = &of_kind(&host, "activate")[0];
+        assert!(!activation["machine"].as_str().unwrap().is_empty());
+        assert_eq!(activation["host"], "chibi");
+        assert!(activation["tokens"].is_u64(), "{activation}");
+        let reads = of_kind(&host, "read");
+        let told: Vec<(&Value, &Value, &Value, &Value)> = reads
+            .iter()
+            .map(|it| {
+                (
+                    &it["path"],
+                    &it["script_read"],
+                    &it["tokens"],
+                    &it["refused"],
+                )
+            })
+            .collect();
+        let (none, path) = (json!(null), json!("path"));
+        assert_eq!(
+            told,
+            [
+                (&json!("notes.md"), &none, &json!(3), &none),
+                (&json!("run.sh"), &json!(true), &reads[1]["tokens"], &none),
+                (&json!("../outside.md"), &none, &none, &path),
+                (&json!("link.md"), &none, &none, &path),
+            ]
+        );
+        let blocked = of_kind(&host, "tool").pop().unwrap();
+        assert_eq!(blocked["refused"], "path");
+    }
+}

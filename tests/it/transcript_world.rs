@@ -291,7 +291,22 @@ fn without_numbers(text: &str) -> String {
             format!("{before}{}0{after}", key.unwrap())
         })
     };
-    text.split_inclusive('\n').map(neutral).collect()
+    let events = [
+        ("\"event_id\": \"", "EVENT"),
+        ("\"machine\": \"", "MACHINE"),
+    ];
+    let named = |line: String| {
+        let mut events = events.iter();
+        let found = events.find_map(|(key, name)| {
+            let (before, value) = line.split_once(key)?;
+            let (_, after) = value.split_once('"')?;
+            let is_it = before.trim().is_empty();
+            is_it.then(|| format!("{before}{key}{name}\"{after}"))
+        });
+        found.unwrap_or(line)
+    };
+    let lines = text.split_inclusive('\n').map(neutral);
+    lines.map(named).collect()
 }
 
 /// The text with `TIME` for each time of day in UTC.

@@ -22,7 +22,7 @@ pub struct Audit {
     /// Only of this skill
     #[arg(long)]
     pub skill: Option<String>,
-    /// Only of this kind: activate, end, tool, script, install, update, rollback, restore, remove,
+    /// Only of this kind: activate, end, tool, read, script, install, update, rollback, restore, remove,
     /// trust, untrust, approve, unapprove, keys, proposal
     #[arg(long)]
     pub event: Option<String>,
@@ -167,7 +167,8 @@ fn tell_torn(torn: usize) {
 pub fn row(line: &Line) -> String {
     const FIRST: [&str; 4] = ["decision", "by", "tool", "agent_tool"];
     let who = [
-        "time", "event", "skill", "session", "host_pid", "uid", "project",
+        "time", "event", "skill", "session", "host_pid", "uid", "project", "event_id", "machine",
+        "host",
     ];
     let fields = line.value.as_object();
     let first = FIRST.into_iter();

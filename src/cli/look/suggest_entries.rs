@@ -200,6 +200,8 @@ fn enforcement_in(
         session: String::new(),
         mode: None,
         plugins: Vec::new(),
+        model: None,
+        version: None,
     };
     let ctx = RunContext::of_agent(ctx.env.clone(), calling);
     let persists = agent.table().shell.persists;

@@ -33,6 +33,10 @@ pub struct Event {
     pub text: Option<String>,
     /// A typed command's name and arguments.
     pub typed: Option<(String, String)>,
+    /// The model, if the agent tells which.
+    pub model: Option<String>,
+    /// The agent's version, if it tells that.
+    pub version: Option<String>,
     /// Whether it tells the result of a call, and that is no failure.
     pub has_succeeded: bool,
 }
@@ -88,6 +92,8 @@ impl Event {
                 (name, arguments.unwrap_or_default())
             }),
             text: data.text(keys.text),
+            model: data.text("model"),
+            version: data.text("cursor_version"),
             has_succeeded: data.has_succeeded(),
         }))
     }

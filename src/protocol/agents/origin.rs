@@ -30,6 +30,8 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
         session: event.session.clone(),
         mode,
         plugins: Vec::new(),
+        model: event.model.clone(),
+        version: event.version.clone(),
     };
     let ctx = leaked(env.in_directory(begin, None), calling.clone());
     // The session that started this subagent may be a subagent's as well.

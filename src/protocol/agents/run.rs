@@ -43,6 +43,8 @@ pub fn run(input: &mut Input) -> Response {
                 session: String::new(),
                 mode,
                 plugins: Vec::new(),
+                model: None,
+                version: None,
             };
             let ctx = leaked(env, calling);
             Response::text("").afterwards(move || note_seen(ctx, agent))
@@ -51,7 +53,7 @@ pub fn run(input: &mut Input) -> Response {
             let ctx = context(std::mem::take(&mut input.env), agent, mode, &event);
             let verdict = decide(ctx, agent, &event);
             answer(agent.table().form, &event, verdict).afterwards(move || {
-                ctx.write_events();
+                ctx.write_whole_events();
                 note_seen(ctx, agent);
             })
         }

@@ -8,9 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
+use crate::policy::Event;
 use crate::protocol::{ReadSkillFile, advice};
-use crate::run_context::RunContext;
-use crate::skill::{Runner, SkillPath, has_bit};
+use crate::run_context::{RunContext, real};
+use crate::skill::{Runner, SkillPath, has_bit, tokens};
 use crate::sys::{files, limits};
 
 /// What `read_skill_file` returns in one call unless asked for less.
@@ -22,7 +23,23 @@ const READ_ANSWER: usize = 256 * 1024;
 /// If there is no such skill or file, or the file is too large to be shown.
 pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
     let skill = ctx.meant_skill(call.skill.as_deref())?;
-    let (found, open, metadata) = SkillPath::parse(&call.path, &skill.dir)?.open(&skill.dir)?;
+    let event = Event::new("read")
+        .with("skill", skill.name.as_str())
+        .with("path", call.path.as_str());
+    let outside = |error| {
+        let event = event
+            .clone()
+            .with("decision", "blocked")
+            .with("by", "outside the skill");
+        ctx.record(event.with("refused", "path"));
+        error
+    };
+    let path = SkillPath::parse(&call.path, &skill.dir).map_err(outside)?;
+    let (found, open, metadata) = path.open(&skill.dir).map_err(|error| {
+        let dir = real(&skill.dir);
+        let is_inside = real(&dir.join(path.as_path())).starts_with(&dir);
+        if is_inside { error } else { outside(error) }
+    })?;
     let file = found.path;
     let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
         |source| {
@@ -30,10 +47,14 @@ pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String>
         },
     )?;
     let Some(whole) = as_text(&bytes) else {
+        ctx.record(event);
         return binary(&file, &bytes);
     };
     let mut text = text(whole, call.offset, call.limit);
-    if Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes) {
+    let is_script = Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes);
+    let event = event.with("script_read", is_script.then_some(true));
+    ctx.record(event.with("tokens", tokens(&text)));
+    if is_script {
         let inside = file
             .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
             .unwrap_or(&file);
