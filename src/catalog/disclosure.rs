@@ -35,13 +35,18 @@ impl<'a> Disclosure<'a> {
             return Self::default();
         }
         let one_tool = offered.len() > config.max_tools.0;
-        let lines = offered.iter().map(|offered| Line::new(offered, one_tool));
+        // What a policy requires is told whole, whatever room there is.
+        let (required, rest): (Vec<_>, Vec<_>) =
+            offered.iter().partition(|offered| offered.is_required);
+        let lines = rest.into_iter().map(|one| Line::new(one, one_tool));
         let lines: Vec<Line> = lines.collect();
+        let whole = required.into_iter().map(|one| Line::new(one, one_tool));
+        let whole: String = whole.map(|line| line.whole()).collect();
         let mut block = intro(one_tool);
         let room = PromptBudget::new(
             &lines,
             config.prompt_chars.0,
-            chars(&block) + 1,
+            chars(&block) + 1 + chars(&whole),
             chars(SHORTENED),
             chars(&more(lines.len())),
         );
@@ -49,6 +54,7 @@ impl<'a> Disclosure<'a> {
             block.push_str(SHORTENED);
         }
         block.push('\n');
+        block.push_str(&whole);
         let mut cut = BTreeMap::new();
         for (at, line) in lines.iter().enumerate() {
             let (text, why) = match line.within(room.most) {

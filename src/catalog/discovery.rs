@@ -7,28 +7,39 @@ use super::eligibility::Rules;
 use super::entry::{Entry, Offered, Standing};
 use super::index::{Index, Loaded};
 use super::layer::Root;
-use super::precedence;
 use super::tool_name::tool_name;
+use super::{precedence, required};
+use crate::policy::MissingSkill;
 use crate::skill::{Diagnostic, Skill};
 
 /// Every skill, by root; within a root sorted by directory.
 #[derive(Debug, Default)]
 pub struct Catalog {
     pub(super) entries: Vec<Entry>,
+    /// The skills that a policy requires and that are not there to be offered; not known if only a
+    /// part was read.
+    pub missing: Vec<MissingSkill>,
 }
 
 impl Catalog {
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
     pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
-        Self::settled(roots, index.load(roots, &unread(rules)), rules)
+        let mut catalog = Self::settled(roots, index.load(roots, &unread(rules)), rules);
+        catalog.missing = required::settle(&mut catalog.entries, rules);
+        catalog
     }
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
     pub fn about(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
+        if rules.policies().may_block() {
+            return None;
+        }
         let loaded = index.load_about(roots, written, &unread(rules))?;
-        let catalog = Self::settled(roots, loaded, rules);
+        let mut catalog = Self::settled(roots, loaded, rules);
+        // Which are missing cannot be seen in a part.
+        required::settle(&mut catalog.entries, rules);
         let meant = catalog.by_tool(written).is_some()
             || catalog.by_name(written).and_then(Entry::offered).is_some();
         meant.then_some(catalog)
@@ -43,12 +54,16 @@ impl Catalog {
                 skill,
                 tool: None,
                 standing: Standing::Unusable,
+                is_required: false,
                 owner: None,
                 root: at,
             }));
         }
         precedence::settle(&mut entries, rules);
-        Self { entries }
+        Self {
+            entries,
+            missing: Vec::new(),
+        }
     }
 
     /// Every directory, including those not offered.

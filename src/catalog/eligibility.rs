@@ -13,8 +13,8 @@ use super::layer::{Layer, Root};
 use super::signatures::Signatures;
 use crate::error::{Error, Result};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Policies, SigningRules, Trust, Trusts, Visibility,
-    any_matches, approval_current, approval_needed,
+    Approvals, Asks, Config, DigestCache, Finding, Policies, SigningRules, Subject, Trust, Trusts,
+    Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -87,28 +87,46 @@ impl<'a> Rules<'a> {
     pub fn grounds(&self) -> Option<String> {
         let policies = &self.policies;
         let decides_each = policies.has_source_rules()
+            || policies.required().any(|(_, one)| one.needs_source())
             || !policies.needs_approval().is_empty()
             || self.signatures.is_some();
         let decide_alone = self.unreadable.is_none() && !decides_each;
         decide_alone.then(|| format!("{policies:?} {:?}", self.config))
     }
 
-    fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+    /// What the policies say about its name, version and source, in this order.
+    pub(super) fn by_policy(&self, entry: &Entry, skill: &Skill) -> Vec<Finding> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let refused = self.policies.refuses_skill(skill.name.as_str(), &directory);
-        let refused = refused.or_else(|| {
-            if !self.policies.has_source_rules() || self.is_roots(entry) {
-                return None;
-            }
+        let version = skill.fields.version();
+        let name = skill.name.as_str();
+        let mut found = self.policies.about_skill(Subject {
+            name,
+            directory: &directory,
+            version: version.as_deref(),
+            is_administrators: entry.layer == Layer::Enterprise,
+            is_projects: entry.layer == Layer::Project,
+        });
+        if self.policies.looks_at_source_of(name) && !self.is_roots(entry) {
             let mut installed = self.installed.borrow_mut();
             let origin = installed.known(self.ctx, entry);
             // The address is the one that git really used, if that differs from the source.
-            self.policies.refuses_origin(
+            found.extend(self.policies.about_origin(
+                name,
                 origin.map(|origin| origin.source.as_str()),
                 origin.and_then(|origin| origin.address.as_deref()),
-            )
-        });
-        refused.map(|why| (Withheld::Excluded, Diagnostic::HiddenPolicy(why)))
+            ));
+        }
+        found
+    }
+
+    fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+        let why = refusal(self.by_policy(entry, skill))?;
+        Some((Withheld::Excluded, Diagnostic::HiddenPolicy(why)))
+    }
+
+    /// The policies; none if one cannot be read.
+    pub(super) fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
@@ -251,17 +269,23 @@ impl<'a> Rules<'a> {
         if let Some(why) = &self.unreadable {
             return Standing::Withheld(Withheld::Excluded, why.clone());
         }
-        // A user's or project's configuration cannot hide an administrator's skill.
-        let chooser = (entry.layer != Layer::Enterprise).then_some(&*self.config);
+        // A user's or project's configuration cannot hide an administrator's skill, nor one that a
+        // policy requires.
+        let is_required = self.policies.requires(skill.name.as_str()).is_some();
+        let is_free = entry.layer != Layer::Enterprise && !is_required;
+        let chooser = is_free.then_some(&*self.config);
         // First, because a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
             .or_else(|| self.refused(entry, skill))
             .or_else(|| self.unapproved(entry, skill))
             .or_else(|| self.unsigned(entry, skill))
-            .or_else(|| self.out_of_scope(skill))
+            .or_else(|| self.out_of_scope(skill).filter(|_| !is_required))
             .map_or_else(
-                || chosen(skill, chooser),
+                || match is_required {
+                    true => Standing::Offered { name_only: false },
+                    false => chosen(skill, chooser),
+                },
                 |(withheld, why)| Standing::Withheld(withheld, why),
             )
     }
@@ -288,6 +312,7 @@ impl RunContext {
             skill: Ok(skill.clone()),
             tool: None,
             standing: Standing::Unusable,
+            is_required: false,
             owner: None,
             root,
         };

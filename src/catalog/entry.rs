@@ -21,6 +21,8 @@ pub struct Entry {
     pub tool: Option<String>,
     /// Its standing.
     pub standing: Standing,
+    /// Whether it is one that a policy requires; then nothing in a configuration hides it.
+    pub is_required: bool,
     /// The account it was installed from, if known.
     pub(super) owner: Option<String>,
     /// The index of its root in the list of roots.
@@ -73,6 +75,8 @@ pub struct Offered<'a> {
     pub tool: &'a str,
     /// Its description, unless withheld; unescaped.
     pub description: &'a str,
+    /// Whether a policy requires it.
+    pub is_required: bool,
 }
 
 impl Offered<'_> {
@@ -131,6 +135,7 @@ impl Entry {
             skill,
             tool: self.tool.as_deref()?,
             description: description.unwrap_or_default(),
+            is_required: self.is_required,
         })
     }
 

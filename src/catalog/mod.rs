@@ -14,6 +14,7 @@ mod layer;
 mod naming;
 mod precedence;
 mod prompt_budget;
+mod required;
 mod requires;
 mod roots;
 mod signatures;

@@ -34,6 +34,13 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// All of it, with a line's end.
+    pub fn whole(&self) -> String {
+        let (text, _) = self.within(limits::DESCRIPTION_CHARS + ": ".len());
+        let text = text.map(|text| format!(": {text}")).unwrap_or_default();
+        format!("{}{text}\n", self.head)
+    }
+
     fn wants(&self) -> usize {
         match chars(&self.text) {
             0 => 0,

@@ -11,8 +11,8 @@ use super::options::{Common, Findings};
 use super::screen::Screen;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Origin, Permit, Plan};
-use crate::policy::Policies;
+use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan};
+use crate::policy::{Policies, Subject, refusal};
 use crate::run_context::RunContext;
 use crate::sys::tell;
 
@@ -59,8 +59,11 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     for skill in &plan.skills {
         permits_origin(policies, layer, skill.provenance.as_deref())?;
     }
-    let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
-    refuse_if(names.find_map(|name| policies.refuses_skill(name, name)))?;
+    for skill in &plan.skills {
+        let origin = skill.provenance.as_deref();
+        let version = skill.version.as_deref();
+        permits_name(policies, layer, (&skill.name, version), origin)?;
+    }
     permits_findings(policies, findings(plan))
 }
 
@@ -76,6 +79,27 @@ pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> 
         permits_source(&policies, layer, Some(source), address)
     };
     Ok(Rc::new(Permit::new(check, is_selective)))
+}
+
+/// Refuses a skill by its name and version, and one that would take the place of a required one.
+fn permits_name(
+    policies: &Policies,
+    layer: Layer,
+    (name, version): (&str, Option<&str>),
+    from: Option<&Origin>,
+) -> Result<()> {
+    let is_administrators = layer == Layer::Enterprise;
+    refuse_if(policies.refuses_skill(Subject {
+        name,
+        directory: name,
+        version,
+        is_administrators,
+        is_projects: layer == Layer::Project,
+    }))?;
+    let source = from.map(|from| from.source.as_str());
+    let address = from.and_then(|from| from.address.as_deref());
+    let about = || refusal(policies.about_origin(name, source, address));
+    refuse_if(about().filter(|_| !is_administrators))
 }
 
 fn permits_source(
@@ -107,6 +131,8 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
 /// When a policy forbids it.
 pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference) -> Result<()> {
     permits_origin(policies, layer, difference.provenance.as_deref())?;
+    let (name, version) = (&difference.name, difference.version.as_deref());
+    refuse_if(policies.refuses_version(name, version))?;
     permits_findings(policies, &difference.new_findings)
 }
 
@@ -123,9 +149,37 @@ pub fn permits_change(
 ) -> Result<()> {
     let of_all = layer == Layer::Enterprise;
     let by_source = || policies.refuses_source(source).filter(|_| !of_all);
-    let by_name = policies.refuses_skill(skill, &difference.name);
+    let by_name = policies.refuses_skill(Subject {
+        name: skill,
+        directory: &difference.name,
+        version: difference.version.as_deref(),
+        is_administrators: of_all,
+        is_projects: layer == Layer::Project,
+    });
     refuse_if(by_name.or_else(by_source))?;
     permits_findings(policies, &difference.new_findings)
+}
+
+/// Refuses to take away what a policy requires, or to put an earlier version in its place.
+///
+/// # Errors
+/// When a policy requires it, or cannot be read.
+pub fn permits_loss(ctx: &RunContext, layer: Layer, name: &InstalledName) -> Result<()> {
+    let policies = ctx.policies()?;
+    if policies.required().next().is_none() {
+        return Ok(());
+    }
+    let dir = ctx.layer_dir(layer).join("skills").join(&**name);
+    let catalog = ctx.catalog();
+    let entry = catalog.in_dir(&dir).filter(|entry| entry.is_required);
+    let Some(policy) = entry.and_then(|entry| policies.requires(&entry.name())) else {
+        return Ok(());
+    };
+    let text = format!(
+        "the policy `{}` requires the skill `{name}`",
+        policy.display()
+    );
+    Err(Error::new(text).hint("ask the administrator of this machine"))
 }
 
 /// Refuses findings of at least the severity that a policy names.

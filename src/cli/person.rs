@@ -94,7 +94,7 @@ fn at_work(ctx: &RunContext) -> Option<String> {
     if let Some(agent) = asked {
         return Some(format!("{agent} asked less than ten minutes ago"));
     }
-    match ctx.store().deactivate(None, true) {
+    match ctx.store().deactivate(None, true, &[]) {
         Ok(active) => {
             let first = active.first()?;
             Some(format!("the skill `{}` is active", one_line(&first.skill)))

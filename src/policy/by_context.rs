@@ -25,6 +25,13 @@ impl ByContext {
         let names = self.0.iter().flat_map(|(_, names)| names);
         names.map(String::as_str)
     }
+
+    /// Puts these before all others, in every context.
+    pub fn everywhere_first(&mut self, names: Vec<String>) {
+        if !names.is_empty() {
+            self.0.insert(0, ("*".to_owned(), names));
+        }
+    }
 }
 
 impl<T> ByContext<T> {

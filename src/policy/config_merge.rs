@@ -8,7 +8,7 @@ use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
+use crate::policy::{BySkill, Config, Floors, ModelInstalls, Policies, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -77,6 +77,15 @@ impl Config {
                     .any(|pair| joined(pair[0], pair[1]) || joined(pair[1], pair[0]))
         };
         self.uses_skills.names().any(means)
+    }
+
+    /// This configuration with all that the policies decide.
+    #[must_use]
+    pub fn under(self, policies: &Policies) -> Self {
+        let mut under = self.raised_to(policies.floors());
+        let always = policies.always_on(false).map(SkillName::to_string);
+        under.uses_skills.everywhere_first(always.collect());
+        under
     }
 
     /// This configuration with each setting raised to the policy's minimum.

@@ -56,7 +56,7 @@ impl RunContext {
     pub fn config(&self) -> Result<Rc<Config>> {
         let read = || {
             let (_, with_project, policies) = self.stages()?;
-            Ok(with_project.raised_to(policies.floors()))
+            Ok(with_project.under(&policies))
         };
         match self.protocol {
             Some(_) => self.try_once(read),
@@ -125,7 +125,7 @@ impl RunContext {
     /// As [`RunContext::config`].
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let (own, with_project, policies) = self.stages()?;
-        let in_force = with_project.clone().raised_to(policies.floors());
+        let in_force = with_project.clone().under(&policies);
         let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
         let [own, with_project, written] = [leaves(&own), leaves(&with_project), leaves(&written)];
         let origin = |key: &str, value: &Value| {

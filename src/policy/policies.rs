@@ -1,6 +1,6 @@
 //! `policy.toml`: the administrator's requirements. Several files apply independently of each
-//! other, so one can add to another but never relax it. Defines the format and what it says about
-//! names, sources and approvals; does not know tools, modes or skills.
+//! other, so one can add to another but never relax it. Defines the format; what it says about one
+//! skill is in `skill_rules.rs`. Does not know tools, modes or skills.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use serde::Deserialize;
 
 use super::enterprise::Enterprise;
 use super::file::{denials, read_toml};
+use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
-use super::skill_names::SkillGlob;
-use super::source_address::{SourceAddress, SourceGlob};
+use super::skill_names::{BySkill, SkillGlob, by_skill};
+use super::source_address::SourceGlob;
 use crate::error::{Error, Result};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
@@ -24,9 +25,9 @@ pub struct Policies(Vec<(PathBuf, Policy)>);
 /// One policy file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Policy {
-    skills: Lists<SkillGlob>,
-    sources: Lists<SourceGlob>,
+pub(super) struct Policy {
+    pub(super) skills: Skills,
+    pub(super) sources: Lists<SourceGlob>,
     approval: Approval,
     tools: Tools,
     enforce: Floors,
@@ -39,10 +40,36 @@ struct Policy {
 /// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Lists<Glob> {
-    allow: Option<Vec<Glob>>,
+pub(super) struct Lists<Glob> {
+    pub(super) allow: Option<Vec<Glob>>,
     #[serde(default = "Vec::new")]
-    block: Vec<Glob>,
+    pub(super) block: Vec<Glob>,
+}
+
+/// Which skills may be used, and which have to be there.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Skills {
+    allow: Option<Vec<SkillGlob>>,
+    block: Vec<SkillGlob>,
+    require: Vec<RequiredSkill>,
+    pub(super) missing: Missing,
+    #[serde(deserialize_with = "by_skill")]
+    pub(super) versions: BySkill<AtLeast>,
+}
+
+impl Skills {
+    /// The globs of names.
+    pub(super) fn lists(&self) -> (Option<&[SkillGlob]>, &[SkillGlob]) {
+        (self.allow.as_deref(), &self.block)
+    }
+}
+
+impl Policy {
+    /// The skills that it requires.
+    pub(super) fn required(&self) -> impl Iterator<Item = &RequiredSkill> {
+        self.skills.require.iter()
+    }
 }
 
 impl<Glob> Default for Lists<Glob> {
@@ -167,49 +194,6 @@ impl Policies {
         Ok(Self(found))
     }
 
-    /// Why a skill with this name or directory may not be used; `None` if it may.
-    pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
-        self.each().find_map(|(file, policy)| {
-            let Lists { allow, block } = &policy.skills;
-            let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
-            if let Some(glob) = block.iter().find(is_it) {
-                return Some(format!("the policy {file} blocks skills named `{glob}`"));
-            }
-            let allow = allow.as_ref();
-            let allowed = allow.is_none_or(|allow| allow.iter().any(|glob| glob.matches(name)));
-            (!allowed).then(|| format!("the policy {file} does not allow a skill of this name"))
-        })
-    }
-
-    /// Why skills from a source may not be used; `None` if they may. The source of a skill may be
-    /// unknown (`None`).
-    pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
-        let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
-        self.each().find_map(|(file, policy)| {
-            let Lists { allow, block } = &policy.sources;
-            let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
-            if let Some(glob) = block.iter().find(blocks) {
-                return Some(format!("the policy {file} blocks the source `{glob}`"));
-            }
-            let is_allowed = |by: &Vec<SourceGlob>| {
-                let mut all = all.iter();
-                source.is_some() && all.all(|source| by.iter().any(|glob| glob.allows(source)))
-            };
-            let allowed = allow.as_ref().is_none_or(is_allowed);
-            (!allowed).then(|| match source {
-                Some(source) => format!("the policy {file} does not allow the source `{source}`"),
-                None => format!("the policy {file} allows skills of listed sources only, and where this one came from is not known"),
-            })
-        })
-    }
-
-    /// As [`Policies::refuses_source`], for the source and, if different, the address that git uses
-    /// for it.
-    pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
-        let by_address = || self.refuses_source(Some(address?));
-        self.refuses_source(source).or_else(by_address)
-    }
-
     /// Whether a policy has rules about sources.
     pub fn has_source_rules(&self) -> bool {
         let speaks = |lists: &Lists<_>| lists.allow.is_some() || !lists.block.is_empty();
@@ -273,6 +257,12 @@ impl Policies {
             each().filter_map(|audit| audit.path.clone()).collect(),
             each().any(|audit| audit.syslog),
         )
+    }
+
+    /// Each policy with its file.
+    pub(super) fn each_file(&self) -> impl Iterator<Item = (&Path, &Policy)> {
+        let each = self.0.iter();
+        each.map(|(file, policy)| (file.as_path(), policy))
     }
 
     fn each(&self) -> impl Iterator<Item = (String, &Policy)> {

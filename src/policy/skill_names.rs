@@ -37,13 +37,13 @@ pub fn folded_key(key: &str) -> String {
             Some(dot) => rest.split_at(dot),
             None => (rest, ""),
         };
-        Some(format!("{table}.{}{field}", parse(name).ok()?))
+        Some(format!("{table}.{}{field}", name_of_skill(name).ok()?))
     });
     folded.unwrap_or_else(|| key.to_owned())
 }
 
 /// The name that a key means, or why it means none.
-fn parse(written: &str) -> Result<SkillName, String> {
+pub fn name_of_skill(written: &str) -> Result<SkillName, String> {
     if written.contains(['/', '@']) || written.contains(|c| WILDCARDS.contains(c)) {
         return Err(format!(
             "`{written}` is not a skill's name: write it without layer, owner or wildcard"
@@ -109,7 +109,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
         let mut all = BySkill::new();
         while let Some(written) = table.next_key::<String>()? {
-            let name = parse(&written).map_err(A::Error::custom)?;
+            let name = name_of_skill(&written).map_err(A::Error::custom)?;
             if all.contains_key(&name) {
                 let text = format!("`{written}` is the skill `{name}`, which is there already");
                 return Err(A::Error::custom(text));

@@ -157,12 +157,20 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
         // Those of the context that was left do not count here.
         names.is_some_and(|names| !names.is_empty()) || !session.always.is_empty()
     };
+    let policies = ctx.policies().unwrap_or_default();
     match ctx.config() {
-        Ok(config) => uses(&config).then(|| Error::new("no prompt has put them in force")),
-        Err(error) => ctx
-            .own_config()
-            .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own.0))
-            .then_some(error),
+        Ok(config) => uses(&config).then(|| {
+            let blocking = policies.always_on(true).next().map(|name| {
+                format!(" (`agent-skills policy explain {name}` says what is required)")
+            });
+            let more = blocking.unwrap_or_default();
+            Error::new(format!("no prompt has put them in force{more}"))
+        }),
+        Err(error) => (policies.always_on(false).next().is_some()
+            || ctx
+                .own_config()
+                .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own.0)))
+        .then_some(error),
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Mending {
 impl Mending {
     /// What is active according to the second copy, in one conversation or in all.
     pub fn known(&self, context: Option<&str>) -> Vec<Ended> {
-        forget(&mut State::clone(&self.known), context)
+        forget(&mut State::clone(&self.known), context, &[])
     }
 }
 

@@ -143,16 +143,22 @@ impl Store {
         })
     }
 
-    /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
+    /// Forgets what is active in one conversation, or in all, whether or not a host serves it, except
+    /// always-on skills of the names in `stay`. Only
     /// at the user's request. Returns the activations that ended, or would in a dry run.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written. Nothing has changed then.
-    pub fn deactivate(&self, context: Option<&str>, dry_run: bool) -> Result<Vec<Ended>> {
+    pub fn deactivate(
+        &self,
+        context: Option<&str>,
+        dry_run: bool,
+        stay: &[&str],
+    ) -> Result<Vec<Ended>> {
         match self.record.read() {
             Ok(None) => Ok(Vec::new()),
-            Ok(Some(state)) if dry_run => Ok(forget(&mut State::clone(&state), context)),
-            _ => self.change_known(|state| Ok(forget(state, context))),
+            Ok(Some(state)) if dry_run => Ok(forget(&mut State::clone(&state), context, stay)),
+            _ => self.change_known(|state| Ok(forget(state, context, stay))),
         }
     }
 
@@ -340,17 +346,26 @@ impl Store {
     }
 }
 
-/// Ends what is active in one conversation, or in all.
-pub(super) fn forget(state: &mut State, context: Option<&str>) -> Vec<Ended> {
+/// Ends what is active in one conversation, or in all. Always-on skills of the names in `stay` do.
+pub(super) fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended> {
     let mut ended = Vec::new();
     // The user says that nothing is active, in sessions that a discarded file may have had either.
     state.reset.take_if(|_| context.is_none());
     for (key, session) in &mut state.sessions {
         if context.is_none() || session.context.as_deref() == context {
+            let always = std::mem::take(&mut session.always);
+            let stays = |skill: &ActiveSkill| {
+                always.contains(&skill.dir) && stay.contains(&skill.name.as_str())
+            };
+            let (stay, ends) = std::mem::take(&mut session.activated)
+                .into_iter()
+                .partition(stays);
+            session.activated = ends;
             ended.extend(session.ended(key, End::Deactivated));
-            session.activated.clear();
-            session.always.clear();
-            session.began.clear();
+            session.activated = stay;
+            let dirs = session.activated.iter().map(|skill| skill.dir.clone());
+            session.always = dirs.collect();
+            session.began.retain(|dir, _| session.always.contains(dir));
         }
     }
     ended.extend(state.contexts.forget(context));

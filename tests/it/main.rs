@@ -96,6 +96,7 @@ mod regressions;
 mod regressions_restriction;
 mod repairing;
 mod repository;
+mod required_skills;
 mod requires;
 mod restriction;
 #[cfg(target_os = "linux")]

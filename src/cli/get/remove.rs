@@ -8,6 +8,7 @@ use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::Outcomes;
+use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
 use crate::marketplace::{InstalledName, Removed, Unsaved, listed_name};
@@ -47,6 +48,9 @@ impl Remove {
         let layer = layer_of(ctx, caller, self.scope, "remove", written)?;
         let base = ctx.base(&ctx.layer_dir(layer));
         let market = market(ctx, &base, false).dry(common.dry_run);
+        if let Ok(name) = market.installed(written) {
+            permits_loss(ctx, layer, &name)?;
+        }
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
         let agrees = |name: &InstalledName, why: &Unsaved| {
             let why = shorten(&shown_name(&why.to_string()), WHY);

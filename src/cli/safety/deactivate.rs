@@ -9,6 +9,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
+use crate::skill::SkillName;
 use crate::sys::text::{backticked, quoted};
 
 /// Deactivate the active skills, and end what they restrict
@@ -34,11 +35,14 @@ impl Deactivate {
             ),
         };
         let mending = mend(ctx, caller, common, ends, question)?;
+        // While the policy cannot be read, nothing but reading is possible anyway.
+        let policies = ctx.policies().unwrap_or_default();
+        let stay: Vec<&str> = policies.always_on(false).map(SkillName::as_str).collect();
         let ended = if let Some(mending) = mending.filter(|_| common.dry_run) {
             mending.known(context)
         } else {
             context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
-            ctx.store().deactivate(context, common.dry_run)?
+            ctx.store().deactivate(context, common.dry_run, &stay)?
         };
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
         if !common.dry_run {
@@ -46,7 +50,12 @@ impl Deactivate {
             run_post_hooks(ctx, false, Instant::now());
         }
         if names.is_empty() && !common.json {
-            return Ok("Nothing was active.\n".to_owned());
+            return Ok(if stay.is_empty() {
+                "Nothing was active.\n".to_owned()
+            } else {
+                let stay = backticked(stay, ", ");
+                format!("Nothing was active but what a policy requires: {stay}.\n")
+            });
         }
         Outcomes::of_each(common, caller, &names, |name| {
             Ok(if common.dry_run {

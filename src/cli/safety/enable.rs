@@ -77,6 +77,13 @@ fn configurable(ctx: &RunContext, written: &str) -> Result<String> {
     let catalog = ctx.catalog_naming(written);
     let entry = installed(ctx, &catalog, written)?;
     let name = entry.name();
+    if let Some(policy) = ctx.policies()?.requires(&name) {
+        let policy = policy.display();
+        let text = format!(
+            "the policy `{policy}` requires `{name}`, and a configuration hides or shows it to nobody"
+        );
+        return Err(Error::new(text).hint("ask the administrator of this machine"));
+    }
     let mut same_name = catalog.rivals(entry).chain([entry]);
     if same_name.any(|entry| entry.layer == Layer::Enterprise) {
         let text = format!(

@@ -5,6 +5,7 @@ use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
+use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
 use crate::marketplace::listed_name;
@@ -39,6 +40,9 @@ impl Rollback {
         let layer = layer_of(ctx, caller, self.scope, "rollback", written)?;
         let base = ctx.base(&ctx.layer_dir(layer));
         let market = market(ctx, &base, false).dry(common.dry_run);
+        if let Ok(name) = market.installed(written) {
+            permits_loss(ctx, layer, &name)?;
+        }
         let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));

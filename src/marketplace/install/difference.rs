@@ -21,6 +21,9 @@ pub struct Difference {
     pub name: String,
     /// The source of the new version; `None` for a proposal.
     pub provenance: Option<Rc<Origin>>,
+    /// The version that its author gives the new one.
+    #[serde(skip)]
+    pub version: Option<String>,
     /// The current commit.
     pub from: Option<String>,
     /// The new commit.
@@ -77,6 +80,7 @@ impl Difference {
         Self {
             name: planned.name.clone(),
             provenance: planned.provenance.clone(),
+            version: planned.version.clone(),
             added: new.only(&now.files),
             removed: now.files.only(new),
             changed: new.changed(&now.files),

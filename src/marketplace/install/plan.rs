@@ -63,6 +63,9 @@ pub struct Planned {
     /// The name that its author gives it.
     #[serde(skip)]
     pub author: String,
+    /// The version that its author gives it.
+    #[serde(skip)]
+    pub version: Option<String>,
     /// Its signature; `None` if it was not looked at.
     pub signature: Option<Checked>,
     /// What its frontmatter decides.
@@ -202,6 +205,7 @@ pub fn look(
     let planned = Planned {
         name: name.to_owned(),
         provenance: None,
+        version: skill.fields.version(),
         description: skill.description.clone(),
         path: path.to_owned(),
         files: digest.files.paths().len(),

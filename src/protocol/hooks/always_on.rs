@@ -12,7 +12,7 @@ use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::called::Called;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
-use crate::skill::{Wrapper, one_line};
+use crate::skill::{SkillName, Wrapper, one_line};
 use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
@@ -47,7 +47,10 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     let shown = chosen.iter().filter(|(_, text)| text.is_some());
     let snapshots = shown.map(|(called, _)| snapshot(&called.skill, &called.tool));
     let snapshots: Vec<ActiveSkill> = snapshots.collect();
-    let wanted = (!names.is_empty()).then_some(&snapshots[..]);
+    // While one is missing without which nothing may be done, none is in force, so all is refused.
+    let is_there = |name: &SkillName| snapshots.iter().any(|one| one.name == name.as_str());
+    let is_whole = ctx.policies().ok()?.always_on(true).all(is_there);
+    let wanted = (!names.is_empty() && is_whole).then_some(&snapshots[..]);
     if let Err(error) = put_in_force(ctx, &chosen, wanted) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
@@ -108,6 +111,14 @@ fn choose(
             continue;
         }
         let length = text.chars().count();
+        // What a policy requires takes no room from the user's.
+        let is_required = catalog
+            .in_dir(&called.skill.dir)
+            .is_some_and(|entry| entry.is_required);
+        if is_required {
+            chosen.push((called, Some(text)));
+            continue;
+        }
         if length > room {
             let why = format!(
                 "it has {length} characters and {room} of {all} are left; \

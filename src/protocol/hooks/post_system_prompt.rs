@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
-use crate::policy::Lifetime;
+use crate::policy::{Event, Lifetime};
 use crate::protocol::Response;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
@@ -49,6 +49,9 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
     for line in told.remarks.lines() {
         warn(format_args!("{line}"));
     }
+    if is_first {
+        record_missing(ctx);
+    }
     tell_of_proposals(ctx);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
     let blocks = [disclosed, always_on, active_block(ctx)];
@@ -79,6 +82,24 @@ fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
         }
     }
     is_first
+}
+
+/// Records each skill that a policy requires and that is missing. Without such a policy, nothing is
+/// looked at.
+fn record_missing(ctx: &RunContext) {
+    if !ctx
+        .policies()
+        .is_ok_and(|it| it.required().next().is_some())
+    {
+        return;
+    }
+    for one in ctx.disclosed().missing {
+        let event = Event::new("missing")
+            .with("skill", one.name.as_str())
+            .with("by", one.file.display().to_string())
+            .with("reason", one.why);
+        ctx.record(event);
+    }
 }
 
 /// One line, shown once after something was proposed.
@@ -113,6 +134,8 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
+    let missing = catalog.missing.iter();
+    remarks.extend(missing.map(|one| one_line(&one.to_string())));
     if let Some(error) = hides_all {
         remarks.push(one_line(&format!("no skill is offered: {error}")));
     }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::catalog::usable;
 use crate::error::{Error, Result};
+use crate::policy::Subject;
 use crate::proposal::{Change, Proposal, ProposalId, apply_diff};
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
 use crate::run_context::RunContext;
@@ -86,7 +87,14 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
         return Err(Error::new(format!("a skill `{name}` already exists"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
-    if let Some(reason) = ctx.policies()?.refuses_skill(name.as_str(), name.as_str()) {
+    let proposed = Subject {
+        name: name.as_str(),
+        directory: name.as_str(),
+        version: None,
+        is_administrators: false,
+        is_projects: false,
+    };
+    if let Some(reason) = ctx.policies()?.refuses_skill(proposed) {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;

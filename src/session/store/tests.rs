@@ -251,7 +251,7 @@ fn a_session_without_conversation_closes_if_one_is_restricted() {
     assert!(store.session(&named("b")).is_err());
     store.enter(&named("b"), "play", true).unwrap();
     assert_eq!(activated(&store, &named("b")), []);
-    store.deactivate(None, false).unwrap();
+    store.deactivate(None, false, &[]).unwrap();
     assert_eq!(activated(&store, &named("c")), []);
 }
 

@@ -21,6 +21,9 @@ use crate::sys::{files, limits, text};
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let catalog = ctx.catalog();
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
+    let remedy = "install it where the policy wants it, or ask the administrator";
+    let missing = catalog.missing.iter();
+    checks.extend(missing.map(|one| Check::fail("required-missing", one.to_string(), remedy)));
     // What cannot be used, by its directory: a skill that was installed has a better way out.
     let mut unusable = Vec::new();
     for root in ctx.roots(&ctx.config().unwrap_or_default()) {

@@ -1,0 +1,288 @@
+//! What the policies say about one skill: each rule that speaks of it, with what it says. The same
+//! findings decide and explain the decision.
+
+use std::path::{Path, PathBuf};
+
+use super::policies::{Lists, Policies, Policy};
+use super::required_skills::{Missing, Presence, RequiredSkill};
+use super::skill_names::SkillGlob;
+use super::source_address::{SourceAddress, SourceGlob};
+use crate::skill::SkillName;
+
+/// What one rule says about one skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The policy that has the rule.
+    pub file: PathBuf,
+    /// `table.key` of the rule.
+    pub key: &'static str,
+    /// Whether the skill keeps it.
+    pub holds: bool,
+    /// If it does not, the whole reason; else what shows that it does.
+    pub why: String,
+}
+
+/// A skill as the rules about names, versions and requirements look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Its name, in any spelling.
+    pub name: &'a str,
+    /// Its directory's.
+    pub directory: &'a str,
+    /// What its author says.
+    pub version: Option<&'a str>,
+    /// Whether it is in the administrator's directory.
+    pub is_administrators: bool,
+    /// Whether a project brings it.
+    pub is_projects: bool,
+}
+
+/// The first reason against a skill.
+pub fn refusal(findings: Vec<Finding>) -> Option<String> {
+    let against = findings.into_iter().find(|finding| !finding.holds);
+    against.map(|finding| finding.why)
+}
+
+impl Policies {
+    /// What the rules about names, versions and required skills say of a skill.
+    pub fn about_skill(&self, subject: Subject) -> Vec<Finding> {
+        self.each_file()
+            .flat_map(|(file, policy)| {
+                let names = about_name(file, policy.skills.lists(), subject);
+                let versions = about_version(file, policy, subject);
+                let required = policy.required().filter(|one| one.is_named(subject.name));
+                let required = required.map(|one| about_required(file, one, subject));
+                names.into_iter().chain(versions).chain(required)
+            })
+            .collect()
+    }
+
+    /// Why a skill may not be used; `None` if it may.
+    pub fn refuses_skill(&self, subject: Subject) -> Option<String> {
+        refusal(self.about_skill(subject))
+    }
+
+    /// What the rules about sources say of a skill of this name from a source, which may be unknown,
+    /// and of the address that git uses for it, if that is another.
+    pub fn about_origin(
+        &self,
+        name: &str,
+        source: Option<&str>,
+        address: Option<&str>,
+    ) -> Vec<Finding> {
+        let each = |source: Option<&str>| -> Vec<Finding> {
+            let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
+            let of_file = |(file, policy)| about_source(file, policy, name, source, &all);
+            self.each_file().flat_map(of_file).collect()
+        };
+        let by_address = address.map(|address| each(Some(address)));
+        let mut found = each(source);
+        // One that git reaches elsewhere has to be allowed there, too.
+        found.extend(by_address.into_iter().flatten().filter(|one| !one.holds));
+        found
+    }
+
+    /// Why skills from a source may not be used; `None` if they may.
+    pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
+        refusal(self.about_origin("", source, None))
+    }
+
+    /// As [`Policies::refuses_source`], for the source and, if different, the address that git uses
+    /// for it.
+    pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
+        refusal(self.about_origin("", source, address))
+    }
+
+    /// Whether a policy has rules about the source of a skill of this name.
+    pub fn looks_at_source_of(&self, name: &str) -> bool {
+        let mut required = self.required().map(|(_, one)| one);
+        self.has_source_rules() || required.any(|one| one.is_named(name) && one.needs_source())
+    }
+
+    /// Why a newer version of an installed skill is not new enough.
+    pub fn refuses_version(&self, name: &str, version: Option<&str>) -> Option<String> {
+        let subject = Subject {
+            name,
+            directory: name,
+            version,
+            is_administrators: true,
+            is_projects: false,
+        };
+        let mut about = self.about_skill(subject);
+        about.retain(|one| ["skills.versions", "skills.require"].contains(&one.key));
+        refusal(about)
+    }
+
+    /// Every skill that a policy requires, with the policy.
+    pub fn required(&self) -> impl Iterator<Item = (&Path, &RequiredSkill)> {
+        let each = self.each_file();
+        each.flat_map(|(file, policy)| policy.required().map(move |one| (file, one)))
+    }
+
+    /// The policy that requires a skill of this name, if any.
+    pub fn requires(&self, name: &str) -> Option<&Path> {
+        let mut required = self.required();
+        required
+            .find(|(_, one)| one.is_named(name))
+            .map(|(file, _)| file)
+    }
+
+    /// The names of skills that are in force in every conversation; with those only that `block`
+    /// while they are missing, if asked for.
+    pub fn always_on(&self, only_blocking: bool) -> impl Iterator<Item = &SkillName> {
+        self.each_file()
+            .filter(move |(_, policy)| !only_blocking || policy.skills.missing == Missing::Block)
+            .flat_map(|(_, policy)| policy.required())
+            .filter(|one| one.in_force == Presence::Always)
+            .map(|one| &one.name)
+    }
+
+    /// What happens while a skill is missing that the policy `file` requires.
+    pub fn if_missing(&self, file: &Path) -> Missing {
+        let mut each = self.each_file();
+        let policy = each.find(|(of, _)| *of == file);
+        policy.map_or(Missing::Tell, |(_, policy)| policy.skills.missing)
+    }
+
+    /// Whether a missing skill lets no other be offered.
+    pub fn may_block(&self) -> bool {
+        let blocks = |policy: &Policy| policy.skills.missing == Missing::Block;
+        self.each_file().any(|(_, policy)| blocks(policy))
+    }
+}
+
+fn finding(file: &Path, key: &'static str, holds: bool, why: String) -> Finding {
+    let file = file.to_owned();
+    Finding {
+        file,
+        key,
+        holds,
+        why,
+    }
+}
+
+fn about_name(
+    file: &Path,
+    (allow, block): (Option<&[SkillGlob]>, &[SkillGlob]),
+    subject: Subject,
+) -> Vec<Finding> {
+    let shown = file.display();
+    let (name, directory) = (subject.name, subject.directory);
+    let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
+    let mut found = Vec::new();
+    if !block.is_empty() {
+        let (holds, why) = match block.iter().find(is_it) {
+            Some(glob) => (
+                false,
+                format!("the policy `{shown}` blocks skills named `{glob}`"),
+            ),
+            None => (true, "no glob matches its name".to_owned()),
+        };
+        found.push(finding(file, "skills.block", holds, why));
+    }
+    if let Some(allow) = allow {
+        let (holds, why) = match allow.iter().find(|glob| glob.matches(name)) {
+            Some(glob) => (true, format!("`{glob}` matches its name")),
+            None => (
+                false,
+                format!("the policy `{shown}` does not allow a skill of this name"),
+            ),
+        };
+        found.push(finding(file, "skills.allow", holds, why));
+    }
+    found
+}
+
+fn about_version(file: &Path, policy: &Policy, subject: Subject) -> Option<Finding> {
+    let name = SkillName::from_written(subject.name)?;
+    let least = policy.skills.versions.get(&name)?;
+    let (holds, why) = match least.unmet(subject.version) {
+        Some(why) => (false, format!("{why} by the policy `{}`", file.display())),
+        None => (true, version_is(subject)),
+    };
+    Some(finding(file, "skills.versions", holds, why))
+}
+
+fn version_is(subject: Subject) -> String {
+    format!("its version is {}", subject.version.unwrap_or("not known"))
+}
+
+/// Whether a skill that bears the name of a required one is that.
+fn about_required(file: &Path, required: &RequiredSkill, subject: Subject) -> Finding {
+    let by = format!(
+        "the policy `{}` requires `{}`",
+        file.display(),
+        required.name
+    );
+    let (holds, why) = if subject.is_projects {
+        let why = format!("{by}, and a project's skill cannot stand in for it");
+        (false, why)
+    } else if !subject.is_administrators && !required.needs_source() {
+        let why = format!(
+            "{by}: only one in the administrator's directory counts, because the policy names \
+             no `source`"
+        );
+        (false, why)
+    } else if let Some(why) = required.lacks_version(subject.version) {
+        (false, format!("{by}: {why}"))
+    } else if subject.is_administrators {
+        (true, "it is the administrator's".to_owned())
+    } else {
+        (true, version_is(subject))
+    };
+    finding(file, "skills.require", holds, why)
+}
+
+fn about_source(
+    file: &Path,
+    policy: &Policy,
+    name: &str,
+    source: Option<&str>,
+    all: &[SourceAddress],
+) -> Vec<Finding> {
+    let Lists { allow, block } = &policy.sources;
+    let shown = file.display();
+    let is_from = || match source {
+        Some(source) => format!("it is from `{source}`"),
+        None => "where it is from is not known".to_owned(),
+    };
+    let mut found = Vec::new();
+    if !block.is_empty() {
+        let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
+        let (holds, why) = match block.iter().find(blocks) {
+            Some(glob) => (
+                false,
+                format!("the policy `{shown}` blocks the source `{glob}`"),
+            ),
+            None => (true, is_from()),
+        };
+        found.push(finding(file, "sources.block", holds, why));
+    }
+    if let Some(allow) = allow {
+        let allows = |source| allow.iter().any(|glob| glob.allows(source));
+        let holds = source.is_some() && all.iter().all(allows);
+        let why = match source {
+            _ if holds => is_from(),
+            Some(source) => format!("the policy `{shown}` does not allow the source `{source}`"),
+            None => format!(
+                "the policy `{shown}` allows skills of listed sources only, and where this one came from is not known"
+            ),
+        };
+        found.push(finding(file, "sources.allow", holds, why));
+    }
+    let required = policy.required().filter(|one| one.is_named(name));
+    for one in required.filter(|one| one.needs_source()) {
+        let (holds, why) = match one.lacks_source(source) {
+            Some(why) => {
+                let name = &one.name;
+                (
+                    false,
+                    format!("the policy `{shown}` requires `{name}`: {why}"),
+                )
+            }
+            None => (true, is_from()),
+        };
+        found.push(finding(file, "skills.require", holds, why));
+    }
+    found
+}

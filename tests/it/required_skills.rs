@@ -1,0 +1,275 @@
+//! Skills that a policy requires: nothing hides, replaces or ends them, and what happens while one
+//! is missing.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::always_on::prompt_in;
+use crate::layers::{codes, configured, is_offered, layer_dir, put, read};
+use crate::policy::{lockfile, policy_file, under};
+
+const ANYWHERE: &str = "[skills]\nrequire = [{name = 'must', source = 'github.com/acme/*'}]\n";
+
+/// A host whose plugin directory has the skill `must` from github.com/acme.
+fn with_must(host: Host, policy: &str) -> Host {
+    let host = under(host, policy);
+    put(&host.skills_dir(), "must", "", "plugin");
+    let lock = lockfile("https://github.com/acme/skills").replace("evil", "must");
+    fs::write(host.plugin_dir().join("skills.lock.json"), lock).unwrap();
+    host
+}
+
+#[test]
+fn no_configuration_hides_a_required_skill() {
+    for host in Host::both() {
+        let host = with_must(host, ANYWHERE);
+        assert!(is_offered(&host, "must"));
+        for hides in [
+            "[visibility]\nmust = \"off\"",
+            "[visibility]\nmust = \"user\"",
+            "[visibility]\nmust = \"name-only\"",
+            "[catalog]\n\"*\" = [\"other\"]",
+            "max_tools = 0\nprompt_chars = 0",
+        ] {
+            configured(&host, hides);
+            let prompt = host.prompt();
+            assert!(prompt.contains("From plugin."), "{hides}: {prompt}");
+            let tools = host.tool_names();
+            let tool = if hides.contains("max_tools") {
+                "skill"
+            } else {
+                "skill_must"
+            };
+            assert!(tools.contains(&tool.to_owned()), "{hides}: {tools:?}");
+        }
+        configured(&host, "");
+        let told = host.fails(&["disable", "must"]);
+        assert!(told.contains("requires `must`"), "{told}");
+        let project = host.project().join(".chibi/agent-skills.toml");
+        fs::create_dir_all(project.parent().unwrap()).unwrap();
+        fs::write(project, "[visibility]\nmust = \"off\"\n").unwrap();
+        host.succeeds(&["trust", "--yes", "--always"]);
+        assert!(is_offered(&host, "must"));
+        // Without the requirement, each of them does.
+        fs::write(policy_file(&host), "").unwrap();
+        assert!(!is_offered(&host, "must"));
+    }
+}
+
+#[test]
+fn neither_author_nor_scope_hides_a_required_skill() {
+    for host in Host::both() {
+        let host = with_must(host, ANYWHERE);
+        for more in [
+            "disable-model-invocation: true",
+            "scope: {tenants: [acme]}",
+            "scope: {agents: [ops]}",
+        ] {
+            put(&host.skills_dir(), "must", more, "plugin");
+            host.starts();
+            assert!(host.prompt().contains("From plugin."), "{more}");
+        }
+    }
+}
+
+#[test]
+fn no_other_skill_takes_the_place_of_a_required_one() {
+    for host in Host::both() {
+        let host = with_must(host, ANYWHERE);
+        put(
+            &layer_dir(&host, "personal"),
+            "must",
+            "priority: 99",
+            "personal",
+        );
+        put(
+            &layer_dir(&host, "project"),
+            "must",
+            "priority: 99",
+            "project",
+        );
+        host.succeeds(&["trust", "--yes", "--always"]);
+        configured(&host, "project_over_personal = true");
+        host.starts();
+        assert!(host.prompt().contains("From plugin."));
+        assert_eq!(read(&host, "must"), "plugin");
+        for other in ["personal/must", "project/must"] {
+            assert!(read(&host, other).starts_with("Error: "), "{other}");
+        }
+        assert!(codes(&host, "must").contains(&"hidden-policy".to_owned()));
+        // Nor once the required one is gone.
+        fs::remove_dir_all(host.skills_dir().join("must")).unwrap();
+        assert!(!is_offered(&host, "must"));
+        assert!(read(&host, "must").starts_with("Error: "));
+    }
+}
+
+#[test]
+fn a_name_alone_requires_the_administrators_skill() {
+    for host in Host::both() {
+        let host = with_must(host, "[skills]\nrequire = ['Must']\n");
+        assert!(!is_offered(&host, "must"));
+        let told = host.person(&["doctor"]).stdout;
+        assert!(
+            told.contains("only one in the administrator's directory"),
+            "{told}"
+        );
+        put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
+        assert!(is_offered(&host, "must"));
+        assert_eq!(read(&host, "must"), "enterprise");
+        for gone in ["project/must", "plugin/must"] {
+            assert!(read(&host, gone).starts_with("Error: "), "{gone}");
+        }
+        let remove = ["remove", "--layer", "enterprise", "--yes", "must"];
+        let told = host.fails(&remove);
+        assert!(told.contains("requires the skill `must`"), "{told}");
+        host.succeeds(&["remove", "--yes", "must"]);
+        assert!(
+            host.fails(&["rollback", "--layer", "enterprise", "must"])
+                .contains("requires")
+        );
+    }
+}
+
+#[test]
+fn a_required_skill_is_in_force_in_every_conversation() {
+    let policy = "[skills]\nrequire = [{name = 'must', in_force = 'always'}]\n";
+    for host in Host::both() {
+        let host = under(host, policy).skill("free", "", "body");
+        put(
+            &layer_dir(&host, "enterprise"),
+            "must",
+            "allowed-tools: Read",
+            "enterprise",
+        );
+        configured(
+            &host,
+            "uses_skills_chars = 0\nmax_active = 1\nstacking = \"ratchet\"",
+        );
+        host.starts();
+        let (prompt, told) = prompt_in(&host, "ops");
+        assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");
+        let list = json!({"command": "ls"});
+        host.blocks("shell_exec", &list);
+        host.tool("skill_session", &json!({"action": "unload", "all": true}));
+        host.blocks("shell_exec", &list);
+        host.succeeds(&["deactivate"]);
+        host.blocks("shell_exec", &list);
+        let (prompt, _) = prompt_in(&host, "notes");
+        assert!(prompt.contains("Body from enterprise."));
+        // A mistake in the user's file does not lift it.
+        configured(&host, "[visibilty]\n");
+        host.starts();
+        host.blocks("shell_exec", &list);
+    }
+}
+
+#[test]
+fn a_missing_skill_is_told_and_lets_the_conversation_go_on() {
+    let policy = "[skills]\nrequire = [{name = 'must', in_force = 'always'}]\n";
+    for host in Host::both() {
+        let host = under(host, policy).skill("free", "", "body");
+        host.starts();
+        let data = json!({"context_name": "ops"});
+        let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
+        let prompt = answer["inject"].as_str().unwrap();
+        assert!(
+            prompt.contains("skill_free") && !prompt.contains("must"),
+            "{prompt}"
+        );
+        assert!(
+            told.contains("requires the skill `must`: there is no"),
+            "{told}"
+        );
+        host.hook_with_stderr("post_system_prompt", &data);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        let events = host.json(&["audit", "--event", "missing", "--json"]);
+        let events = events["events"].as_array().map_or(0, Vec::len);
+        assert_eq!(events, 1);
+        let doctor = host.person(&["doctor"]);
+        assert_eq!(doctor.status, 1);
+        assert!(doctor.stdout.contains("requires the skill `must`"));
+    }
+}
+
+#[test]
+fn a_missing_skill_can_stop_everything_but_reading() {
+    let policy = "[skills]\nmissing = 'block'\nrequire = [{name = 'must', in_force = 'always'}]\n";
+    for host in Host::both() {
+        let host = under(host, policy).skill("free", "", "body");
+        host.starts();
+        assert!(!is_offered(&host, "free"));
+        assert!(read(&host, "free").contains("requires the skill `must`"));
+        let list = json!({"command": "ls"});
+        let why = host.blocks("shell_exec", &list);
+        assert!(why.contains("policy explain must"), "{why}");
+        put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
+        host.starts();
+        host.prompt();
+        assert!(is_offered(&host, "free"));
+        host.allows("shell_exec", &list);
+    }
+}
+
+#[test]
+fn older_versions_are_neither_offered_nor_installed() {
+    let policy = "[skills.versions]\npdf = '>=1.10'\n";
+    for host in Host::both() {
+        let host = under(host, policy);
+        let source = host.home().join("source");
+        for (version, is_new) in [
+            ("version: 1.9", false),
+            ("", false),
+            ("metadata: {version: '1.10'}", true),
+            ("version: 2.0-rc1", true),
+        ] {
+            put(&host.skills_dir(), "pdf", version, "plugin");
+            host.starts();
+            assert_eq!(is_offered(&host, "pdf"), is_new, "{version}");
+            fs::remove_dir_all(host.skills_dir().join("pdf")).unwrap();
+            put(&source, "pdf", version, "x");
+            let from = source.join("pdf");
+            let install = ["install", "--yes", from.to_str().unwrap()];
+            if is_new {
+                host.succeeds(&install);
+                host.succeeds(&["remove", "--yes", "pdf"]);
+            } else {
+                let told = host.fails(&install);
+                assert!(told.contains("at least 1.10 is required"), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_update_to_an_older_version_is_refused() {
+    let host = under(Host::stdin(), "");
+    let source = host.home().join("source");
+    put(&source, "pdf", "version: 1.1", "x");
+    let from = source.join("pdf");
+    host.succeeds(&["install", "--yes", from.to_str().unwrap()]);
+    fs::write(policy_file(&host), "[skills.versions]\npdf = '1.1'\n").unwrap();
+    put(&source, "pdf", "version: 1.0", "y");
+    let told = host.fails(&["update", "--yes", "pdf"]);
+    assert!(told.contains("its version is 1.0"), "{told}");
+    assert_eq!(read(&host, "pdf"), "x");
+}
+
+#[test]
+fn a_required_skill_from_elsewhere_is_not_installed() {
+    for host in Host::both() {
+        let host = under(host, ANYWHERE);
+        let source = host.home().join("source");
+        put(&source, "must", "", "x");
+        let from = source.join("must");
+        let told = host.fails(&["install", "--yes", from.to_str().unwrap()]);
+        assert!(
+            told.contains("it has to be from `github.com/acme/*`"),
+            "{told}"
+        );
+        let info: Value = host.json(&["list-installed", "--json"]);
+        assert_eq!(info["skills"].as_array().unwrap().len(), 0);
+    }
+}
