@@ -25,6 +25,7 @@ fn plan(frontmatter: &str, scripts: usize, severities: &[(Severity, usize)]) -> 
         .iter()
         .flat_map(|(severity, number)| (1..=*number).map(|line| finding(*severity, line)));
     let skill = Planned {
+        version: None,
         author: "pdf".to_owned(),
         signature: None,
         name: "pdf".to_owned(),

@@ -16,9 +16,18 @@ use crate::skill::one_line;
 use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
-const MEANINGS: [(&str, &str); 14] = [
+const MEANINGS: [(&str, &str); 17] = [
     ("skills.allow", "only skills of these names are offered"),
     ("skills.block", "no skill of these names is offered"),
+    (
+        "skills.require",
+        "these have to be there, and nothing hides them",
+    ),
+    (
+        "skills.missing",
+        "what happens while a required one is missing",
+    ),
+    ("skills.versions", "no older version is offered"),
     (
         "sources.allow",
         "only skills from these sources are offered",
@@ -211,8 +220,12 @@ impl Rule {
 
 fn about(rule: &InForce) -> &'static str {
     let mut meanings = MEANINGS.iter();
+    let is_it = |key: &str| {
+        let below = rule.key.strip_prefix(key);
+        below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+    };
     if rule.layer == "policy"
-        && let Some((_, about)) = meanings.find(|(key, _)| *key == rule.key)
+        && let Some((_, about)) = meanings.find(|(key, _)| is_it(key))
     {
         return about;
     }
