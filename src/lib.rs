@@ -127,6 +127,7 @@ fn command(ctx: &RunContext, words: &[OsString]) -> Response {
     match cli::run(ctx, words, Caller::Host, &mut std::io::sink()) {
         Ok(answer) => Response::text(answer),
         Err(Failure::Answered(answer)) => Response::text(answer).status(1),
+        Err(Failure::Changed(answer)) => Response::text(answer).status(3),
         Err(Failure::Failed(error)) => Response::failure(&error).status(1),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage);
@@ -151,6 +152,7 @@ fn person(ctx: &RunContext, words: &[OsString]) -> Response {
     match cli::run(ctx, words, Caller::person(), &mut protocol::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
+        Err(Failure::Changed(stdout)) => Response::text(stdout).status(3),
         Err(Failure::Failed(error)) => {
             warn(format_args!("{error}"));
             if let Some(hint) = error.next_step() {

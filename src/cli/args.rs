@@ -15,6 +15,7 @@ pub use super::get::{
     remove::Remove,
     show::Show,
     sources::Sources,
+    sync::Sync,
     update::Update,
 };
 pub use super::look::{
@@ -69,6 +70,7 @@ pub enum Verb {
     Update(Update),
     #[command(aliases = ["rm", "uninstall"])]
     Remove(Remove),
+    Sync(Sync),
     #[command(alias = "find")]
     Search(Search),
     Show(Show),
@@ -145,7 +147,9 @@ pub enum Verb {
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Get",
-        &["install", "update", "remove", "search", "show", "source"],
+        &[
+            "install", "update", "remove", "sync", "search", "show", "source",
+        ],
     ),
     (
         "Look",
@@ -215,7 +219,7 @@ mod tests {
     #[test]
     fn the_help_fits_a_screen_with_each_verb_in_one_group() {
         let help = command().render_help().to_string();
-        assert!(help.lines().count() <= 45, "{help}");
+        assert!(help.lines().count() <= 48, "{help}");
         assert!(help.lines().all(|line| line.len() <= 80), "{help}");
         let command = command();
         let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());

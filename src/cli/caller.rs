@@ -27,6 +27,9 @@ pub enum Failure {
     Failed(Error),
     /// It succeeded, but the answer is negative; it still goes to standard output.
     Answered(String),
+    /// It succeeded and has changed something, where a program wants to tell that from finding
+    /// nothing to do.
+    Changed(String),
     /// The words are not a command: what is wrong with them, and the usage.
     Misused(String),
 }

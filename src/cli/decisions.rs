@@ -6,8 +6,8 @@ use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
     List, ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
-    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, ToPrompt, Tree, Trust, Try,
-    Untrust, Update, Use, Validate, Verb, Verify,
+    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync, ToPrompt, Tree, Trust,
+    Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::decision::{Decision, Who};
 use super::options::Common;
@@ -85,6 +85,14 @@ fn of_verb(verb: &Verb) -> Decision {
             Decision::new(Who::Remover).for_models(scope.is_default())
         }
         Verb::Rollback(Rollback { names: _, scope: _ })
+        // It also replaces and removes.
+        | Verb::Sync(Sync {
+            list: _,
+            prune: _,
+            findings: _,
+            offline: _,
+            scope: _,
+        })
         // Who may sign is a matter of trust.
         | Verb::Update(Update {
             accept_signer: true,

@@ -70,7 +70,8 @@ pub fn show_of(show: &str, plan: &Plan, skill: &Planned) -> String {
     format!("{show} {}", pasted(&["--skill", path]))
 }
 
-fn at(source: &str, commit: Option<&str>) -> String {
+/// A source with its commit, abbreviated.
+pub fn at(source: &str, commit: Option<&str>) -> String {
     let commit = commit.map(|commit| format!(" at {}", short(&one_line(commit))));
     one_line(source) + &commit.unwrap_or_default()
 }

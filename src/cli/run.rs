@@ -63,6 +63,7 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
         });
     with_told(answer).map(fit).map_err(|failure| match failure {
         Failure::Answered(text) => Failure::Answered(fit(text)),
+        Failure::Changed(text) => Failure::Changed(fit(text)),
         other => other,
     })
 }
@@ -74,6 +75,7 @@ fn with_told(answer: Answer) -> Answer {
     match answer {
         Ok(answer) => Ok(told + &answer),
         Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
+        Err(Failure::Changed(answer)) => Err(Failure::Changed(told + &answer)),
         Err(Failure::Failed(error)) if !told.is_empty() => {
             let next = error.next_step().unwrap_or_default();
             let next = format!("{next}\n\n{}", told.trim_end());
@@ -140,6 +142,7 @@ fn run_verb(
     Ok(match verb {
         Verb::Install(verb) => verb.run(ctx, common, caller)?,
         Verb::Remove(verb) => verb.run(ctx, common, caller)?,
+        Verb::Sync(verb) => verb.run(ctx, common, caller)?,
         Verb::Update(verb) if verb.check => Outdated::of(verb).run(ctx, common, caller)?,
         Verb::Update(verb) => verb.run(ctx, common, caller)?,
         Verb::Outdated(verb) => verb.run(ctx, common, caller)?,

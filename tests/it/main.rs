@@ -130,6 +130,8 @@ mod state_copies;
 mod suggest;
 mod supervise;
 mod switching;
+mod syncing;
+mod syncing_kills;
 mod synonyms;
 mod terminal;
 mod text_links;

@@ -10,4 +10,5 @@ pub mod outdated;
 pub mod remove;
 pub mod show;
 pub mod sources;
+pub mod sync;
 pub mod update;

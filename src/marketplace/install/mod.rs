@@ -22,6 +22,7 @@ mod staging;
 mod stash;
 mod swap;
 mod switch;
+mod sync;
 mod update;
 mod updated;
 
@@ -35,6 +36,7 @@ pub use present::Present;
 pub use remove::{Removed, Unsaved};
 pub use repair::Repaired;
 pub use staging::{Prepared, Staging};
-pub use swap::{Changes, SKILLS};
+pub use swap::{Changes, SKILLS, Whole};
 pub use switch::Switch;
+pub use sync::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use updated::{Agree, Change, Edited, UpdateOptions, Updated};

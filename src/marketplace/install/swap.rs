@@ -20,9 +20,11 @@ use crate::sys::{Base, Dir, EntryName, FileLock};
 
 mod journal;
 mod recover;
+mod whole;
 
 use journal::{ASIDE, Journal, New, begin_journal, remove_journal};
 pub use recover::recover;
+pub use whole::Whole;
 
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::from_static("skills");

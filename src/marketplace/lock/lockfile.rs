@@ -190,13 +190,43 @@ impl Lockfile {
                 other: Map::new(),
             });
         };
+        let parsed = Self::parse(base, &path, &bytes);
+        parsed.map_err(|error| error.hint(without(&path)))
+    }
+
+    /// Reads a lockfile from anywhere, as a list of what there is to be. It is not changed.
+    ///
+    /// # Errors
+    /// When it cannot be read or parsed, or another version wrote it.
+    pub fn listed(path: &Path) -> Result<Self> {
+        let hint = "give the skills.lock.json of an installation, or a collection: oci://HOST/NAME";
+        let bytes = files::read_capped(path, limits::LOCKFILE);
+        let bytes = bytes.map_err(|error| Error::io("read", path, &error).or_hint(hint))?;
+        let base = Base::own(path.to_owned());
+        let parsed = Self::parse(&base, path, &bytes).map_err(|error| error.hint(hint))?;
+        if parsed.version != VERSION {
+            let (path, version) = (path.display(), parsed.version);
+            let text = format!("the lockfile `{path}` has version {version}, not {VERSION}");
+            return Err(Error::new(text).hint("update agent-skills"));
+        }
+        let mut pairs = parsed.entries.windows(2);
+        if let Some([one, _]) = pairs.find(|pair| pair[0].name == pair[1].name) {
+            let text = format!("the lockfile `{}` has `{}` twice", path.display(), one.name);
+            return Err(Error::new(text).hint(hint));
+        }
+        Ok(parsed)
+    }
+
+    fn parse(base: &Base, path: &Path, bytes: &[u8]) -> Result<Self> {
         let broken = |why: &dyn std::fmt::Display| {
             // The parser's message quotes the file, whose text is not trusted.
             let why = visible(&why.to_string());
-            let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
-            Error::new(text).hint(without(&path))
+            Error::new(format!(
+                "the lockfile `{}` cannot be read: {why}",
+                path.display()
+            ))
         };
-        let written: Written<Parsed> = serde_json::from_slice(&bytes).map_err(|error| {
+        let written: Written<Parsed> = serde_json::from_slice(bytes).map_err(|error| {
             let conflicts = bytes.windows(8).any(|window| window == b"<<<<<<< ");
             broken(if conflicts {
                 &"it has merge conflicts"

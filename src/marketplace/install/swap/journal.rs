@@ -25,6 +25,18 @@ pub struct Journal {
     /// The digest of the future directory, which after a rollback may differ from the entry's;
     /// `None` for a removal and for a link.
     pub placed: Option<String>,
+    /// Whether recovery carries it out, as it was decided together with others; otherwise it undoes
+    /// what has not happened.
+    #[serde(default, skip_serializing_if = "is_alone")]
+    pub is_of_many: bool,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_alone(is_of_many: &bool) -> bool {
+    !is_of_many
 }
 
 impl Journal {
@@ -35,6 +47,16 @@ impl Journal {
             name,
             entry,
             placed,
+            is_of_many: false,
+        }
+    }
+
+    /// The same, as part of a change of many.
+    #[must_use]
+    pub fn of_many(self) -> Self {
+        Self {
+            is_of_many: true,
+            ..self
         }
     }
 

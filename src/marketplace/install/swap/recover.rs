@@ -28,7 +28,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     })?;
     let mut completed = Vec::new();
     for journal in &journals {
-        if follow(&changes, journal)? {
+        if follow(&changes, journal)? || journal.is_of_many && changes.carry_on(journal)? {
             completed.push((&journal.name, journal.entry.as_ref()));
         }
     }

@@ -110,6 +110,7 @@ fn journal(entry: Option<LockEntry>, placed: Option<String>) -> Journal {
         name,
         entry,
         placed,
+        is_of_many: false,
     }
 }
 

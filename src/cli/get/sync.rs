@@ -1,0 +1,278 @@
+//! `sync`: makes a layer equal to a list, for configuration management and timers.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::catalog::Layer;
+use crate::cli::agents::{share, withdraw};
+use crate::cli::caller::{Failure, pasted};
+use crate::cli::consent::Consenting;
+use crate::cli::describe::short;
+use crate::cli::describe_plan::{at, describe};
+use crate::cli::json;
+use crate::cli::market::{market_for, note};
+use crate::cli::options::{Common, Findings, Scope};
+use crate::cli::permitted::permits;
+use crate::cli::screen::Screen;
+use crate::cli::{Answer, Caller};
+use crate::error::{Error, Result};
+use crate::marketplace::{Fate, Installed, Status, SyncList, SyncPlan, Synced, listed_name};
+use crate::policy::Event;
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::text::counted;
+use crate::sys::{eprint, tell};
+
+/// Make a layer equal to a list: a lockfile
+#[derive(Debug, clap::Args)]
+#[command(long_about = "Make a layer equal to a list: a lockfile\n\n\
+    Everything is fetched and checked before anything changes; if one skill is refused, nothing \
+    does. Exit status: 0 unchanged, 3 changed, 1 refused or failed, 2 misused.")]
+pub struct Sync {
+    /// A skills.lock.json; the layer's own if omitted
+    pub list: Option<String>,
+    /// Also remove what the list does not have and a source brought
+    #[arg(long)]
+    pub prune: bool,
+    #[command(flatten)]
+    pub findings: Findings,
+    /// Use cached data, without the network
+    #[arg(long)]
+    pub offline: bool,
+    #[command(flatten)]
+    pub scope: Scope,
+}
+
+/// What came of it, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Report<'r> {
+    result: &'static str,
+    dry_run: bool,
+    layer: &'static str,
+    skills: &'r [Synced],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'r str>,
+}
+
+impl Sync {
+    /// Makes the layer equal, and says what has changed.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+        let layer = self.layer(ctx);
+        let report = |result, skills, error: Option<&Error>| Report {
+            result,
+            dry_run: common.dry_run,
+            layer: layer.as_str(),
+            skills,
+            error: error.map(ToString::to_string),
+            hint: None,
+        };
+        let skills = match self.sync(ctx, (common, caller), layer) {
+            Ok(skills) => skills,
+            Err(error) if common.json => {
+                let refused = Report {
+                    hint: error.next_step(),
+                    ..report("refused", &[], Some(&error))
+                };
+                return Err(Failure::Answered(json::one(&refused)?));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_changed = skills.iter().any(Synced::is_change);
+        let mut text = if common.dry_run {
+            told(&skills, "would ")
+        } else {
+            told(&skills, "")
+        };
+        if is_changed {
+            text += &after(ctx, common, layer, &skills);
+        }
+        if common.json {
+            let result = if is_changed { "changed" } else { "unchanged" };
+            text = json::one(&report(result, &skills, None))?;
+        } else if common.quiet && !common.dry_run {
+            text.clear();
+        }
+        if is_changed {
+            return Err(Failure::Changed(text));
+        }
+        Ok(text)
+    }
+
+    /// Where it works: without a list, where there is a lockfile to go by, as `install` does.
+    fn layer(&self, ctx: &RunContext) -> Layer {
+        if !self.scope.is_default() {
+            return self.scope.layer();
+        }
+        if self.list.is_some() {
+            return Layer::Personal;
+        }
+        let project = ctx.base(&ctx.layer_dir(Layer::Project));
+        if ctx.market_at(&project).has_lockfile() {
+            return Layer::Project;
+        }
+        self.scope.layer()
+    }
+
+    fn sync(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        layer: Layer,
+    ) -> Result<Vec<Synced>> {
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let list = match &self.list {
+            Some(path) => SyncList::File(Path::new(path).to_owned()),
+            None => SyncList::Own,
+        };
+        let policies = ctx.policies()?;
+        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+        let command = pasted(
+            &[
+                &["sync"],
+                &*self.list.as_deref().into_iter().collect::<Vec<_>>(),
+            ]
+            .concat(),
+        );
+        let mut agree = |plan: &SyncPlan| {
+            permits(&policies, layer, &plan.plan)?;
+            if common.dry_run {
+                let screen = Screen::new(&ctx.env, caller);
+                if !plan.plan.skills.is_empty() {
+                    let plan = describe(&plan.plan, None, screen, consenting.names);
+                    tell(format_args!("{plan}"));
+                }
+                return Ok(false);
+            }
+            agrees(consenting, plan, common, &command)
+        };
+        market.sync(&list, self.prune, &mut agree, &mut note)
+    }
+}
+
+/// Shows what would be done, and decides.
+fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str) -> Result<bool> {
+    let shown = told(&plan.skills, "would ");
+    if plan.plan.skills.is_empty() {
+        return consenting.to_decide(&shown, "Do it?", command);
+    }
+    if consenting.asks() {
+        eprint(format_args!("{shown}"));
+    } else if !common.yes {
+        let text = "there is no terminal to ask at";
+        let here = format!(
+            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` \
+             agrees"
+        );
+        return Err(Error::new(text).hint(here));
+    }
+    consenting.to_install(&plan.plan, command, None)
+}
+
+/// Records what was done, and has other agents find it.
+fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> String {
+    let mut text = String::new();
+    let market = ctx.layer_dir(layer);
+    let mut new = Vec::new();
+    for one in skills {
+        let kind = match one.change {
+            Fate::Unchanged | Fate::Extra => continue,
+            Fate::Installed => "install",
+            Fate::Replaced | Fate::Recorded => "update",
+            Fate::Removed => "remove",
+        };
+        if one.change == Fate::Removed {
+            text += &withdraw(ctx, common, layer, &one.name);
+        }
+        if one.change == Fate::Installed {
+            new.push(Installed {
+                name: one.name.to_string(),
+                dir: market.join("skills").join(&*one.name),
+                source: Some(one.source.clone()),
+                commit: one.to.clone(),
+                status: Status::New,
+                dropped: Vec::new(),
+                warnings: Vec::new(),
+                switch: None,
+            });
+        }
+        if !common.dry_run {
+            let event = Event::new(kind)
+                .with("skill", &*one.name)
+                .with("source", one.source.clone())
+                .with("from", one.from.clone())
+                .with("commit", one.to.clone());
+            ctx.record(event.with("layer", layer.as_str()));
+        }
+    }
+    let mut found: Vec<_> = new
+        .iter()
+        .map(|one| (one.name.clone(), String::new()))
+        .collect();
+    // Without agents given, nothing can be wrong with them.
+    let _ = share(ctx, common, (layer, &[]), &new, &mut found);
+    found.into_iter().for_each(|(_, line)| text += &line);
+    text
+}
+
+/// What is or `would ` be done, a line for each skill.
+fn told(skills: &[Synced], would: &str) -> String {
+    let mut text = String::new();
+    let verb = |done: &'static str, to_do: &'static str| {
+        let word = if would.is_empty() { done } else { to_do };
+        format!("{would}{word}")
+    };
+    for one in skills {
+        let name = listed_name(&one.name);
+        let source = at(&one.source, one.to.as_deref());
+        let _ = match one.change {
+            Fate::Unchanged | Fate::Extra => continue,
+            Fate::Installed => {
+                let installed = verb("installed", "install");
+                writeln!(text, "{installed} `{name}` from {source}")
+            }
+            Fate::Replaced => {
+                let replaced = verb("replaced", "replace");
+                let old = one.from.as_deref().map(short);
+                let old = old.map_or_else(String::new, |old| format!(" at {}", one_line(old)));
+                writeln!(text, "{replaced} `{name}`{old} by that from {source}")
+            }
+            Fate::Recorded => {
+                let recorded = verb("recorded", "record");
+                writeln!(text, "{recorded} `{name}` as from {source}; its files stay")
+            }
+            Fate::Removed => writeln!(text, "{} `{name}`", verb("removed", "remove")),
+        };
+        let _ = match &one.stashed {
+            Some(place) => writeln!(text, "  your changes are kept in {place}"),
+            None if one.edited => {
+                writeln!(
+                    text,
+                    "  it was changed here: a copy would be kept in stash/"
+                )
+            }
+            None => Ok(()),
+        };
+    }
+    let of = |fate| skills.iter().filter(|one| one.change == fate).count();
+    let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));
+    if same > 0 {
+        let skills = counted(same, "skill is", "skills are");
+        let _ = writeln!(text, "{skills} as the list has it");
+    }
+    if extra > 0 {
+        let skills = counted(extra, "skill is", "skills are");
+        let _ = writeln!(
+            text,
+            "{skills} not in the list; `--prune` removes what a source brought"
+        );
+    }
+    if text.is_empty() {
+        text.push_str("the list is empty, and nothing is installed here\n");
+    }
+    text
+}

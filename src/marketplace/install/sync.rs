@@ -1,0 +1,307 @@
+//! Makes what is installed equal to a list: everything that differs is fetched, checked and staged
+//! before the first skill is moved, and all of it is moved as one change (`swap/whole.rs`). What is
+//! equal already costs nothing but reading it.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::patience;
+use crate::marketplace::install::{Changes, Plan, Staged, Staging, Whole};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
+use crate::marketplace::reference::Kind;
+use crate::marketplace::{Market, Note};
+use crate::sys::{EntryName, FileLock};
+
+/// Whoever comes later waits, and then finds what it wants.
+const LOCK: EntryName = EntryName::from_static(".sync.lock");
+
+/// What there is to be.
+#[derive(Debug, Clone)]
+pub enum SyncList {
+    /// What the layer's own lockfile says.
+    Own,
+    /// What this lockfile says.
+    File(PathBuf),
+}
+
+/// What becomes of a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// It is as the list has it.
+    Unchanged,
+    /// It is new.
+    Installed,
+    /// Other files take its place.
+    Replaced,
+    /// Its files stay, and the lockfile says where the list has them from.
+    Recorded,
+    /// The list does not have it.
+    Removed,
+    /// The list does not have it, and it stays.
+    Extra,
+}
+
+/// A skill, and what becomes of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Synced {
+    /// Its directory's name.
+    pub name: InstalledName,
+    /// See [`Fate`].
+    pub change: Fate,
+    /// Where the list has it from; for one that it does not have, where it came from.
+    pub source: String,
+    /// The commit that was installed.
+    pub from: Option<String>,
+    /// The commit that the list has.
+    pub to: Option<String>,
+    /// Whether it was changed here after it was installed.
+    pub edited: bool,
+    /// Where a copy with these changes is kept.
+    pub stashed: Option<String>,
+}
+
+/// What a synchronisation is about to do.
+#[derive(Debug)]
+pub struct SyncPlan {
+    /// What is put into place.
+    pub plan: Plan,
+    /// All skills, those that stay included.
+    pub skills: Vec<Synced>,
+}
+
+/// Receives what would be done, and decides.
+pub type AgreeToAll<'a> = dyn FnMut(&SyncPlan) -> Result<bool> + 'a;
+
+impl Synced {
+    fn new(entry: &LockEntry, change: Fate) -> Self {
+        Self {
+            name: entry.name.clone(),
+            change,
+            source: entry.source.clone(),
+            from: None,
+            to: entry.commit.clone(),
+            edited: false,
+            stashed: None,
+        }
+    }
+
+    /// Whether anything is done to it.
+    pub fn is_change(&self) -> bool {
+        !matches!(self.change, Fate::Unchanged | Fate::Extra)
+    }
+}
+
+/// The list compared with what is installed.
+struct Compared {
+    skills: Vec<Synced>,
+    /// The digests of the directories that are replaced or removed.
+    seen: Vec<(InstalledName, Digest)>,
+    /// What has to be fetched.
+    wanted: Vec<LockEntry>,
+}
+
+impl Market<'_> {
+    /// Makes what is installed equal to `list`; with `prune`, what else came from a source is removed.
+    /// What was put there by hand, or is a link, is never touched.
+    ///
+    /// # Errors
+    /// When anything cannot be had, is refused or cannot be written: nothing is changed then.
+    pub fn sync(
+        &self,
+        list: &SyncList,
+        prune: bool,
+        agree: &mut AgreeToAll,
+        note: &mut Note,
+    ) -> Result<Vec<Synced>> {
+        let lockfile = self.begin()?;
+        let listed = match list {
+            SyncList::Own => Lockfile::read(self.plugin_dir)?,
+            SyncList::File(path) => Lockfile::listed(&self.env.cwd.join(path))?,
+        };
+        let compared = self.compare_all(&listed, &lockfile, prune)?;
+        if !compared.skills.iter().any(Synced::is_change) {
+            return Ok(compared.skills);
+        }
+        // Somebody else may have done it meanwhile.
+        let _lock = self.sync_lock()?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let compared = self.compare_all(&listed, &lockfile, prune)?;
+        if !compared.skills.iter().any(Synced::is_change) {
+            return Ok(compared.skills);
+        }
+        let staging = self.staging()?;
+        let staged = self.stage_listed(&listed, &compared.wanted, &staging, note)?;
+        self.make_equal(&lockfile, &staging, compared, staged, agree)
+    }
+
+    fn sync_lock(&self) -> Result<Option<FileLock>> {
+        if self.dry_run {
+            return Ok(None);
+        }
+        let base = self.plugin_dir.make()?;
+        base.lock(&LOCK, patience(self.deadline)).map(Some)
+    }
+
+    fn compare_all(&self, listed: &Lockfile, lockfile: &Lockfile, prune: bool) -> Result<Compared> {
+        let mut compared = Compared {
+            skills: Vec::new(),
+            seen: Vec::new(),
+            wanted: Vec::new(),
+        };
+        for wanted in listed.entries() {
+            let installed = lockfile.get(&wanted.name);
+            let one = self.compare_one(wanted, installed, &mut compared.seen)?;
+            if one.is_change() {
+                compared.wanted.push(wanted.clone());
+            }
+            compared.skills.push(one);
+        }
+        let is_extra = |entry: &&LockEntry| listed.get(&entry.name).is_none();
+        for entry in lockfile.entries().iter().filter(is_extra) {
+            let stays = !prune || entry.kind == Kind::Link;
+            let mut one = Synced::new(entry, if stays { Fate::Extra } else { Fate::Removed });
+            (one.from, one.to) = (one.to, None);
+            if !stays && self.dir(&entry.name).is_dir() {
+                let now = Digest::read(&self.dir(&entry.name))?;
+                one.edited = now.sha256 != entry.sha256;
+                compared.seen.push((entry.name.clone(), now));
+            }
+            compared.skills.push(one);
+        }
+        Ok(compared)
+    }
+
+    fn compare_one(
+        &self,
+        wanted: &LockEntry,
+        installed: Option<&LockEntry>,
+        seen: &mut Vec<(InstalledName, Digest)>,
+    ) -> Result<Synced> {
+        let dir = self.dir(&wanted.name);
+        let name = listed_name(&wanted.name);
+        if wanted.kind == Kind::Link {
+            if installed == Some(wanted) && dir.exists() {
+                return Ok(Synced::new(wanted, Fate::Unchanged));
+            }
+            let text = format!("`{name}` is a link to a working copy in the list");
+            return Err(Error::new(text).hint("link it by hand, or leave it out of the list"));
+        }
+        if wanted.reading().is_ok_and(|of| self.leads_out(&of.place)) {
+            let text = format!("{} of `{name}` is outside the project", wanted.source);
+            return Err(Error::new(text).hint("if you trust it, install it from there"));
+        }
+        if dir.symlink_metadata().is_err() {
+            let mut one = Synced::new(wanted, Fate::Installed);
+            one.from = installed.and_then(|entry| entry.commit.clone());
+            return Ok(one);
+        }
+        let Some(entry) = installed.filter(|entry| entry.kind != Kind::Link && !dir.is_symlink())
+        else {
+            let what = if dir.is_symlink() {
+                "is a link here"
+            } else {
+                "was put there by hand"
+            };
+            let text = format!("`{name}` {what}, and the list has another");
+            return Err(Error::new(text).hint(format!("move `{}` away", dir.display())));
+        };
+        let now = Digest::read(&dir)?;
+        let mut one = Synced::new(wanted, Fate::Unchanged);
+        one.from.clone_from(&entry.commit);
+        let place = |of: &LockEntry| {
+            [
+                Some(of.id.clone()),
+                of.commit.clone(),
+                of.rev.as_deref().map(str::to_owned),
+            ]
+        };
+        if now.sha256 != wanted.sha256 {
+            one.change = Fate::Replaced;
+            one.edited = now.sha256 != entry.sha256;
+        } else if place(entry) != place(wanted) || entry.sha256 != wanted.sha256 {
+            one.change = Fate::Recorded;
+        }
+        if one.is_change() {
+            seen.push((wanted.name.clone(), now));
+        }
+        Ok(one)
+    }
+
+    /// Fetches and checks what is wanted of a list.
+    fn stage_listed(
+        &self,
+        listed: &Lockfile,
+        wanted: &[LockEntry],
+        staging: &Staging,
+        note: &mut Note,
+    ) -> Result<Vec<Staged>> {
+        let mut fetcher = self.fetcher(staging);
+        let mut staged = Vec::with_capacity(wanted.len());
+        for entry in wanted {
+            let one = self.stage_again(entry, true, staging, &mut fetcher, note);
+            staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
+        }
+        self.check_again(staging, listed, &mut staged)?;
+        Ok(staged)
+    }
+
+    /// Asks, and makes the change.
+    fn make_equal(
+        &self,
+        lockfile: &Lockfile,
+        staging: &Staging,
+        compared: Compared,
+        staged: Vec<Staged>,
+        agree: &mut AgreeToAll,
+    ) -> Result<Vec<Synced>> {
+        let mut plan = SyncPlan {
+            plan: Plan::new("the list", None, &staged),
+            skills: compared.skills,
+        };
+        if !agree(&plan)? {
+            if self.dry_run {
+                return Ok(plan.skills);
+            }
+            return Err(Error::new("nothing was changed: you said no"));
+        }
+        self.keep_evidence(staged.iter())?;
+        let mut changes = self.changes(staging)?;
+        for (name, seen) in &compared.seen {
+            self.check_same(&changes, name, lockfile.get(name), seen)?;
+        }
+        for one in plan.skills.iter_mut().filter(|one| one.edited) {
+            let seen = compared.seen.iter().find(|(name, _)| *name == one.name);
+            if let Some((name, now)) = seen.filter(|_| one.is_change()) {
+                one.stashed = Some(stash(&changes, staging, name, now)?);
+            }
+        }
+        let mut whole = Whole::default();
+        let of = |name: &InstalledName| plan.skills.iter().find(|one| one.name == *name);
+        for one in &staged {
+            if of(&one.place.name).is_some_and(|skill| skill.change == Fate::Recorded) {
+                whole.noted.push(&one.entry);
+            } else {
+                whole.new.push((&one.place, Some(&one.entry)));
+            }
+        }
+        let gone = plan.skills.iter().filter(|one| one.change == Fate::Removed);
+        whole.gone = gone.map(|one| &one.name).collect();
+        changes.make(&whole)?;
+        self.remember_signers(staged.iter().map(|one| &one.entry))?;
+        Ok(plan.skills)
+    }
+}
+
+/// Keeps a copy of a skill that was changed here. Returns its path.
+fn stash(
+    changes: &Changes,
+    staging: &Staging,
+    name: &InstalledName,
+    now: &Digest,
+) -> Result<String> {
+    let kept = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
+    changes.stash(name, &staging.place_for(&kept)?)
+}
