@@ -169,7 +169,10 @@ fn a_dry_run_says_what_it_would_do_and_changes_nothing() {
                 names(&gone)
             );
             // `sync` says by 3 that there is something to do.
-            assert!([0, 1, 3].contains(&ran.status) && !ran.stdout.is_empty(), "{line}: {ran:?}");
+            assert!(
+                [0, 1, 3].contains(&ran.status) && !ran.stdout.is_empty(),
+                "{line}: {ran:?}"
+            );
             if more.contains(&"--json") {
                 let _: Value = serde_json::from_str(&ran.stdout).expect(line);
             }

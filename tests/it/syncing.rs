@@ -76,7 +76,11 @@ impl Fleet {
 pub fn layer(host: &Host) -> (Vec<(PathBuf, Vec<u8>)>, Value) {
     let dir = host.home().join(".chibi");
     let skills = dir.join("skills");
-    let there = skills.exists().then(|| files(&skills)).unwrap_or_default();
+    let there = if skills.exists() {
+        files(&skills)
+    } else {
+        Vec::new()
+    };
     let lock = fs::read(dir.join("skills.lock.json")).unwrap_or_default();
     (there, serde_json::from_slice(&lock).unwrap_or_default())
 }
@@ -119,7 +123,7 @@ fn a_layer_becomes_what_a_lockfile_says() {
     let before = stamps(&host.home().join(".chibi"));
     for words in [&[fleet.list()][..], &[fleet.list(), "--dry-run"]] {
         let told = sync(&host, words, 0);
-        assert!(told.contains("2 skills are as the list has it"), "{told}");
+        assert!(told.contains("2 skills are as the list has them"), "{told}");
     }
     assert_eq!(stamps(&host.home().join(".chibi")), before);
     assert_eq!(sync(&host, &[fleet.list(), "--quiet"], 0), "");

@@ -215,7 +215,7 @@ fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> S
         .collect();
     // Without agents given, nothing can be wrong with them.
     let _ = share(ctx, common, (layer, &[]), &new, &mut found);
-    found.into_iter().for_each(|(_, line)| text += &line);
+    text.extend(found.into_iter().map(|(_, line)| line));
     text
 }
 
@@ -261,8 +261,12 @@ fn told(skills: &[Synced], would: &str) -> String {
     let of = |fate| skills.iter().filter(|one| one.change == fate).count();
     let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));
     if same > 0 {
-        let skills = counted(same, "skill is", "skills are");
-        let _ = writeln!(text, "{skills} as the list has it");
+        let skills = counted(
+            same,
+            "skill is as the list has it",
+            "skills are as the list has them",
+        );
+        let _ = writeln!(text, "{skills}");
     }
     if extra > 0 {
         let skills = counted(extra, "skill is", "skills are");

@@ -134,7 +134,7 @@ impl Market<'_> {
         }
         let staging = self.staging()?;
         let staged = self.stage_listed(&listed, &compared.wanted, &staging, note)?;
-        self.make_equal(&lockfile, &staging, compared, staged, agree)
+        self.make_equal(&lockfile, &staging, compared, &staged, agree)
     }
 
     fn sync_lock(&self) -> Result<Option<FileLock>> {
@@ -254,11 +254,11 @@ impl Market<'_> {
         lockfile: &Lockfile,
         staging: &Staging,
         compared: Compared,
-        staged: Vec<Staged>,
+        staged: &[Staged],
         agree: &mut AgreeToAll,
     ) -> Result<Vec<Synced>> {
         let mut plan = SyncPlan {
-            plan: Plan::new("the list", None, &staged),
+            plan: Plan::new("the list", None, staged),
             skills: compared.skills,
         };
         if !agree(&plan)? {
@@ -280,7 +280,7 @@ impl Market<'_> {
         }
         let mut whole = Whole::default();
         let of = |name: &InstalledName| plan.skills.iter().find(|one| one.name == *name);
-        for one in &staged {
+        for one in staged {
             if of(&one.place.name).is_some_and(|skill| skill.change == Fate::Recorded) {
                 whole.noted.push(&one.entry);
             } else {

@@ -150,6 +150,7 @@ fn installs_that_moved_before_a_kill_have_their_entries() {
                 name: name.clone(),
                 placed: Some(entry.sha256.clone()),
                 entry: Some(entry),
+                is_of_many: false,
             });
         }
         write_journal(&killed.staging, &journals).unwrap();

@@ -138,3 +138,28 @@ fn a_change_takes_nothing_from_an_earlier_one() {
     assert_eq!(kept(&killed), None);
     assert!(!killed.plugin.path().join("previous").exists());
 }
+
+#[test]
+fn of_many_changes_recovery_carries_out_what_is_left() {
+    for exchanges in [true, false] {
+        for until in 1..=6 {
+            let killed = Killed::new();
+            killed.lock("old");
+            Killed::put(&killed.skill(), "old");
+            Killed::put(&killed.staging.path_of(&NEW).join("x"), "new");
+            let y = skills(&killed.base).join("y");
+            Killed::put(&y, "old");
+            replacement(&killed, exchanges, until);
+            let new = entry("new");
+            let placed = Some(new.sha256.clone());
+            let journals = [
+                journal(Some(new), placed),
+                Journal::new(&name("y"), None, None),
+            ];
+            write_journal(&killed.staging, &journals.map(Journal::of_many)).unwrap();
+            assert_eq!(killed.recovered(), both("new"), "{exchanges} {until}");
+            assert_eq!(kept(&killed), Some(both("old")), "{exchanges} {until}");
+            assert!(!y.exists(), "{exchanges} {until}");
+        }
+    }
+}
