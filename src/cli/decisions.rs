@@ -286,13 +286,21 @@ fn of_verb(verb: &Verb) -> Decision {
             limit: _,
             all: _,
             summary: _,
+            by: _,
+            html: _,
+            log: _,
         })
         | Verb::ReadProperties(ReadProperties { path: _ })
         | Verb::ToPrompt(ToPrompt { paths: _ })
         | Verb::Jobs(Jobs { follow: _ })
         | Verb::Tree(Tree { names: _ })
         | Verb::Info(Info { files: true, .. })
-        | Verb::Stats(Stats { since: _ })
+        | Verb::Stats(Stats {
+            since: _,
+            by: _,
+            html: _,
+            logs: _,
+        })
         | Verb::Policy
         | Verb::Keys(Keys { change: None })
         // A plugin runs nothing until a person has Claude Code load it.

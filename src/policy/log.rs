@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -19,6 +19,8 @@ const AUDIT_END: u64 = 256 * 1024;
 const LONGEST: u64 = 1024 * 1024;
 /// How much is read at once from the end of a log.
 const BLOCK: u64 = 64 * 1024;
+/// How much is read at once from its beginning.
+const READ: usize = 64 * 1024;
 /// How many events later than their successor one may stand in the log.
 const LATE: usize = 64;
 
@@ -46,19 +48,40 @@ impl Line {
 /// # Errors
 /// If an existing log cannot be read, or the visitor fails.
 pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
+    let kept = (0..=limits::AUDIT_KEPT).rev();
+    let mut logs = Vec::new();
+    for path in kept.map(|kept| numbered(file, kept)) {
+        let opened = files::if_there(files::open_regular(&path));
+        let opened = opened.map_err(|error| Error::io("read", &path, &error))?;
+        logs.extend(opened.map(|file| (path, file)));
+    }
+    each_of(logs, visit)
+}
+
+/// As [`each_event`], of one file, which has to be there.
+///
+/// # Errors
+/// If it cannot be read, or the visitor fails.
+pub fn each_event_of(path: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
+    let opened = files::open_regular(path);
+    let file = opened.map_err(|error| Error::io("read", path, &error))?;
+    each_of(vec![(path.to_owned(), file)], visit)
+}
+
+fn each_of(
+    logs: Vec<(PathBuf, File)>,
+    visit: &mut dyn FnMut(&Line) -> Result<()>,
+) -> Result<usize> {
     // A process that still had a rotated log open may have written to it later than others to the
     // next one.
     let (mut late, mut number, mut torn) = (BTreeMap::new(), 0_usize, 0);
-    for kept in (0..=limits::AUDIT_KEPT).rev() {
-        let path = numbered(file, kept);
-        let failed = |error| Error::io("read", &path, &error);
-        let opened = files::if_there(files::open_regular(&path)).map_err(failed)?;
-        let Some(file) = opened else { continue };
-        let mut file = BufReader::new(file);
+    let mut line = Vec::new();
+    for (path, file) in logs {
+        let mut file = BufReader::with_capacity(READ, file);
         loop {
-            let mut line = Vec::new();
+            line.clear();
             let read = file.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-            if read.map_err(failed)? == 0 {
+            if read.map_err(|error| Error::io("read", &path, &error))? == 0 {
                 break;
             }
             match read_line(line.trim_ascii_end()) {

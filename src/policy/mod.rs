@@ -47,7 +47,7 @@ pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_keys, uns
 pub use glob::{any_matches, matches};
 pub use in_force::InForce;
 pub use ledger::Ledger;
-pub use log::{Line, each_event, last_events, last_heard};
+pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;

@@ -128,6 +128,7 @@ mod skill_hook_ends;
 mod skill_hooks;
 mod state_copies;
 mod suggest;
+mod summary;
 mod supervise;
 mod switching;
 mod syncing;

@@ -1,9 +1,11 @@
 //! `audit`: recorded events, newest last.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::figures::By;
 use crate::cli::options::Common;
 use crate::cli::{Caller, Screen, json};
 use crate::error::{Error, Result};
@@ -35,6 +37,15 @@ pub struct Audit {
     /// How often each skill was used, and with what result
     #[arg(long, conflicts_with_all = ["skill", "event", "limit", "all"])]
     pub summary: bool,
+    /// What the rows of the summary are: skill, model, host or machine
+    #[arg(long, value_enum, hide_possible_values = true, requires = "summary")]
+    pub by: Option<By>,
+    /// Write the summary as a page with charts, which needs no network and no script
+    #[arg(long, value_name = "FILE", requires = "summary")]
+    pub html: Option<PathBuf>,
+    /// Summarize these logs, such as of other machines, instead of this machine's
+    #[arg(long, value_name = "LOG", requires = "summary", num_args = 1..)]
+    pub log: Vec<PathBuf>,
 }
 
 /// The events shown unless others are asked for.
@@ -153,7 +164,8 @@ pub fn each_since(
     Ok(())
 }
 
-fn tell_torn(torn: usize) {
+/// Reports unreadable lines to a person.
+pub fn tell_torn(torn: usize) {
     if torn > 0 {
         warn(format_args!(
             "{} of the audit log cannot be read and left out",

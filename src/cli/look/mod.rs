@@ -2,16 +2,20 @@
 
 pub mod audit;
 pub mod bill;
+mod chart;
 pub mod check;
+mod figures;
 pub mod history;
 pub mod info;
 pub mod jobs;
 pub mod list_installed;
+mod page;
 pub mod search_installed;
 pub mod stats;
 pub mod suggest;
 mod suggest_apply;
 mod suggest_calls;
 mod suggest_entries;
+mod tally;
 pub mod tree;
 pub mod use_skill;

@@ -1,19 +1,25 @@
 //! `audit --summary`, earlier `stats`: how often each skill was used, and with what result, from the
-//! audit log.
+//! audit log or from those of other machines; as a table, as JSON or as a page.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::audit::{Audit, each_since, since};
+use super::audit::{Audit, each_since, since, tell_torn};
+use super::figures::{By, Figures, Summary};
+use super::page::page;
+use super::tally::Tally;
+use crate::catalog::Entry;
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
-use crate::error::Result;
-use crate::policy::Line;
+use crate::error::{Error, Result};
+use crate::policy::each_event_of;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
-use crate::sys::time::local;
+use crate::skill::shown_name;
+use crate::sys::text::count;
+use crate::sys::{Durable, files};
 
 /// Show how often skills are used, and with what result
 #[derive(Debug, clap::Args)]
@@ -21,92 +27,181 @@ pub struct Stats {
     /// Start of the period: 2h, 7d, 2026-11-21
     #[arg(long)]
     pub since: Option<String>,
+    /// What the rows are
+    #[arg(skip)]
+    pub by: By,
+    /// The page to write instead of the table
+    #[arg(skip)]
+    pub html: Option<PathBuf>,
+    /// The logs to read instead of this machine's
+    #[arg(skip)]
+    pub logs: Vec<PathBuf>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct Figures {
-    skill: String,
-    activations: u64,
-    refusals: u64,
-    scripts: u64,
-    scripts_succeeded: u64,
-    /// The total of all its scripts; the mean can be derived from it.
-    scripts_ms: u64,
-    last_used: String,
+/// The answer, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Answer<'a> {
+    events: u64,
+    repeated: u64,
+    total: &'a Figures,
+    skills: Vec<Row<'a>>,
+    models: Vec<Row<'a>>,
+    hosts: Vec<Row<'a>>,
+    machines: Vec<Row<'a>>,
+    rules: BTreeMap<&'a str, u64>,
+    never_used: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    name: BTreeMap<&'static str, &'a str>,
+    #[serde(flatten)]
+    figures: &'a Figures,
 }
 
 impl Stats {
     /// What `audit --summary` asks for.
     pub fn of(audit: Audit) -> Self {
-        Self { since: audit.since }
+        Self {
+            since: audit.since,
+            by: audit.by.unwrap_or_default(),
+            html: audit.html,
+            logs: audit.log,
+        }
     }
 
-    /// Every skill used since then.
+    /// Everything that happened since then.
     pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-        let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
-        let mut jobs = BTreeSet::new();
-        let mut count = |line: &Line| {
-            let name = line.text("skill");
-            let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
-            // Each later query of a finished job records the same end again.
-            let again = line.text("event") == "job" && !jobs.insert(line.text("job").to_owned());
-            if !name.is_empty() && counted && !again {
-                skills.entry(name.to_owned()).or_default().add(line);
-            }
-            Ok(())
-        };
-        each_since(ctx, since(self.since.as_deref())?, &mut count)?;
-        let skills = skills.into_iter();
-        let figures = skills.map(|(skill, figures)| Figures { skill, ..figures });
-        let figures: Vec<Figures> = figures.collect();
-        if common.json {
-            return json::list("skills", &figures);
+        let summary = self.summary(ctx)?;
+        if let Some(file) = &self.html {
+            return write_page(ctx, common, file, &page(&summary));
         }
-        if figures.is_empty() {
+        if common.json {
+            return json::one(&answer(&summary));
+        }
+        if summary.all.last_used.is_none() {
             return Ok("No skill was used.\n".to_owned());
         }
-        let mut table = Table::headed(
-            vec![
-                Column::new("SKILL", 12),
-                Column::number("ACTIVATIONS"),
-                Column::number("REFUSALS"),
-                Column::number("SCRIPTS"),
-                Column::number("SUCCEEDED"),
-                Column::number("MEAN MS"),
-                Column::new("LAST USED", 0),
-            ],
-            &["MEAN MS", "SUCCEEDED", "LAST USED", "SCRIPTS", "REFUSALS"],
-        );
-        for one in figures {
-            let mean = one.scripts_ms.checked_div(one.scripts);
-            let cells = [
-                one_line(&one.skill),
-                one.activations.to_string(),
-                one.refusals.to_string(),
-                one.scripts.to_string(),
-                one.scripts_succeeded.to_string(),
-                mean.map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
-                local(&one.last_used),
-            ];
-            table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
+        let (title, tally) = match self.by {
+            By::Skill => ("SKILL", &summary.skills),
+            By::Model => ("MODEL", &summary.models),
+            By::Host => ("HOST", &summary.hosts),
+            By::Machine => ("MACHINE", &summary.machines),
+        };
+        Ok(table(title, tally).render(screen))
+    }
+
+    fn summary(&self, ctx: &RunContext) -> Result<Summary> {
+        let (from, mut summary) = (since(self.since.as_deref())?, Summary::default());
+        for skill in ctx.catalog().entries().iter().filter_map(Entry::usable) {
+            summary.skills.reserve(skill.name.as_str());
         }
-        Ok(table.render(screen))
+        if self.logs.is_empty() {
+            each_since(ctx, from, &mut |line| {
+                summary.add(line, "this machine");
+                Ok(())
+            })?;
+        }
+        for log in &self.logs {
+            let name = log.file_stem().unwrap_or(log.as_os_str()).to_string_lossy();
+            let torn = each_event_of(&ctx.env.cwd.join(log), &mut |line| {
+                if line.time >= from {
+                    summary.add(line, &name);
+                }
+                Ok(())
+            })?;
+            tell_torn(torn);
+        }
+        Ok(summary)
     }
 }
 
-impl Figures {
-    fn add(&mut self, line: &Line) {
-        let number = |key: &str| line.value.get(key).and_then(serde_json::Value::as_i64);
-        match line.text("event") {
-            "activate" => self.activations += 1,
-            "tool" if line.text("decision") == "blocked" => self.refusals += 1,
-            kind @ ("script" | "job") => {
-                self.scripts += u64::from(kind == "script");
-                self.scripts_succeeded += u64::from(number("exit_code") == Some(0));
-                self.scripts_ms += number("duration_ms").unwrap_or(0).unsigned_abs();
-            }
-            _ => {}
-        }
-        self.last_used = line.time.to_string();
+fn answer(summary: &Summary) -> Answer<'_> {
+    Answer {
+        events: summary.events,
+        repeated: summary.repeated,
+        total: &summary.all,
+        skills: rows("skill", &summary.skills),
+        models: rows("model", &summary.models),
+        hosts: rows("host", &summary.hosts),
+        machines: rows("machine", &summary.machines),
+        rules: summary
+            .rules
+            .rows()
+            .map(|(rule, times)| (rule, *times))
+            .collect(),
+        never_used: summary.never_used().collect(),
     }
+}
+
+fn rows<'a>(key: &'static str, tally: &'a Tally<Figures>) -> Vec<Row<'a>> {
+    let used = tally
+        .rows()
+        .filter(|(_, figures)| figures.last_used.is_some());
+    let row = |(name, figures)| Row {
+        name: [(key, name)].into(),
+        figures,
+    };
+    used.map(row).collect()
+}
+
+fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
+    let mut table = Table::headed(
+        vec![
+            Column::new(title, 12),
+            Column::number("ACTIVATIONS"),
+            Column::number("REFUSALS"),
+            Column::number("SCRIPTS"),
+            Column::number("SUCCEEDED"),
+            Column::number("MEAN MS"),
+            Column::number("SCRIPTS READ"),
+            Column::number("TOKENS"),
+            Column::new("LAST USED", 0),
+        ],
+        &[
+            "TOKENS",
+            "SCRIPTS READ",
+            "MEAN MS",
+            "SUCCEEDED",
+            "LAST USED",
+            "SCRIPTS",
+            "REFUSALS",
+        ],
+    );
+    for (name, one) in tally.rows() {
+        let Some(last) = one.last_used else { continue };
+        let cells = [
+            name.to_owned(),
+            one.activations.to_string(),
+            one.refusals.to_string(),
+            one.scripts.to_string(),
+            one.scripts_succeeded.to_string(),
+            one.mean()
+                .map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
+            one.script_reads.to_string(),
+            one.tokens.to_string(),
+            last.local(),
+        ];
+        table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
+    }
+    table
+}
+
+fn write_page(ctx: &RunContext, common: Common, file: &PathBuf, page: &str) -> Result<String> {
+    let (target, shown) = (ctx.env.cwd.join(file), shown_name(&file.to_string_lossy()));
+    let bytes = count(page.len(), "byte");
+    let other = target
+        .symlink_metadata()
+        .is_ok_and(|found| !found.is_file());
+    if other {
+        let text = format!("`{shown}` is not a regular file");
+        return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
+    }
+    if common.dry_run {
+        return Ok(format!("would write {shown}: {bytes}\n"));
+    }
+    files::replace(&target, page.as_bytes(), 0o644, Durable::No)
+        .map_err(|error| error.hint("check the directory, or write elsewhere"))?;
+    Ok(format!("Wrote {shown}: {bytes}\n"))
 }

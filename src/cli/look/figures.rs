@@ -1,0 +1,233 @@
+//! What the audit log says of a period: how often skills were used, by whom, and with what result.
+//! Fields that older logs lack are missing, never wrong.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::tally::{Seen, Tally};
+use crate::policy::Line;
+use crate::sys::Moment;
+
+/// The upper ends of the durations by which scripts are counted, in milliseconds, and their names.
+pub const DURATIONS: [(u64, &str); 5] = [
+    (100, "under 0.1 s"),
+    (1_000, "0.1 to 1 s"),
+    (10_000, "1 to 10 s"),
+    (60_000, "10 to 60 s"),
+    (u64::MAX, "a minute or more"),
+];
+/// A day in milliseconds.
+pub const DAY: u64 = 86_400_000;
+/// Days that are counted each for itself.
+const DAYS: usize = 4000;
+
+/// What is counted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Skills
+    #[default]
+    Skill,
+    /// Models, where the agent tells which
+    Model,
+    /// Agents: chibi, claude-code, …
+    Host,
+    /// Machines
+    Machine,
+}
+
+/// What a skill, a model, an agent or a machine did.
+#[derive(Debug, Default, Serialize)]
+pub struct Figures {
+    pub activations: u64,
+    pub refusals: u64,
+    /// Those of the refusals that are about a path.
+    pub path_refusals: u64,
+    /// Scripts that were read, or were to be read, instead of run.
+    pub script_reads: u64,
+    pub scripts: u64,
+    pub scripts_succeeded: u64,
+    /// The total of all its scripts; the mean can be derived from it.
+    pub scripts_ms: u64,
+    /// Of the instructions and references that were handed over, approximately.
+    pub tokens: u64,
+    #[serde(serialize_with = "written")]
+    pub last_used: Option<Moment>,
+}
+
+/// In JSON, "" is that it was not used.
+#[allow(clippy::ref_option, reason = "serde hands over the field so")]
+fn written<S: serde::Serializer>(
+    moment: &Option<Moment>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&moment.map(|moment| moment.to_string()).unwrap_or_default())
+}
+
+/// One day of all skills.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Day {
+    pub activations: u64,
+    pub refusals: u64,
+}
+
+/// All figures of a period.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Events that were counted.
+    pub events: u64,
+    /// Events that were delivered again, and not counted again.
+    pub repeated: u64,
+    /// The first and the last event.
+    pub period: Option<(Moment, Moment)>,
+    pub all: Figures,
+    pub skills: Tally<Figures>,
+    pub models: Tally<Figures>,
+    /// By the agent that called: chibi unless another is named.
+    pub hosts: Tally<Figures>,
+    pub machines: Tally<Figures>,
+    /// Refusals by what refused.
+    pub rules: Tally<u64>,
+    /// By the number of the day in UTC since 1970.
+    pub days: BTreeMap<u64, Day>,
+    /// How scripts ended: an exit status, a signal, or that their time was up.
+    pub exits: Tally<u64>,
+    /// Scripts by [`DURATIONS`]: how many succeeded, and how many did not.
+    pub durations: [(u64, u64); DURATIONS.len()],
+    jobs: Seen,
+    ids: Seen,
+}
+
+impl Summary {
+    /// Counts an event, of the log of `machine` unless it names another.
+    pub fn add(&mut self, line: &Line, machine: &str) {
+        let (event, skill) = (line.text("event"), line.text("skill"));
+        let id = line.text("id");
+        if !id.is_empty() && !self.ids.is_new(id) {
+            self.repeated += 1;
+            return;
+        }
+        self.events += 1;
+        let (first, last) = self.period.unwrap_or((line.time, line.time));
+        self.period = Some((first.min(line.time), last.max(line.time)));
+        let counted = ["activate", "tool", "read", "script", "job"].contains(&event);
+        // Each later query of a finished job records the same end again.
+        let again = event == "job" && !self.jobs.is_new(line.text("job"));
+        if !counted || again || (skill.is_empty() && !is_refusal(line)) {
+            return;
+        }
+        self.all.add(line);
+        let or = |key: &str, other: &str| {
+            let text = line.text(key);
+            if text.is_empty() { other } else { text }.to_owned()
+        };
+        if !skill.is_empty() {
+            self.skills.of(skill).add(line);
+        }
+        let model = line.text("model");
+        if !model.is_empty() {
+            self.models.of(model).add(line);
+        }
+        self.hosts.of(&or("host", &or("agent", "chibi"))).add(line);
+        self.machines.of(&or("machine", machine)).add(line);
+        match event {
+            "activate" => self.day(line.time).activations += 1,
+            "script" | "job" => self.ended(line),
+            _ if is_refusal(line) => {
+                self.day(line.time).refusals += 1;
+                *self.rules.of(&or("by", "(not recorded)")) += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn day(&mut self, time: Moment) -> &mut Day {
+        let day = time.0 / DAY;
+        // Only a wrong clock has as many: they count together, before all others.
+        let is_room = self.days.len() < DAYS || self.days.contains_key(&day);
+        self.days.entry(if is_room { day } else { 0 }).or_default()
+    }
+
+    /// The skills that are installed and were not used.
+    pub fn never_used(&self) -> impl Iterator<Item = &str> {
+        let named = self.skills.named.iter();
+        let unused = named.filter(|(_, figures)| figures.last_used.is_none());
+        unused.map(|(name, _)| name.as_str())
+    }
+
+    fn ended(&mut self, line: &Line) {
+        let is_true = |key: &str| line.value.get(key).and_then(Value::as_bool) == Some(true);
+        let (code, signal) = (number(line, "exit_code"), line.value.get("signal"));
+        let end = match (code, signal) {
+            _ if is_true("timed_out") => "time was up".to_owned(),
+            (Some(code), _) => format!("exit {code}"),
+            (None, Some(Value::Null) | None) => return,
+            (None, Some(signal)) => {
+                let signal = signal
+                    .as_str()
+                    .map_or_else(|| signal.to_string(), str::to_owned);
+                format!("signal {signal}")
+            }
+        };
+        *self.exits.of(&end) += 1;
+        let lasted = milliseconds(line);
+        let at = DURATIONS.iter().position(|(most, _)| lasted < *most);
+        let (succeeded, failed) = &mut self.durations[at.unwrap_or(DURATIONS.len() - 1)];
+        *(if code == Some(0) { succeeded } else { failed }) += 1;
+    }
+}
+
+impl Figures {
+    fn add(&mut self, line: &Line) {
+        self.tokens += number(line, "tokens").unwrap_or(0).unsigned_abs();
+        self.script_reads += u64::from(is_script_read(line));
+        match line.text("event") {
+            "activate" => self.activations += 1,
+            kind @ ("script" | "job") => {
+                self.scripts += u64::from(kind == "script");
+                self.scripts_succeeded += u64::from(number(line, "exit_code") == Some(0));
+                self.scripts_ms += milliseconds(line);
+            }
+            _ if is_refusal(line) => {
+                self.refusals += 1;
+                self.path_refusals += u64::from(is_about_path(line));
+            }
+            _ => {}
+        }
+        self.last_used = self.last_used.max(Some(line.time));
+    }
+
+    /// The mean duration of a script in milliseconds.
+    pub fn mean(&self) -> Option<u64> {
+        self.scripts_ms.checked_div(self.scripts)
+    }
+}
+
+fn number(line: &Line, key: &str) -> Option<i64> {
+    line.value.get(key).and_then(Value::as_i64)
+}
+
+fn milliseconds(line: &Line) -> u64 {
+    number(line, "duration_ms").unwrap_or(0).unsigned_abs()
+}
+
+fn is_refusal(line: &Line) -> bool {
+    ["tool", "read"].contains(&line.text("event")) && line.text("decision") == "blocked"
+}
+
+fn is_script_read(line: &Line) -> bool {
+    let read = line.value.get("script_read");
+    read.is_some_and(|read| *read != Value::Bool(false)) || line.text("by") == "script_reads"
+}
+
+/// Older logs do not say what a refusal is about.
+fn is_about_path(line: &Line) -> bool {
+    if let Some(refused) = line.value.get("refused") {
+        return refused == "path";
+    }
+    let arguments = line.value.get("arguments");
+    line.text("by") == "protected path"
+        || arguments.is_some_and(|all| all.get("path").is_some() && all.get("command").is_none())
+}

@@ -1,0 +1,235 @@
+//! `audit --summary` as a page and of several machines: what it says, that strangers' names stay
+//! text, and that a real browser shows it whole.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+
+use flate2::read::ZlibDecoder;
+use serde_json::{Value, json};
+
+use crate::Host;
+
+const HOSTILE: &str = "</style><script>alert(1)</script>\u{202e}";
+
+/// A log with a few events of `machine`.
+fn log(host: &Host, machine: &str) -> String {
+    let mut text = String::new();
+    let mut event = |more: Value| {
+        let second = text.lines().count();
+        let mut event = json!({
+            "time": format!("2026-11-02T10:00:{second:02}.000Z"), "host": "codex",
+            "model": "m-1", "id": format!("{machine}-{second}"), "machine": machine,
+        });
+        let more = more.as_object().unwrap().clone();
+        event.as_object_mut().unwrap().extend(more);
+        writeln!(text, "{event}").unwrap();
+    };
+    event(json!({"event": "activate", "skill": "used", "tokens": 900}));
+    event(json!({"event": "activate", "skill": HOSTILE, "tokens": 100}));
+    for refused in ["path", "command"] {
+        event(json!({
+            "event": "tool", "skill": "used", "decision": "blocked", "refused": refused,
+            "by": HOSTILE, "arguments": {"path": "x"},
+        }));
+    }
+    event(json!({"event": "read", "skill": "used", "script_read": true, "tokens": 50}));
+    for code in [0, 3] {
+        event(json!({
+            "event": "script", "skill": "used", "exit_code": code, "duration_ms": 2500,
+        }));
+    }
+    // The collector delivered one of them twice.
+    let again = text.lines().next().unwrap().to_owned();
+    writeln!(text, "{again}\nnot an event").unwrap();
+    let file = format!("{machine}.jsonl");
+    fs::write(host.project().join(&file), text).unwrap();
+    file
+}
+
+fn two_machines() -> (Host, Vec<String>) {
+    let host = Host::stdin().skill("used", "", "").skill("unused", "", "");
+    let logs = ["web-1", "web-2"]
+        .map(|machine| log(&host, machine))
+        .to_vec();
+    (host, logs)
+}
+
+fn summarized<'a>(logs: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
+    let words = ["audit", "--summary", "--log"].into_iter();
+    let logs = logs.iter().map(String::as_str);
+    words.chain(logs).chain(more.iter().copied()).collect()
+}
+
+/// The page of two machines.
+fn written() -> (Host, String) {
+    let (host, logs) = two_machines();
+    let said = host.succeeds(&summarized(&logs, &["--html", "page.html"]));
+    assert!(said.starts_with("Wrote page.html: "), "{said}");
+    let page = fs::read_to_string(host.project().join("page.html")).unwrap();
+    (host, page)
+}
+
+#[test]
+fn several_machines_are_counted_together_and_each() {
+    let (host, logs) = two_machines();
+    let all = host.json(&summarized(&logs, &["--json"]));
+    let used = all["skills"].as_array().unwrap().iter();
+    let used = used.clone().find(|row| row["skill"] == "used").unwrap();
+    for (key, value) in [
+        ("activations", 2),
+        ("refusals", 4),
+        ("path_refusals", 2),
+        ("script_reads", 2),
+        ("scripts", 4),
+        ("scripts_succeeded", 2),
+        ("scripts_ms", 10_000),
+        ("tokens", 1900),
+    ] {
+        assert_eq!(used[key], value, "{key}");
+    }
+    assert_eq!((&all["events"], &all["repeated"]), (&json!(14), &json!(2)));
+    assert_eq!(all["never_used"], json!(["unused"]));
+    for (list, key, name) in [
+        ("machines", "machine", "web-2"),
+        ("hosts", "host", "codex"),
+        ("models", "model", "m-1"),
+    ] {
+        let rows = all[list].as_array().unwrap();
+        assert_eq!(rows.last().unwrap()[key], name);
+        let option = ["--by", key];
+        let table = host.succeeds(&summarized(&logs, &option));
+        assert!(table.starts_with(&key.to_uppercase()), "{table}");
+        assert_eq!(table.lines().count(), rows.len() + 1, "{table}");
+    }
+    let missing = host.fails(&["audit", "--summary", "--log", "none.jsonl"]);
+    assert!(missing.contains("none.jsonl"), "{missing}");
+}
+
+#[test]
+fn the_page_keeps_strangers_names_as_text() {
+    let (host, page) = written();
+    assert!(
+        page.contains("&lt;/style&gt;&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "{page}"
+    );
+    for forbidden in [
+        "<script", "\u{202e}", "://", "src=", "href=", "@import", "url(", " on",
+    ] {
+        let body = page.split("<body>").nth(1).unwrap();
+        let place = if forbidden == " on" { "" } else { &page };
+        assert!(
+            !place.contains(forbidden) && !body.contains("<img"),
+            "{forbidden}"
+        );
+    }
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline';"));
+    for told in [
+        "web-1",
+        "web-2",
+        "codex",
+        "m-1",
+        "unused",
+        "exit 3",
+        "1 to 10 s",
+        "2026-11-02",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    // Nothing is left beside it, and what is there is replaced whole or not at all.
+    host.succeeds(&["audit", "--summary", "--html", "page.html"]);
+    let empty = fs::read_to_string(host.project().join("page.html")).unwrap();
+    assert!(empty.ends_with("</html>\n") && empty.len() < page.len());
+    fs::create_dir(host.project().join("dir")).unwrap();
+    let refused = host.fails(&["audit", "--summary", "--html", "dir"]);
+    assert!(refused.contains("not a regular file"), "{refused}");
+    host.succeeds(&["audit", "--summary", "--html", "dry.html", "--dry-run"]);
+    assert!(!host.project().join("dry.html").exists());
+    assert_eq!(host.person(&["audit", "--html", "x.html"]).status, 2);
+}
+
+/// What the browser prints when it shows `page`; `None` where it is missing.
+fn browsed(host: &Host, page: &Path, options: &[&str]) -> Option<String> {
+    let data = tempfile::tempdir().unwrap();
+    let mut browser = host.surround(Command::new("chromium"));
+    browser
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+        ])
+        .arg(format!("--user-data-dir={}", data.path().display()))
+        .args(options)
+        .arg(format!("file://{}", page.display()));
+    let Ok(ran) = browser.output() else {
+        println!("skipped: there is no chromium");
+        return None;
+    };
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    Some(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+/// Width, height and the pixels' bytes of a picture.
+fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    let (mut at, mut packed) = (8, Vec::new());
+    while at < png.len() {
+        let length = number(at) as usize;
+        if &png[at + 4..at + 8] == b"IDAT" {
+            packed.extend_from_slice(&png[at + 8..at + 8 + length]);
+        }
+        at += length + 12;
+    }
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(packed.as_slice())
+        .read_to_end(&mut bytes)
+        .unwrap();
+    (number(16), number(20), bytes)
+}
+
+#[test]
+fn a_browser_shows_the_page_on_a_phone_and_a_desk() {
+    let (host, text) = written();
+    let page = host.project().join("page.html");
+    let picture = host.project().join("page.png");
+    for (width, height) in [(360, 1800), (1280, 1200)] {
+        let shot = format!("--screenshot={}", picture.display());
+        let window = format!("--window-size={width},{height}");
+        if browsed(&host, &page, &[&shot, &window]).is_none() {
+            return;
+        }
+        let (wide, high, bytes) = decoded(&fs::read(&picture).unwrap());
+        assert_eq!((wide, high), (width, height));
+        let marks = bytes.iter().filter(|byte| **byte != 0).count();
+        assert!(
+            marks > bytes.len() / 200,
+            "blank: {marks} of {}",
+            bytes.len()
+        );
+    }
+    let shown = browsed(&host, &page, &["--dump-dom"]).unwrap();
+    assert!(shown.contains("<h1>Use of skills</h1>") && shown.contains("web-2"));
+    assert!(!shown.contains("<script"), "{shown}");
+    // Only a script can measure, which the page itself forbids; a window has at least 500 pixels.
+    let start = text.find("<meta http-equiv").unwrap();
+    let end = start + text[start..].find('\n').unwrap();
+    let measuring = "<script>onload = () => parent.document.title = 'wide: ' + \
+                     document.documentElement.scrollWidth</script>";
+    let inner = text.replace(&text[start..end], measuring);
+    let inner = inner.replace('&', "&amp;").replace('"', "&quot;");
+    let frame =
+        format!("<title></title><iframe width=360 height=800 frameborder=0 srcdoc=\"{inner}\">");
+    let copy = host.project().join("measured.html");
+    fs::write(&copy, frame).unwrap();
+    let measured = browsed(&host, &copy, &["--dump-dom"]).unwrap();
+    assert!(measured.contains("<title>wide: 360</title>"), "{measured}");
+}
