@@ -129,7 +129,7 @@ impl<'a> Rules<'a> {
         &self.policies
     }
 
-    fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+    pub(super) fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let needs = self.policies.needs_approval();
         if needs.is_empty() || self.is_roots(entry) {
             return None;
@@ -147,6 +147,11 @@ impl<'a> Rules<'a> {
         Some((Withheld::Unapproved, why))
     }
 
+    /// Whether a signature is required of any skill.
+    pub(super) fn requires_signatures(&self) -> bool {
+        self.signatures.is_some()
+    }
+
     /// Checks at once the signatures of skills whose standing will be asked for.
     pub fn check_signatures(&self, entries: &[Entry]) {
         let Some(signatures) = self
@@ -162,7 +167,7 @@ impl<'a> Rules<'a> {
         signatures.check(entries.iter().filter(is_asked));
     }
 
-    fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
+    pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let signatures = self.signatures.as_ref().filter(|_| !self.is_roots(entry))?;
         let why = signatures.unmet(entry, skill)?;
         Some((Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
@@ -170,11 +175,11 @@ impl<'a> Rules<'a> {
 
     /// Whether root put it into the system directory: then it needs no approval and no signature,
     /// for whoever may write there decides about the policy, too.
-    fn is_roots(&self, entry: &Entry) -> bool {
+    pub(super) fn is_roots(&self, entry: &Entry) -> bool {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
     }
 
-    fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
+    pub(super) fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
         let (scope, config) = (skill.fields.scope(), &self.config);
         let outside = |allowed: &[String], here: Option<&str>| {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))

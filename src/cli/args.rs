@@ -29,6 +29,7 @@ pub use super::safety::{
     deactivate::Deactivate,
     enable::{Disable, Enable},
     keys::Keys,
+    policy::Policy,
     rollback::Rollback,
     scan::Scan,
     trust::{Trust, Untrust},
@@ -99,8 +100,7 @@ pub enum Verb {
     Keys(Keys),
     Rollback(Rollback),
     Deactivate(Deactivate),
-    /// Show what is in force, from where, and which skills it affects
-    Policy,
+    Policy(Policy),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),

@@ -5,13 +5,14 @@
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
-    List, ListInstalled, New, Outdated, Package, Proposals, ReadProperties, Remove, Rollback, Scan,
-    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync, ToPrompt, Tree, Trust,
-    Try, Untrust, Update, Use, Validate, Verb, Verify,
+    List, ListInstalled, New, Outdated, Package, Policy, Proposals, ReadProperties, Remove,
+    Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
+    ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::decision::{Decision, Who};
 use super::options::Common;
 use super::safety::keys::Keying;
+use super::safety::policy::Asking;
 use super::safety::trust::Parts;
 use super::set_up::hosts::Connecting;
 use crate::host::agent::Mode;
@@ -78,6 +79,10 @@ fn of_verb(verb: &Verb) -> Decision {
                     scope: _,
                     mode: None | Some(Mode::Restrict),
                 }),
+        })
+        // It brings only what the administrator's file means.
+        | Verb::Policy(Policy {
+            ask: Some(Asking::Fetch),
         })
         // In a layer, the new skill is offered at once.
         | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
@@ -301,7 +306,9 @@ fn of_verb(verb: &Verb) -> Decision {
             html: _,
             logs: _,
         })
-        | Verb::Policy
+        | Verb::Policy(Policy {
+            ask: None | Some(Asking::Explain { name: _ }),
+        })
         | Verb::Keys(Keys { change: None })
         // A plugin runs nothing until a person has Claude Code load it.
         | Verb::Hosts(Hosts {

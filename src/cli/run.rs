@@ -10,7 +10,6 @@ use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command}
 use super::caller::{Answer, Caller, Failure};
 use super::options::Common;
 use super::person::may;
-use super::safety::policy;
 use super::screen::Screen;
 use super::set_up::man;
 use super::welcome::welcome;
@@ -163,7 +162,7 @@ fn run_verb(
         Verb::Use(verb) => verb.run()?,
         Verb::Search(verb) => verb.run(ctx, common, screen)?,
         Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
-        Verb::Policy => policy::show(ctx, common, screen)?,
+        Verb::Policy(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Jobs(verb) => verb.run(ctx, common, live)?,
         Verb::Check(verb) => verb.run(ctx, common)?,
         Verb::Suggest(verb) => verb.run(ctx, common, caller, screen)?,

@@ -82,7 +82,9 @@ impl Config {
     /// This configuration with all that the policies decide.
     #[must_use]
     pub fn under(self, policies: &Policies) -> Self {
-        let mut under = self.raised_to(policies.floors());
+        let each = policies.each_file().map(|(_, policy)| &policy.config);
+        let raised = each.fold(self, |config, floors| floors.raise(config));
+        let mut under = raised.raised_to(policies.floors());
         let always = policies.always_on(false).map(SkillName::to_string);
         under.uses_skills.everywhere_first(always.collect());
         under
@@ -168,7 +170,7 @@ impl Config {
 }
 
 /// Replaces a setting by a stricter one. Values are ordered loosest first.
-fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
+pub(super) fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
     if let Some(other) = other.filter(|other| other > own) {
         *own = other;
     }

@@ -33,21 +33,17 @@ impl RunContext {
     /// # Errors
     /// If a policy or the configuration cannot be relied on.
     pub fn in_force(&self) -> Result<Vec<InForce>> {
-        self.policies()?;
+        let policies = self.policies()?;
         let mut all = Vec::new();
-        for file in self.enterprise().policy_files() {
-            let shown = file.path.display().to_string();
-            all.extend(
-                written(&file.path)
-                    .into_iter()
-                    .map(|(key, value, line)| InForce {
-                        key,
-                        value,
-                        layer: "policy",
-                        file: Some(shown.clone()),
-                        line: Some(line),
-                    }),
-            );
+        for (file, _) in policies.each_file() {
+            let shown = file.display().to_string();
+            all.extend(written(file).into_iter().map(|(key, value, line)| InForce {
+                key,
+                value,
+                layer: "policy",
+                file: Some(shown.clone()),
+                line: Some(line),
+            }));
         }
         let (own, project) = (self.config_path(), self.project_config_path());
         let (in_own, in_project) = (written(&own), written(&project));

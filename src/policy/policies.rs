@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::config_floors::ConfigFloors;
 use super::enterprise::Enterprise;
+use super::fetched::{self, PolicySource};
 use super::file::{denials, read_toml};
 use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
@@ -35,6 +37,11 @@ pub(super) struct Policy {
     project: Project,
     audit: AuditTo,
     signing: SigningRules,
+    pub(super) config: ConfigFloors,
+    /// Another policy, which counts as well.
+    pub(super) from: Option<PolicySource>,
+    /// Of a fetched policy, a number that each change raises.
+    pub(super) serial: Option<u64>,
 }
 
 /// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
@@ -66,6 +73,14 @@ impl Skills {
 }
 
 impl Policy {
+    /// What is fetched may not lead to yet another place.
+    pub(super) fn must_be_last(&self) -> std::result::Result<(), String> {
+        match self.from {
+            None => Ok(()),
+            Some(_) => Err("a fetched policy cannot point to another".to_owned()),
+        }
+    }
+
     /// The skills that it requires.
     pub(super) fn required(&self) -> impl Iterator<Item = &RequiredSkill> {
         self.skills.require.iter()
@@ -184,7 +199,13 @@ impl Policies {
             let read = there.then(|| read_toml::<Policy>(&file.path));
             let read = read.transpose().map_err(|error| error.hint(closes))?;
             match read.flatten() {
-                Some(policy) => found.push((file.path, policy)),
+                Some(policy) => {
+                    let from = policy.from.clone();
+                    found.push((file.path, policy));
+                    if let (Some(from), Some((pointer, _))) = (from, found.last()) {
+                        found.push(fetched::kept(enterprise, pointer, &from)?);
+                    }
+                }
                 None if file.must_exist => {
                     return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
                 }
@@ -242,6 +263,21 @@ impl Policies {
         let mut each = self.each();
         let found = each.find(|(_, policy)| policy.project.trust == ProjectTrust::Never);
         found.map(|(file, _)| file)
+    }
+
+    /// The policy that says whether projects may be trusted, if any.
+    pub fn project_file(&self) -> Option<PathBuf> {
+        let mut each = self.0.iter();
+        let never = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
+        let found = each.find(|(_, policy)| never(policy));
+        found.map(|(file, _)| file.clone())
+    }
+
+    /// The policy that requires approvals, if any.
+    pub fn approval_file(&self) -> Option<PathBuf> {
+        let mut each = self.0.iter();
+        let found = each.find(|(_, policy)| !policy.approval.require.is_empty());
+        found.map(|(file, _)| file.clone())
     }
 
     /// What each file says about signatures.

@@ -16,6 +16,8 @@ pub enum Namespace {
     Git,
     /// Manifests of skills.
     Skill,
+    /// Policies that are fetched.
+    Policy,
 }
 
 impl Namespace {
@@ -24,6 +26,7 @@ impl Namespace {
         match self {
             Self::Git => "git",
             Self::Skill => "agent-skill",
+            Self::Policy => "agent-skill-policy",
         }
     }
 }

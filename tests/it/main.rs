@@ -83,6 +83,8 @@ mod parsing_reports;
 mod permission_fuzz;
 mod permission_steps;
 mod policy;
+mod policy_explain;
+mod policy_fetched;
 mod policy_files;
 mod policy_namespace;
 mod policy_sources;

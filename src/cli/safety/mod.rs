@@ -11,6 +11,8 @@ mod keys_changed;
 mod keys_line;
 mod keys_listed;
 pub mod policy;
+mod policy_explained;
+mod policy_fetch;
 pub mod rollback;
 pub mod scan;
 pub mod trust;

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::{policy_explained, policy_fetch};
 use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
 use crate::cli::set_up::config_keys::Key;
-use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
 use crate::error::Error;
 use crate::policy::{Config, InForce};
 use crate::run_context::RunContext;
@@ -16,7 +17,12 @@ use crate::skill::one_line;
 use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
-const MEANINGS: [(&str, &str); 17] = [
+const MEANINGS: [(&str, &str); 20] = [
+    (
+        "from",
+        "another policy, which is fetched and counts as well",
+    ),
+    ("serial", "raised by each change of a fetched policy"),
     ("skills.allow", "only skills of these names are offered"),
     ("skills.block", "no skill of these names is offered"),
     (
@@ -42,6 +48,7 @@ const MEANINGS: [(&str, &str); 17] = [
         "enforce.overrides",
         "whether a configuration may add to the list of a skill",
     ),
+    ("config", "the least that this key can be"),
     ("scan.block", "findings from this on stop an install"),
     ("project.trust", "whether a project's skills can be trusted"),
     ("audit.path", "every event goes there, too"),
@@ -51,12 +58,48 @@ const MEANINGS: [(&str, &str); 17] = [
     ),
 ];
 
+/// Show what is in force, from where, and which skills it affects
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Policy {
+    /// What else to do
+    #[command(subcommand)]
+    pub ask: Option<Asking>,
+}
+
+/// What `policy` can do.
+#[derive(Debug, clap::Subcommand)]
+pub enum Asking {
+    /// Say of each skill which rule it keeps, and why
+    Explain {
+        /// Only of this skill, there or required
+        name: Option<String>,
+    },
+    /// Fetch the policies that local ones take from elsewhere
+    Fetch,
+}
+
+impl Policy {
+    /// Shows it, or fetches what belongs to it.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+        match &self.ask {
+            None => show(ctx, common, screen),
+            Some(Asking::Explain { name }) => {
+                policy_explained::show(ctx, common, screen, name.as_deref())
+            }
+            Some(Asking::Fetch) => policy_fetch::fetch(ctx, common, caller),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Report {
     /// Why nothing can be said, and the next step: a file cannot be relied on.
     error: Option<String>,
     hint: Option<String>,
     rules: Vec<Rule>,
+    /// Skills that a policy requires and that are missing, each with the reason.
+    missing: Vec<String>,
     skills: Vec<Affected>,
     /// How many skills nothing affects.
     unaffected: usize,
@@ -90,15 +133,15 @@ struct Effect {
 /// Everything that is in force.
 ///
 /// # Errors
-/// The same answer if a file cannot be relied on.
-pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
+/// The same answer if a file cannot be relied on, or a required skill is missing.
+fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
     let answer = Report::new(ctx);
     let text = if common.json {
         json::one(&answer)?
     } else {
         answer.render(screen)
     };
-    Failure::unless(answer.error.is_none(), text)
+    Failure::unless(answer.error.is_none() && answer.missing.is_empty(), text)
 }
 
 impl Report {
@@ -132,6 +175,7 @@ impl Report {
             error: None,
             hint: None,
             rules: rules.collect(),
+            missing: catalog.missing.iter().map(ToString::to_string).collect(),
             skills,
             unaffected,
         }
@@ -143,6 +187,7 @@ impl Report {
             error: Some(format!("no skill is offered: {error}")),
             hint: error.next_step().map(str::to_owned),
             rules: Vec::new(),
+            missing: Vec::new(),
             skills: Vec::new(),
             unaffected: 0,
         }
@@ -169,6 +214,12 @@ impl Report {
             text.push_str("  every key has its default\n");
         }
         text.extend(configured.iter().map(|rule| rule.line(screen)));
+        if !self.missing.is_empty() {
+            section(&mut text, "Missing", screen);
+        }
+        for missing in &self.missing {
+            text += &screen.hanging("  ", &one_line(missing), 6);
+        }
         section(&mut text, "Skills", screen);
         for skill in &self.skills {
             let name = screen.paint(&one_line(&skill.name), Paint::Bold);

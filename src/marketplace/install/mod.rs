@@ -4,6 +4,7 @@
 mod add;
 mod copy;
 mod difference;
+mod document;
 mod improve;
 mod landing;
 mod lines;

@@ -21,12 +21,17 @@ use crate::sys::{Base, Moment};
 
 impl Market<'_> {
     pub(super) fn checker<'s>(&'s self, staging: &'s Staging) -> Checker<'s> {
-        Checker::new(Tool {
+        Checker::new(self.tool(staging))
+    }
+
+    /// Runs programs in the staging directory.
+    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
+        Tool {
             env: self.env,
             deadline: self.deadline,
             scratch: staging.scratch(),
             progress: None,
-        })
+        }
     }
 
     /// Checks the signatures of staged skills, and writes the results into their plans and entries.

@@ -7,6 +7,7 @@ mod check;
 mod collect;
 mod commit;
 mod detached;
+mod document;
 mod evidence;
 mod key_files;
 mod keys;
@@ -23,6 +24,7 @@ mod verifier;
 
 pub use check::{Checker, Subject};
 pub use collect::{bring, collect, is_signed};
+pub use document::unmet_by_policy;
 pub use evidence::{Evidence, EvidenceId, GitKind, GitObject, ManifestEvidence};
 pub use known::{KnownSigner, KnownSigners};
 pub use programs::SIGNED;

@@ -208,7 +208,7 @@ impl<'d> Signing<'d> {
 }
 
 /// Every name of the signer: those beside the one that the signature was checked for.
-fn names<'k>(keys: &'k Keys, signature: &'k Signature) -> Vec<&'k str> {
+pub(super) fn names<'k>(keys: &'k Keys, signature: &'k Signature) -> Vec<&'k str> {
     let Some(signer) = signature.signer() else {
         return Vec::new();
     };

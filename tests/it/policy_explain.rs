@@ -1,0 +1,137 @@
+//! `policy explain`: what each rule says of each skill; and keys that a policy keeps strict.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::layers::{configured, is_offered, layer_dir, put};
+use crate::policy::{lockfile, policy_file, under};
+
+/// What `policy explain NAME --json` says of the first skill: rule, outcome and line.
+fn rules(host: &Host, name: &str) -> Vec<(String, String, u64)> {
+    let answer = host.json(&["policy", "explain", name, "--json"]);
+    let rules = answer["skills"][0]["rules"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    rules
+        .iter()
+        .map(|rule| {
+            let line = rule["line"].as_u64().unwrap_or_default();
+            (text(&rule["rule"]), text(&rule["outcome"]), line)
+        })
+        .collect()
+}
+
+fn row(rule: &str, outcome: &str, line: u64) -> (String, String, u64) {
+    (rule.to_owned(), outcome.to_owned(), line)
+}
+
+#[test]
+fn every_rule_says_what_holds_where_and_why() {
+    let policy = "[skills]\nallow = ['pdf']\nblock = ['x*']\nversions = {pdf = '1.2'}\n\
+                  [sources]\nallow = ['github.com/acme/*']\n[approval]\nrequire = ['scripts']\n";
+    let host = under(Host::stdin(), policy);
+    put(&host.skills_dir(), "pdf", "version: 1.3", "plugin");
+    let lock = |source: &str| {
+        let lock = lockfile(source).replace("evil", "pdf");
+        fs::write(host.plugin_dir().join("skills.lock.json"), lock).unwrap();
+    };
+    lock("https://github.com/acme/skills");
+    let approval = |outcome| row("approval.require", outcome, 8);
+    let mut expected = vec![
+        row("skills.block", "holds", 3),
+        row("skills.allow", "holds", 2),
+        row("skills.versions", "holds", 4),
+        row("sources.allow", "holds", 6),
+        approval("does-not-apply"),
+    ];
+    assert_eq!(rules(&host, "pdf"), expected);
+    fs::write(host.skills_dir().join("pdf/run.sh"), "").unwrap();
+    expected[4] = approval("fails");
+    assert_eq!(rules(&host, "pdf"), expected);
+    assert!(!is_offered(&host, "pdf"));
+    host.succeeds(&["approve", "--yes", "pdf"]);
+    expected[4] = approval("holds");
+    assert_eq!(rules(&host, "pdf"), expected);
+    assert!(is_offered(&host, "pdf"));
+    lock("https://github.com/other/skills");
+    put(&host.skills_dir(), "pdf", "version: 1.1", "plugin");
+    expected[2].1 = "fails".to_owned();
+    expected[3].1 = "fails".to_owned();
+    expected[4] = approval("fails");
+    assert_eq!(rules(&host, "pdf"), expected);
+    let text = host.succeeds(&["policy", "explain"]);
+    for part in [
+        "pdf 1.1 (plugin), not offered",
+        "its version is 1.1",
+        "line 6",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_required_skill_is_explained() {
+    let host = under(Host::stdin(), "[skills]\nrequire = ['must']\n");
+    let ran = host.person(&["policy", "explain", "must"]);
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.stdout.contains("there is no skill of this name"),
+        "{ran:?}"
+    );
+    put(&host.skills_dir(), "must", "", "plugin");
+    assert_eq!(rules(&host, "must"), [row("skills.require", "fails", 2)]);
+    assert_eq!(host.person(&["policy"]).status, 1);
+    put(
+        &layer_dir(&host, "enterprise"),
+        "must",
+        "scope: {tenants: [x]}",
+        "e",
+    );
+    configured(&host, "visibility = {must = 'off'}");
+    let text = host.succeeds(&["policy", "explain", "must"]);
+    for part in [
+        "required and offered",
+        "visibility",
+        "scope",
+        "does not apply",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    host.succeeds(&["policy"]);
+    assert!(
+        host.fails(&["policy", "explain", "none"])
+            .contains("no installed skill")
+    );
+}
+
+#[test]
+fn nothing_of_an_untrusted_project_is_explained_but_that() {
+    let host = under(Host::stdin(), "[skills]\nallow = ['*']\n");
+    put(
+        &layer_dir(&host, "project"),
+        "secret",
+        "version: 7.7",
+        "project",
+    );
+    let answer = host.json(&["policy", "explain", "--json"]);
+    let skill = &answer["skills"][0];
+    assert_eq!(skill["version"], Value::Null);
+    assert_eq!(skill["rules"].as_array().unwrap().len(), 1);
+    assert_eq!(skill["rules"][0]["rule"], json!("project.trust"));
+}
+
+#[test]
+fn a_policy_keeps_keys_of_the_configuration_strict() {
+    let host = under(
+        Host::stdin(),
+        "[config]\nmodel_installs = 'off'\nunattended = false\n",
+    );
+    configured(&host, "model_installs = \"any\"\nunattended = true\n");
+    let got = host.succeeds(&["config", "get", "model_installs"]);
+    assert!(got.contains("off") && got.contains("policy"), "{got}");
+    let ran = host.unattended(&["disable", "x"]);
+    assert!(ran.stderr.contains("terminal"), "{ran:?}");
+    fs::write(policy_file(&host), "[config]\nalways_allowed = []\n").unwrap();
+    assert!(host.fails(&["config", "list"]).contains("always_allowed"));
+}
