@@ -105,13 +105,13 @@ impl<'a> Explainer<'a> {
         let (outcome, why) = match self.0.unapproved(entry, skill) {
             Some((_, why)) => (Holds::Fails, why.to_string()),
             None if self.0.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-            None => match approval_needed(skill, &needs) {
-                Some(need) => (Holds::Holds, format!("{need}, and it is approved as it is")),
-                None => {
+            None => approval_needed(skill, &needs).map_or_else(
+                || {
                     let why = "it has nothing that needs an approval";
                     (Holds::DoesNotApply, why.to_owned())
-                }
-            },
+                },
+                |need| (Holds::Holds, format!("{need}, and it is approved as it is")),
+            ),
         };
         Some(Explained {
             rule: "approval.require",

@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use crate::permission::ScriptScope;
 use crate::policy::config::Enabled;
-use crate::policy::config_merge::tighten;
 use crate::policy::{Config, ModelInstalls, ScriptReads};
 use crate::script::Network;
 
@@ -48,6 +47,13 @@ impl ConfigFloors {
         let recorded = &mut config.audit.output_bytes;
         *recorded = self.audit.output_bytes.max(*recorded);
         config
+    }
+}
+
+/// Replaces a setting by a stricter one. Values are ordered loosest first.
+pub(super) fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
+    if let Some(other) = other.filter(|other| other > own) {
+        *own = other;
     }
 }
 

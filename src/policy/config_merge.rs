@@ -6,9 +6,10 @@ use serde::Deserialize;
 use crate::host::agent;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
+use crate::policy::config_floors::tighten;
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{BySkill, Config, Floors, ModelInstalls, Policies, ScriptReads, Visibility};
+use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -77,17 +78,6 @@ impl Config {
                     .any(|pair| joined(pair[0], pair[1]) || joined(pair[1], pair[0]))
         };
         self.uses_skills.names().any(means)
-    }
-
-    /// This configuration with all that the policies decide.
-    #[must_use]
-    pub fn under(self, policies: &Policies) -> Self {
-        let each = policies.each_file().map(|(_, policy)| &policy.config);
-        let raised = each.fold(self, |config, floors| floors.raise(config));
-        let mut under = raised.raised_to(policies.floors());
-        let always = policies.always_on(false).map(SkillName::to_string);
-        under.uses_skills.everywhere_first(always.collect());
-        under
     }
 
     /// This configuration with each setting raised to the policy's minimum.
@@ -166,13 +156,6 @@ impl Config {
         tighten(stacking, Some(Stacking::default()));
         tighten(scripts, Some(ScriptScope::default()));
         tighten(model_installs, Some(ModelInstalls::default()));
-    }
-}
-
-/// Replaces a setting by a stricter one. Values are ordered loosest first.
-pub(super) fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
-    if let Some(other) = other.filter(|other| other > own) {
-        *own = other;
     }
 }
 

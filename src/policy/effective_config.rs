@@ -15,6 +15,7 @@ use crate::policy::{
 };
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
+use crate::skill::SkillName;
 use crate::sys::last_word;
 
 /// The part of a call that is not spent waiting for a script, as by default.
@@ -56,7 +57,7 @@ impl RunContext {
     pub fn config(&self) -> Result<Rc<Config>> {
         let read = || {
             let (_, with_project, policies) = self.stages()?;
-            Ok(with_project.under(&policies))
+            Ok(under(&policies, with_project))
         };
         match self.protocol {
             Some(_) => self.try_once(read),
@@ -125,7 +126,7 @@ impl RunContext {
     /// As [`RunContext::config`].
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let (own, with_project, policies) = self.stages()?;
-        let in_force = with_project.clone().under(&policies);
+        let in_force = under(&policies, with_project.clone());
         let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
         let [own, with_project, written] = [leaves(&own), leaves(&with_project), leaves(&written)];
         let origin = |key: &str, value: &Value| {
@@ -166,6 +167,16 @@ impl RunContext {
             Trust::Missing | Trust::Outdated(_) | Trust::Unnamed => Ok(None),
         }
     }
+}
+
+/// The configuration with all that the policies decide.
+fn under(policies: &Policies, config: Config) -> Config {
+    let each = policies.each_file().map(|(_, policy)| &policy.config);
+    let raised = each.fold(config, |config, floors| floors.raise(config));
+    let mut under = raised.raised_to(policies.floors());
+    let always = policies.always_on(false).map(SkillName::to_string);
+    under.uses_skills.everywhere_first(always.collect());
+    under
 }
 
 /// Every key with its value; `table.key` for those in a table.

@@ -1,5 +1,5 @@
-//! A policy that is fetched: where a local policy says it is, what of it is kept on this machine, and
-//! for how long that counts. Fetching is for a command; nothing here uses the network.
+//! Reads the policies, also those that others take from elsewhere: what of these is kept on this
+//! machine, and for how long that counts. Fetching is for a command; nothing here uses the network.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::enterprise::{Enterprise, PolicyFile};
 use super::file::{parse_toml, read_toml};
-use super::policies::Policy;
+use super::policies::{Policies, Policy};
+use super::policy_source::PolicySource;
 use crate::error::{Error, Result};
 use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
 
@@ -16,64 +17,6 @@ use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
 const MARK: &str = "# fetched ";
 /// How far back a clock may have gone, in milliseconds: it is set right by less.
 const BACK: u64 = 60 * 60 * 1000;
-
-/// `[from]` in a policy: another policy, which is fetched.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
-pub struct PolicySource {
-    /// `https://…`, or a file.
-    pub url: String,
-    /// The digest of its bytes, in hexadecimal.
-    pub sha256: Option<String>,
-    /// The file of those who may sign it, relative to the policy that says so.
-    pub signers: Option<PathBuf>,
-    /// The file of keys that count no longer.
-    pub revoked: Option<PathBuf>,
-    /// Which of the signers may; any if empty.
-    pub principals: Vec<String>,
-    /// How long it counts after it was fetched, in milliseconds.
-    keep: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    url: String,
-    sha256: Option<String>,
-    signers: Option<PathBuf>,
-    revoked: Option<PathBuf>,
-    #[serde(default)]
-    principals: Vec<String>,
-    keep: Option<String>,
-}
-
-impl TryFrom<Written> for PolicySource {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let far = Moment(u64::MAX);
-        let keep = written.keep.as_deref().unwrap_or("7d");
-        let is_span = keep.ends_with(['s', 'm', 'h', 'd', 'w']);
-        let keep = Moment::parse(keep, far).filter(|_| is_span);
-        let keep = keep.ok_or("`keep` is a time such as `12h` or `7d`")?;
-        let is_digest =
-            |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if written.sha256.as_ref().is_some_and(|text| !is_digest(text)) {
-            return Err("`sha256` is 64 hexadecimal digits".to_owned());
-        }
-        if written.sha256.is_none() && written.signers.is_none() {
-            return Err("what is fetched has to be known by `sha256` or `signers`".to_owned());
-        }
-        Ok(Self {
-            url: written.url,
-            sha256: written.sha256.map(|text| text.to_ascii_lowercase()),
-            signers: written.signers,
-            revoked: written.revoked,
-            principals: written.principals,
-            keep: far.0 - keep.0,
-        })
-    }
-}
 
 /// What is noted of a kept policy, in its first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +43,48 @@ struct Kept {
     note: Note,
     text: String,
     policy: Policy,
+}
+
+impl Policies {
+    /// Reads every existing policy file.
+    ///
+    /// # Errors
+    /// If one cannot be read or contains an invalid value. What it forbids is then unknown, so only
+    /// reads are allowed.
+    pub fn read(enterprise: &Enterprise) -> Result<Self> {
+        let not_there = |what: &str, path: &Path, variable: &str| {
+            let text = format!(
+                "the {what} `{}` that {variable} names is not there",
+                path.display()
+            );
+            Error::new(text).hint("put it there, or unset the variable")
+        };
+        if let Some(dir) = enterprise.missing() {
+            return Err(not_there("directory", dir, "AGENT_SKILLS_ENTERPRISE_DIR"));
+        }
+        enterprise.readable()?;
+        let mut found = Vec::new();
+        for file in enterprise.policy_files() {
+            let closes = "correct it; until then only reading is allowed";
+            let there = enterprise.has(&file)?;
+            let read = there.then(|| read_toml::<Policy>(&file.path));
+            let read = read.transpose().map_err(|error| error.hint(closes))?;
+            match read.flatten() {
+                Some(policy) => {
+                    let from = policy.from.clone();
+                    found.push((file.path, policy));
+                    if let (Some(from), Some((pointer, _))) = (from, found.last()) {
+                        found.push(kept(enterprise, pointer, &from)?);
+                    }
+                }
+                None if file.must_exist => {
+                    return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
+                }
+                None => {}
+            }
+        }
+        Ok(Self::of(found))
+    }
 }
 
 impl Pointer {
@@ -151,8 +136,7 @@ impl Pointer {
         // One that is damaged is replaced.
         let last = self.last(enterprise)?.and_then(std::result::Result::ok);
         if self.from.signers.is_some() && self.from.sha256.is_none() {
-            self.is_newer(&new, text, last.as_ref())
-                .map_err(|why| refused(why).hint(ask))?;
+            Self::is_newer(&new, text, last.as_ref()).map_err(|why| refused(why).hint(ask))?;
         }
         let now = Moment::now().0;
         let note = Note {
@@ -165,7 +149,7 @@ impl Pointer {
     }
 
     /// An old policy has a good signature, too: a signed one counts up.
-    fn is_newer(&self, new: &Policy, text: &str, last: Option<&Kept>) -> Result<(), String> {
+    fn is_newer(new: &Policy, text: &str, last: Option<&Kept>) -> Result<(), String> {
         let Some(serial) = new.serial else {
             return Err("a signed policy needs a `serial`, which each change raises".to_owned());
         };
@@ -262,11 +246,7 @@ impl Kept {
 ///
 /// # Errors
 /// When none was fetched, it is older than it may be, or it cannot be relied on.
-pub fn kept(
-    enterprise: &Enterprise,
-    pointer: &Path,
-    from: &PolicySource,
-) -> Result<(PathBuf, Policy)> {
+fn kept(enterprise: &Enterprise, pointer: &Path, from: &PolicySource) -> Result<(PathBuf, Policy)> {
     let path = place(pointer);
     let step = "`agent-skills policy fetch`, as who may write there, fetches it";
     let told = |why: String| {
@@ -295,34 +275,4 @@ pub fn kept(
         )));
     }
     Ok((path, kept.policy))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_says_how_it_is_known_and_for_how_long() {
-        let read = |text: &str| {
-            let source: Result<PolicySource, _> = toml::from_str(text);
-            source.map_err(|error| error.to_string())
-        };
-        let whole = read("url = 'x'\nsigners = 's'\nkeep = '12h'").unwrap();
-        assert_eq!(whole.keep, 12 * 60 * 60 * 1000);
-        let digest = "A".repeat(64);
-        let pinned = read(&format!("url = 'x'\nsha256 = '{digest}'")).unwrap();
-        assert_eq!(pinned.sha256, Some("a".repeat(64)));
-        assert_eq!(pinned.keep, 7 * 24 * 60 * 60 * 1000);
-        for (text, part) in [
-            ("url = 'x'", "`sha256` or `signers`"),
-            ("url = 'x'\nsha256 = 'abc'", "64 hexadecimal"),
-            ("url = 'x'\nsigners = 's'\nkeep = '2026-01-01'", "`keep`"),
-            ("url = 'x'\nsigners = 's'\nkeep = 'd'", "`keep`"),
-            ("signers = 's'", "url"),
-            ("url = 'x'\nsigner = 's'", "signer"),
-        ] {
-            let error = read(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
-        }
-    }
 }

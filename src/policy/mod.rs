@@ -23,6 +23,7 @@ mod masking;
 mod on_disk;
 mod per_skill;
 mod policies;
+mod policy_source;
 mod required_skills;
 mod signing;
 mod signing_files;

@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::config_floors::ConfigFloors;
-use super::enterprise::Enterprise;
-use super::fetched::{self, PolicySource};
-use super::file::{denials, read_toml};
+use super::file::denials;
+use super::policy_source::PolicySource;
 use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill};
 use super::source_address::SourceGlob;
-use crate::error::{Error, Result};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
 use crate::skill::Severity;
@@ -74,7 +72,7 @@ impl Skills {
 
 impl Policy {
     /// What is fetched may not lead to yet another place.
-    pub(super) fn must_be_last(&self) -> std::result::Result<(), String> {
+    pub(super) fn must_be_last(&self) -> Result<(), String> {
         match self.from {
             None => Ok(()),
             Some(_) => Err("a fetched policy cannot point to another".to_owned()),
@@ -175,44 +173,9 @@ impl Floors {
 }
 
 impl Policies {
-    /// Reads every existing policy file.
-    ///
-    /// # Errors
-    /// If one cannot be read or contains an invalid value. What it forbids is then unknown, so only
-    /// reads are allowed.
-    pub fn read(enterprise: &Enterprise) -> Result<Self> {
-        let not_there = |what: &str, path: &Path, variable: &str| {
-            let text = format!(
-                "the {what} `{}` that {variable} names is not there",
-                path.display()
-            );
-            Error::new(text).hint("put it there, or unset the variable")
-        };
-        if let Some(dir) = enterprise.missing() {
-            return Err(not_there("directory", dir, "AGENT_SKILLS_ENTERPRISE_DIR"));
-        }
-        enterprise.readable()?;
-        let mut found = Vec::new();
-        for file in enterprise.policy_files() {
-            let closes = "correct it; until then only reading is allowed";
-            let there = enterprise.has(&file)?;
-            let read = there.then(|| read_toml::<Policy>(&file.path));
-            let read = read.transpose().map_err(|error| error.hint(closes))?;
-            match read.flatten() {
-                Some(policy) => {
-                    let from = policy.from.clone();
-                    found.push((file.path, policy));
-                    if let (Some(from), Some((pointer, _))) = (from, found.last()) {
-                        found.push(fetched::kept(enterprise, pointer, &from)?);
-                    }
-                }
-                None if file.must_exist => {
-                    return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
-                }
-                None => {}
-            }
-        }
-        Ok(Self(found))
+    /// Those of these files.
+    pub(super) fn of(files: Vec<(PathBuf, Policy)>) -> Self {
+        Self(files)
     }
 
     /// Whether a policy has rules about sources.

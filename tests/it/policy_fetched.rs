@@ -149,7 +149,7 @@ fn the_last_policy_counts_as_long_as_it_says() {
         is_closed(&host, "longer than `keep` allows");
         // A clock that was set back does not prolong it, nor does one that was ahead.
         noted(&host, |note| {
-            note["seen"] = json!(note["at"].as_u64().unwrap() + 5 * DAY)
+            note["seen"] = json!(note["at"].as_u64().unwrap() + 5 * DAY);
         });
         is_closed(&host, "the clock says it is before that");
         host.succeeds(&["policy", "fetch"]);
@@ -189,7 +189,7 @@ fn a_signed_policy_is_never_replaced_by_an_older_one() {
     };
     let good = "agent-skill-policy";
     let refused = |text: &str, namespace: &str, why: &str| {
-        let before = fs::read(kept(&host)).map_or_else(|_| Vec::new(), |it| it);
+        let before = fs::read(kept(&host)).unwrap_or_default();
         let ran = fetch(text, namespace);
         assert!(
             ran.status == 1 && ran.stderr.contains(why),
@@ -199,7 +199,7 @@ fn a_signed_policy_is_never_replaced_by_an_older_one() {
             let text = String::from_utf8_lossy(bytes);
             text.lines().skip(1).collect::<Vec<_>>().join("\n")
         };
-        let after = fs::read(kept(&host)).map_or_else(|_| Vec::new(), |it| it);
+        let after = fs::read(kept(&host)).unwrap_or_default();
         assert_eq!(policy(&before), policy(&after), "{why}");
     };
     refused("[skills]\n", good, "needs a `serial`");

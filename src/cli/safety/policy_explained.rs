@@ -152,8 +152,9 @@ impl Explanation {
                 (false, false) => "not offered",
             };
             let name = screen.paint(&one_line(&skill.name), Paint::Bold);
-            let version = skill.version.iter();
-            let version: String = version.map(|it| format!(" {}", one_line(it))).collect();
+            let version = skill.version.as_ref();
+            let version = version.map(|it| format!(" {}", one_line(it)));
+            let version = version.unwrap_or_default();
             let head = format!("{name}{version} ({}), {state}", skill.layer);
             text += &screen.hanging("", &head, 2);
             if skill.rules.is_empty() {

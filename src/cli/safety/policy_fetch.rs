@@ -4,6 +4,7 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::marketplace::Market;
 use crate::policy::Pointer;
 use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement};
@@ -24,12 +25,15 @@ pub fn fetch(ctx: &RunContext, common: Common, caller: Caller) -> Answer {
     Outcomes::of_each(common, caller, &urls, |url| {
         let pointer = each.next().ok_or_else(|| Error::new("there is none"))?;
         let fetched = content(ctx, pointer);
-        let kept = fetched.and_then(|bytes| match common.dry_run {
-            true => Ok(None),
-            false => pointer.keep(&ctx.enterprise(), &bytes).map(Some),
+        let kept = fetched.and_then(|bytes| {
+            if common.dry_run {
+                return Ok(None);
+            }
+            pointer.keep(&ctx.enterprise(), &bytes).map(Some)
         });
         if kept.is_err() && !common.dry_run {
-            pointer.note_failure(&ctx.enterprise())?;
+            // What kept it from being fetched may also keep this from being written.
+            let _ = pointer.note_failure(&ctx.enterprise());
         }
         Ok(match kept? {
             None => format!("`{url}` can be fetched\n"),
@@ -45,7 +49,10 @@ fn content(ctx: &RunContext, pointer: &Pointer) -> Result<Vec<u8>> {
     let base = ctx.base(&ctx.dirs.plugin);
     // The policies themselves may be missing, so none can say which addresses may be contacted; the
     // administrator's pointer does.
-    let market = ctx.market_at(&base);
+    let market = Market {
+        offline: false,
+        ..ctx.market_at(&base)
+    };
     let read = |url: &str| match url.strip_prefix("file://").unwrap_or(url) {
         path if path.starts_with('/') => {
             let path = std::path::Path::new(path);
