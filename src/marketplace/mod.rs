@@ -11,6 +11,7 @@ mod lock;
 mod market;
 mod options;
 mod reference;
+mod registry;
 mod scan;
 mod signature;
 mod source;

@@ -65,25 +65,46 @@ impl Verification {
                 ("--cert-identity", "--cert-oidc-issuer")
             }
             Verifier::Cosign => {
-                if self.identity.is_none() || self.issuer.is_none() {
-                    let text =
-                        "cosign has to be told who signs: `identity` and `issuer` are missing";
-                    return Err(Error::new(text));
-                }
+                self.names_signer()?;
                 arguments.push("verify-blob".into());
                 arguments.push(archive.into());
                 arguments.extend(["--bundle".into(), bundle.into()]);
                 ("--certificate-identity", "--certificate-oidc-issuer")
             }
         };
-        for (option, value) in [(identity, &self.identity), (issuer, &self.issuer)] {
-            arguments.extend(
-                value
-                    .as_ref()
-                    .map(|value| format!("{option}={value}").into()),
-            );
-        }
+        self.add_signer(&mut arguments, (identity, issuer));
         Ok(arguments)
+    }
+
+    /// The arguments for an artifact in a registry, `HOST/NAME@DIGEST`, which the program fetches.
+    ///
+    /// # Errors
+    /// As [`Verification::arguments`].
+    pub fn of_image(&self, image: &str) -> Result<Vec<OsString>> {
+        if self.program == Verifier::Gh {
+            return Err(Error::new("gh is not asked about registries"));
+        }
+        self.names_signer()?;
+        let mut arguments = vec!["verify".into(), image.into()];
+        let options = ("--certificate-identity", "--certificate-oidc-issuer");
+        self.add_signer(&mut arguments, options);
+        Ok(arguments)
+    }
+
+    /// Cosign accepts any signature unless it is told whose.
+    fn names_signer(&self) -> Result<()> {
+        if self.identity.is_some() && self.issuer.is_some() {
+            return Ok(());
+        }
+        let text = "cosign has to be told who signs: `identity` and `issuer` are missing";
+        Err(Error::new(text))
+    }
+
+    fn add_signer(&self, arguments: &mut Vec<OsString>, (identity, issuer): (&str, &str)) {
+        for (option, value) in [(identity, &self.identity), (issuer, &self.issuer)] {
+            let argument = value.as_ref().map(|value| format!("{option}={value}"));
+            arguments.extend(argument.map(OsString::from));
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use std::os::unix::fs::symlink;
 use crate::Host;
 use crate::archives::zip;
 use crate::market::skill;
+use crate::registry_pull::versioned;
+use crate::registry_stub::Registry;
 use crate::repository::Hub;
 use crate::server::Server;
 
@@ -19,7 +21,8 @@ fn host(verifier: &str, more: &str, played: Option<&str>) -> Host {
         symlink(format!("/bin/{played}"), tools.join(verifier)).unwrap();
     }
     let place = host.project().display().to_string();
-    for source in [format!("{place}/*"), "http://127.0.0.1:*/*".to_owned()] {
+    let loopback = ["http", "oci"].map(|scheme| format!("{scheme}://127.0.0.1:*/*"));
+    for source in [format!("{place}/*")].into_iter().chain(loopback) {
         let config = host.plugin_dir().join("config.toml");
         let before = fs::read_to_string(&config).unwrap_or_default();
         let rule = format!("[signing.sources.\"{source}\"]\nverify = \"{verifier}\"\n{more}\n");
@@ -73,6 +76,26 @@ fn a_site_has_the_bundle_beside_its_archive() {
 }
 
 #[test]
+fn an_artifact_of_a_registry_is_asked_about_by_its_digest() {
+    let registry = Registry::new();
+    registry.publish("pdf", "latest", &versioned(&registry, "pdf", "one"));
+    for (verifier, played, why) in [
+        ("cosign", "true", None),
+        (
+            "cosign",
+            "false",
+            Some("requires that cosign accepts `oci://"),
+        ),
+        ("gh", "true", Some("gh is not asked about registries")),
+    ] {
+        let host = host(verifier, SIGNER, Some(played));
+        let ran = host.person(&["install", &registry.reference("pdf")]);
+        assert_eq!(ran.status == 0, why.is_none(), "{ran:?}");
+        assert!(ran.stderr.contains(why.unwrap_or_default()), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_the_named_program_cannot_check_is_refused() {
     for (verifier, more, played, reference, why) in [
         ("cosign", SIGNER, None, "./pdf.zip", "cosign was not found"),
@@ -96,9 +119,15 @@ fn what_the_named_program_cannot_check_is_refused() {
             SIGNER,
             Some("true"),
             "./dir",
-            "checks archives only",
+            "checks archives and artifacts only",
         ),
-        ("gh", "", Some("true"), "./dir", "checks archives only"),
+        (
+            "gh",
+            "",
+            Some("true"),
+            "./dir",
+            "checks archives and artifacts only",
+        ),
     ] {
         let host = host(verifier, more, played);
         fs::write(host.project().join("pdf.zip.sigstore.json"), "{}").unwrap();

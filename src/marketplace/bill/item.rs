@@ -198,6 +198,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Archive => "archive",
         Kind::WellKnown => "well-known",
         Kind::File => "file",
+        Kind::Oci => "oci",
         Kind::Link => LINK,
     }
 }

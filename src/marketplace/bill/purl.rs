@@ -4,7 +4,7 @@
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use crate::marketplace::lock::LockEntry;
-use crate::marketplace::reference::Kind;
+use crate::marketplace::reference::{Kind, OciRepo};
 use crate::sys::URI_PATH;
 
 /// What is encoded in a part of a purl.
@@ -43,6 +43,19 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
                 "pkg:generic/{name}?{checksum}download_url={address}"
             ))
         }
+        Kind::Oci => {
+            let repo = OciRepo::parse(&entry.source).ok()?;
+            let digest = part(entry.commit.as_deref()?);
+            let (name, at) = (part(repo.short_name()), repo.as_str());
+            let address = value(at.strip_prefix("oci://").unwrap_or(at));
+            let is_tag = |rev: &&str| !rev.contains(':');
+            let tag = entry.rev.as_deref().filter(is_tag);
+            let tag = tag.map_or_else(String::new, |tag| format!("&tag={}", value(tag)));
+            let path = fragment(entry);
+            Some(format!(
+                "pkg:oci/{name}@{digest}?repository_url={address}{tag}{path}"
+            ))
+        }
         Kind::Local | Kind::WellKnown | Kind::Link => None,
     }
 }
@@ -67,6 +80,9 @@ fn fragment(entry: &LockEntry) -> String {
 
 /// The SHA-256 of the archive or file that was downloaded.
 pub fn archive_digest(entry: &LockEntry) -> Option<&str> {
+    if entry.kind == Kind::Oci {
+        return None;
+    }
     entry.commit.as_deref()?.strip_prefix("sha256:")
 }
 

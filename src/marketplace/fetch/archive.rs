@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Memory, Node, tree};
 use crate::sys::limits;
 
+/// How gzip's output begins.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 struct Budget {
     bytes: u64,
     entries: usize,
@@ -22,16 +25,97 @@ struct Budget {
 /// When it is not an archive, is broken or encrypted, is larger than [`limits::UNPACKED`], has more
 /// entries than [`limits::ARCHIVE_FILES`], or contains a path that leaves it.
 pub fn read(bytes: &[u8]) -> Result<Memory> {
-    let memory = if bytes.starts_with(b"PK") {
-        zip(bytes)?
-    } else if bytes.starts_with(&[0x1f, 0x8b]) {
-        // The largest tar with that content. It ends an endless stream.
-        let most = limits::UNPACKED + 2048 * limits::ARCHIVE_FILES as u64;
-        tar(GzDecoder::new(bytes).take(most))?
+    let mut layers = Layers::default();
+    if bytes.starts_with(b"PK") {
+        layers.memory = zip(bytes)?;
     } else {
-        tar(bytes)?
-    };
-    Ok(memory.unwrapped())
+        layers.add(bytes)?;
+    }
+    Ok(layers.unwrapped())
+}
+
+/// Several tars and files, the later over the earlier, under the caps of one archive.
+pub struct Layers {
+    memory: Memory,
+    budget: Budget,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            memory: Memory::default(),
+            budget: Budget::WHOLE,
+        }
+    }
+}
+
+impl Layers {
+    /// Unpacks a tar, compressed or not.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.starts_with(GZIP) {
+            // The largest tar with that content. It ends an endless stream.
+            let most = limits::UNPACKED + 2048 * limits::ARCHIVE_FILES as u64;
+            return self.tar(GzDecoder::new(bytes).take(most));
+        }
+        self.tar(bytes)
+    }
+
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn add_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.budget.entry()?;
+        let bytes = self.budget.unpack(bytes)?;
+        self.memory.add_file(&inside(path)?, bytes, false)
+    }
+
+    fn tar(&mut self, source: impl Read) -> Result<()> {
+        let mut archive = tar::Archive::new(source);
+        let Self { memory, budget } = self;
+        for entry in archive.entries().map_err(|error| broken(&error))? {
+            budget.entry()?;
+            let mut entry = entry.map_err(|error| broken(&error))?;
+            let kind = entry.header().entry_type();
+            if matches!(kind, EntryType::Directory | EntryType::XGlobalHeader) {
+                continue;
+            }
+            let path = inside(&String::from_utf8_lossy(&entry.path_bytes()))?;
+            let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
+            match (kind, target) {
+                (EntryType::Symlink, Some(target)) => memory.add(&path, link(target))?,
+                // A hard link to an earlier file.
+                (EntryType::Link, Some(target)) => {
+                    let target = inside(&String::from_utf8_lossy(&target))?;
+                    match memory.get(&target).map(<[u8]>::to_vec) {
+                        Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false)?,
+                        None => memory.add(&path, Node::Special)?,
+                    }
+                }
+                (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse, _) => {
+                    let mode = entry.header().mode().unwrap_or(0o644);
+                    let bytes = budget.unpack(&mut entry)?;
+                    memory.add_file(&path, bytes, mode & 0o100 != 0)?;
+                }
+                _ => memory.add(&path, Node::Special)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them, without a directory around everything.
+    #[must_use]
+    pub fn unwrapped(self) -> Memory {
+        self.memory.unwrapped()
+    }
+}
+
+/// Whether bytes are a tar, or compressed.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP) || bytes.get(257..262) == Some(b"ustar")
 }
 
 impl Budget {
@@ -70,39 +154,6 @@ fn zip(bytes: &[u8]) -> Result<Memory> {
         match mode & 0o170_000 {
             0 | 0o100_000 => memory.add_file(&path, bytes, mode & 0o100 != 0)?,
             0o120_000 => memory.add(&path, link(bytes))?,
-            _ => memory.add(&path, Node::Special)?,
-        }
-    }
-    Ok(memory)
-}
-
-fn tar(source: impl Read) -> Result<Memory> {
-    let mut archive = tar::Archive::new(source);
-    let (mut memory, mut budget) = (Memory::default(), Budget::WHOLE);
-    for entry in archive.entries().map_err(|error| broken(&error))? {
-        budget.entry()?;
-        let mut entry = entry.map_err(|error| broken(&error))?;
-        let kind = entry.header().entry_type();
-        if matches!(kind, EntryType::Directory | EntryType::XGlobalHeader) {
-            continue;
-        }
-        let path = inside(&String::from_utf8_lossy(&entry.path_bytes()))?;
-        let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
-        match (kind, target) {
-            (EntryType::Symlink, Some(target)) => memory.add(&path, link(target))?,
-            // A hard link to an earlier file.
-            (EntryType::Link, Some(target)) => {
-                let target = inside(&String::from_utf8_lossy(&target))?;
-                match memory.get(&target).map(<[u8]>::to_vec) {
-                    Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false)?,
-                    None => memory.add(&path, Node::Special)?,
-                }
-            }
-            (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse, _) => {
-                let mode = entry.header().mode().unwrap_or(0o644);
-                let bytes = budget.unpack(&mut entry)?;
-                memory.add_file(&path, bytes, mode & 0o100 != 0)?;
-            }
             _ => memory.add(&path, Node::Special)?,
         }
     }

@@ -9,45 +9,18 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
-use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Tree};
+use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Snapshot, Tree};
 use crate::marketplace::fetch::{archive, download, expand, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
+use crate::marketplace::registry::Client;
 use crate::marketplace::signature::{Fetched, ManifestEvidence, Signing, verify};
-use crate::marketplace::source::{Found, Manifest, Origin, discover};
+use crate::marketplace::source::Origin;
 use crate::sys::{files, limits};
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
-
-/// The content of a source at one time.
-pub struct Snapshot<'a> {
-    /// Its files.
-    pub tree: Tree,
-    /// Their bytes.
-    pub content: Box<dyn Content + 'a>,
-    /// Its skills, main copies first.
-    pub found: Vec<Found>,
-    /// Its manifest; empty when it has none.
-    pub manifest: Manifest,
-    /// The signed manifest beside an archive.
-    pub beside: Option<ManifestEvidence>,
-}
-
-impl<'a> Snapshot<'a> {
-    fn new(mut tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
-        let (found, manifest) = discover(&mut tree, &content, name)?;
-        let content = Box::new(content);
-        Ok(Self {
-            tree,
-            content,
-            found,
-            manifest,
-            beside: None,
-        })
-    }
-}
 
 /// An opened place.
 pub struct Opened<'a> {
@@ -86,8 +59,10 @@ pub struct Fetcher<'a> {
     pub mirror: Option<String>,
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
-    /// Which programs have to accept an archive.
+    /// Which programs have to accept an archive or an artifact.
     pub signing: Rc<Signing<'a>>,
+    /// Asks registries.
+    pub registry: Client<'a>,
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
     pub refs: HashMap<RepoUrl, Refs>,
     snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
@@ -105,6 +80,7 @@ impl<'a> Fetcher<'a> {
         (permit, signing): (Rc<Permit<'a>>, Rc<Signing<'a>>),
     ) -> Self {
         Self {
+            registry: Client::new(git.0, &home, offline, Rc::clone(&permit)),
             git,
             home,
             offline,
@@ -208,6 +184,10 @@ impl<'a> Fetcher<'a> {
                     ..origin(url.as_str(), Kind::WellKnown)
                 };
                 Opened::new(memory.tree.clone(), memory, url.host(), origin)?
+            }
+            Place::Registry { repo, at } => {
+                let place = (repo, at.as_ref());
+                self.open_registry(place, requested, &reading.want, (skills, all))?
             }
             Place::File(url) => {
                 let mut memory = Memory::default();
@@ -381,6 +361,8 @@ fn open_archive<'a>(
         ..origin
     };
     let snapshot = Snapshot::new(memory.tree.clone(), memory, &stem)?;
+    let beside = beside.map(|beside| (String::new(), beside));
+    let beside = beside.into_iter().collect();
     Ok(Opened {
         snapshot: Rc::new(Snapshot { beside, ..snapshot }),
         origin,

@@ -1,7 +1,7 @@
 //! Which sources may be contacted. Every request needs an address that was permitted.
 
-use crate::error::Result;
-use crate::marketplace::reference::{SubPath, WebUrl};
+use crate::error::{Error, Result};
+use crate::marketplace::reference::{OciRepo, SubPath, WebUrl, is_loopback};
 
 const GITHUB: &str = "github.com";
 /// GitHub's stores for what its own addresses serve. Their paths name no owner.
@@ -47,6 +47,15 @@ impl<'p> Permit<'p> {
         self.check(url.as_str(), None)?;
         Ok(Permitted(url))
     }
+
+    /// The address of a registry's repository.
+    ///
+    /// # Errors
+    /// When the repository may not be contacted.
+    pub fn registry(&self, repo: &OciRepo) -> Result<Permitted> {
+        self.check(repo.as_str(), None)?;
+        Ok(Permitted(repo.base()?))
+    }
 }
 
 /// A URL that may be requested.
@@ -63,6 +72,26 @@ impl Permitted {
     #[must_use]
     pub fn join(&self, path: &SubPath) -> Self {
         Self(self.0.join(path))
+    }
+
+    /// What a registry names: its service for tokens, its store of blobs. What comes from there is
+    /// its own, and proved by its digest.
+    ///
+    /// # Errors
+    /// When it is no address, is not encrypted while the registry is, or is on this machine while
+    /// the registry is not.
+    pub fn named(&self, written: &str) -> Result<Self> {
+        let to = match written.strip_prefix('/') {
+            Some(path) => WebUrl::parse(&format!("{}{path}", self.0.root()))?,
+            None => WebUrl::parse(written)?,
+        };
+        let is_less = self.0.is_encrypted() && !to.is_encrypted()
+            || !is_loopback(self.0.host()) && is_loopback(to.host());
+        if is_less {
+            let text = format!("`{}` leads to `{to}`, which is less safe", self.0);
+            return Err(Error::new(text).hint("tell the registry's owner"));
+        }
+        Ok(Self(to))
     }
 
     /// `to`, if this is GitHub and `to` one of its stores: what is there belongs to this address.

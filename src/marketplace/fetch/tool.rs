@@ -61,24 +61,31 @@ impl Tool<'_> {
     }
 
     /// Runs it to its end. Its output may have at most `max` bytes.
-    pub fn run(
+    pub fn run(&self, command: Command, input: impl AsRef<[u8]>, max: u64) -> Result<Ran, Failure> {
+        let output = self.scratch.create_unseen().map_err(|e| self.local(&e))?;
+        self.run_into(command, input, output, max)
+    }
+
+    /// As [`Tool::run`], with a file for its output, which may then have at most `max` bytes.
+    pub fn run_into(
         &self,
         mut command: Command,
         input: impl AsRef<[u8]>,
+        mut output: File,
         max: u64,
     ) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
         let files = (|| {
             let file = || self.scratch.create_unseen();
-            let (mut given, output, errors) = (file()?, file()?, file()?);
+            let (mut given, errors) = (file()?, file()?);
             given.write_all(input.as_ref())?;
             given.rewind()?;
             command.stdin(given);
             command.stdout(output.try_clone()?);
             command.stderr(errors.try_clone()?);
-            Ok((output, errors))
+            Ok(errors)
         })();
-        let (mut output, mut errors) = files.map_err(|e| self.local(&e))?;
+        let mut errors = files.map_err(|e| self.local(&e))?;
         process::limit_files(&mut command, limits::FETCHED_FILE);
         let child = process::in_own_group(&mut command).spawn();
         let mut child = child.map_err(|error| match error.kind() {

@@ -4,7 +4,6 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::Candidate;
 use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, download, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
@@ -13,6 +12,9 @@ use crate::sys::text::{did_you_mean, listed};
 
 /// Where the index may be, the newest convention first.
 const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
+
+/// How many names a message lists.
+const SHOWN: usize = 40;
 
 /// A site's index of skills.
 #[derive(Debug)]
@@ -63,49 +65,15 @@ impl Index {
         Ok(None)
     }
 
-    /// All its skills, for somebody who chooses among them.
-    pub fn candidates(&self, is_installed: impl Fn(&str) -> bool) -> Vec<Candidate> {
-        let candidate = |offer: &Offer| Candidate {
-            name: offer.name.clone(),
-            path: offer.name.clone(),
-            description: Some(offer.description.clone()).filter(|text| !text.is_empty()),
-            plugin: None,
-            installed: is_installed(&offer.name),
-            select: offer.name.clone(),
-        };
-        self.skills.iter().map(candidate).collect()
-    }
-
     /// The skills that `want` means. It never guesses.
     pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>> {
-        let there = || {
-            let names = self.skills.iter().map(|offer| offer.name.escape_debug());
-            names.map(|name| name.to_string()).collect::<Vec<_>>()
-        };
-        let by_name = |name: &str| {
-            let key = SkillName::from_written(name);
-            let is = |offer: &&Offer| {
-                offer.name == name || key.is_some() && SkillName::from_written(&offer.name) == key
-            };
-            self.skills.iter().find(is).ok_or_else(|| {
-                let text = format!("there is no skill `{}`", name.escape_debug());
-                let names = self.skills.iter().map(|offer| offer.name.as_str());
-                let there = || format!("there are {}", listed(&there(), 3));
-                Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(there))
-            })
-        };
-        match want {
-            Want::Named(name) => Ok(vec![by_name(name)?]),
-            Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
-            Want::Root => Ok(vec![by_name("")?]),
-            Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
-            Want::Any if all || self.skills.len() == 1 => Ok(self.skills.iter().collect()),
-            Want::Any => {
-                let (number, there) = (self.skills.len(), there().join(", "));
-                Err(Error::new(format!("there are {number} skills: {there}"))
-                    .hint("choose some with `--skill a,b`, or all with `--all`"))
-            }
-        }
+        let there: Vec<&str> = self
+            .skills
+            .iter()
+            .map(|offer| offer.name.as_str())
+            .collect();
+        let chosen = choose_offers(&there, want, names, all)?;
+        Ok(chosen.into_iter().map(|at| &self.skills[at]).collect())
     }
 
     /// Fetches the files of the skills, each into a directory of the skill's name.
@@ -136,5 +104,47 @@ impl Index {
             memory.add_file(path.as_str(), answer.file(url.url())?, false)?;
         }
         Ok(memory)
+    }
+}
+
+/// Which of the skills that are listed `want` means. It never guesses.
+///
+/// # Errors
+/// When one is not there, or it is not said which of several.
+pub fn choose_offers(
+    listed_names: &[&str],
+    want: &Want,
+    names: &[String],
+    all: bool,
+) -> Result<Vec<usize>> {
+    let there = || {
+        let names = listed_names.iter().map(|name| name.escape_debug());
+        names.map(|name| name.to_string()).collect::<Vec<_>>()
+    };
+    let by_name = |name: &str| {
+        let key = SkillName::from_written(name);
+        let is = |other: &&str| key.is_some() && SkillName::from_written(other) == key;
+        let exact = listed_names.iter().position(|other| *other == name);
+        exact
+            .or_else(|| listed_names.iter().position(is))
+            .ok_or_else(|| {
+                let text = format!("there is no skill `{}`", name.escape_debug());
+                let names = listed_names.iter().copied();
+                let there = || format!("there are {}", listed(&there(), 3));
+                Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(there))
+            })
+    };
+    match want {
+        Want::Named(name) => Ok(vec![by_name(name)?]),
+        Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
+        Want::Root => Ok(vec![by_name("")?]),
+        Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
+        Want::Any if all || listed_names.len() == 1 => Ok((0..listed_names.len()).collect()),
+        Want::Any => {
+            let number = listed_names.len();
+            let there = listed(&there(), SHOWN);
+            Err(Error::new(format!("there are {number} skills: {there}"))
+                .hint("choose some with `--skill a,b`, or all with `--all`"))
+        }
     }
 }

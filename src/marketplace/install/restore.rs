@@ -126,7 +126,10 @@ impl Market<'_> {
                 }
                 // Git decodes it, so it is not compared.
                 Place::Repository { url, .. } => url.as_str().starts_with("file:"),
-                Place::Archive { .. } | Place::WellKnown(_) | Place::File(_) => false,
+                Place::Archive { .. }
+                | Place::WellKnown(_)
+                | Place::File(_)
+                | Place::Registry { .. } => false,
             }
     }
 
@@ -200,7 +203,7 @@ impl Market<'_> {
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 != entry.sha256 {
             let text = format!("{} no longer has what the lockfile says", entry.source);
-            if exact || entry.kind == Kind::Git {
+            if exact || matches!(entry.kind, Kind::Git | Kind::Oci) {
                 return Err(Error::new(text).hint(
                 "somebody has changed the lockfile or the source: look at it, then remove the skill \
                  and install it again",

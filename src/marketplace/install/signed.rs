@@ -64,7 +64,7 @@ impl Market<'_> {
         let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
         for (one, mut checked) in staged.iter_mut().zip(checked) {
             let entry = &one.entry;
-            if entry.kind != Kind::Archive {
+            if !matches!(entry.kind, Kind::Archive | Kind::Oci) {
                 let address = entry.address.as_deref();
                 let unverified = || unverified(&self.signing, &entry.source, address);
                 checked.unmet = checked.unmet.or_else(unverified);

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{At, CommitId, Pin, SubPath};
+use crate::marketplace::reference::{At, CommitId, OciAt, Pin, SubPath};
 use crate::skill::{one_line, visible};
 
 /// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
@@ -31,9 +31,11 @@ pub struct License(String);
 
 impl LockRef {
     /// # Errors
-    /// When it is neither a ref nor a commit id.
+    /// When it is neither a ref nor a commit id, nor a tag or digest of a registry.
     pub fn parse(written: &str) -> Result<Self> {
-        At::parse(Some(written)).map_err(|error| error.context("the ref"))?;
+        if OciAt::parse(Some(written)).is_err() {
+            At::parse(Some(written)).map_err(|error| error.context("the ref"))?;
+        }
         Ok(Self(written.to_owned()))
     }
 }

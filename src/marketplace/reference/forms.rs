@@ -3,12 +3,13 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::public;
-use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl};
+use crate::marketplace::reference::{At, OciAt, OciDigest, OciRepo, OciTag, Place, Reading};
+use crate::marketplace::reference::{RepoUrl, SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use percent_encoding::percent_decode_str;
 
 const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
-                     of a repository or an archive, or a local directory as ./DIR";
+                     of a repository or an archive, oci://HOST/NAME, or a local directory as ./DIR";
 
 /// Git hosts whose repository addresses need not end in `.git`.
 const FORGES: [&str; 5] = [
@@ -101,6 +102,40 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         return Err(refused(text, "is a page of GitHub's, but not a repository"));
     }
     Ok(Reading::repository(url, At::parse(fragment)?, want))
+}
+
+/// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
+pub fn registry(text: &str, fragment: Option<&str>) -> Result<Reading> {
+    if fragment.is_some() {
+        let why = "has a `#`: a tag follows `:`, and a digest `@`";
+        return Err(refused(text, why));
+    }
+    let (mut parts, mut at, mut want) = (text.split('@'), None, Want::Any);
+    let first = parts.next().unwrap_or_default();
+    let slash = first.rfind('/').unwrap_or_default();
+    let (repo, tag) = match first[slash..].find(':') {
+        // What is before the host is no tag.
+        Some(colon) if first.matches('/').count() > 2 => {
+            (&first[..slash + colon], Some(&first[slash + colon + 1..]))
+        }
+        _ => (first, None),
+    };
+    let host = first.splitn(4, '/').nth(3);
+    let repo = OciRepo::parse(if host.is_some() { repo } else { text })?;
+    if let Some(tag) = tag {
+        at = Some(OciAt::Tag(OciTag::parse(tag)?));
+    }
+    for part in parts {
+        if part.contains(':') && want == Want::Any {
+            at = Some(OciAt::Digest(OciDigest::parse(part)?));
+        } else if want == Want::Any {
+            want = Want::Named(skill(part)?);
+        } else {
+            return Err(refused(text, "has something after the skill's name"));
+        }
+    }
+    let place = Place::Registry { repo, at };
+    Ok(Reading { place, want })
 }
 
 /// Whether a path or URL is that of an archive.

@@ -3,6 +3,7 @@
 
 mod address;
 pub mod forms;
+mod oci;
 mod parse;
 mod pin;
 mod reading;
@@ -10,7 +11,8 @@ mod target;
 pub mod version;
 mod web;
 
-pub use address::{RepoUrl, Rev, SubPath, is_authority};
+pub use address::{RepoUrl, Rev, SubPath, is_authority, is_loopback};
+pub use oci::{OciAt, OciDigest, OciRepo, OciTag};
 pub use parse::{As, Reference, is_local};
 pub use pin::{Ancestry, CommitId, Pin, Reach};
 pub use reading::{At, Kind, Place, Reading, Want};

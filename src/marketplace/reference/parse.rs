@@ -4,8 +4,8 @@
 use std::fmt;
 
 use crate::error::Result;
-use crate::marketplace::reference::forms::{address, github, named, refused, short};
-use crate::marketplace::reference::{At, Place, Reading, Want};
+use crate::marketplace::reference::forms::{address, github, named, refused, registry, short};
+use crate::marketplace::reference::{At, OciAt, Place, Reading, Want};
 use crate::sys::limits;
 
 /// A parsed reference.
@@ -68,6 +68,8 @@ impl Reference {
         let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));
         if let Some(path) = text.strip_prefix("github:") {
             one(github(path, At::parse(fragment)?))
+        } else if text.starts_with("oci://") {
+            one(registry(text, fragment))
         } else if let Some(path) = text.strip_prefix("gitlab:") {
             let text = format!("https://gitlab.com/{path}");
             one(address(&text, fragment, of_repository))
@@ -124,6 +126,10 @@ impl fmt::Display for Reading {
             Place::Archive { url, .. } => write!(f, "archive {url}"),
             Place::WellKnown(url) => write!(f, "site {url}"),
             Place::File(url) => write!(f, "file {url}"),
+            Place::Registry { repo, at } => {
+                let at = at.as_ref().map(OciAt::suffix).unwrap_or_default();
+                write!(f, "artifact {repo}{at}")
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::marketplace::reference::{Pin, RepoUrl, Rev, SubPath, WebUrl};
+use crate::marketplace::reference::{OciAt, OciRepo, Pin, RepoUrl, Rev, SubPath, WebUrl};
 
 /// One possible meaning of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,13 @@ pub enum Place {
     WellKnown(WebUrl),
     /// One `SKILL.md`.
     File(WebUrl),
+    /// A repository of an OCI registry.
+    Registry {
+        /// Its address.
+        repo: OciRepo,
+        /// Which manifest; `None` for the tag `latest`.
+        at: Option<OciAt>,
+    },
 }
 
 /// The kind of a source, as the lockfile records it.
@@ -54,6 +61,8 @@ pub enum Kind {
     WellKnown,
     /// One `SKILL.md` from the web.
     File,
+    /// A repository of an OCI registry.
+    Oci,
     /// A link to a local directory.
     Link,
 }
@@ -116,6 +125,10 @@ impl Reading {
             }
             Kind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
             Kind::File => Place::File(WebUrl::parse(source)?),
+            Kind::Oci => Place::Registry {
+                repo: OciRepo::parse(source)?,
+                at: rev.map(|rev| OciAt::parse(Some(rev))).transpose()?,
+            },
         };
         let want = match path {
             "" => Want::Root,
@@ -131,6 +144,10 @@ impl Kind {
         if self == Self::Git {
             return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
         }
+        if self == Self::Oci {
+            let repo = OciRepo::parse(source).ok()?;
+            return Some(repo.owner().unwrap_or(repo.host()).to_owned());
+        }
         Some(WebUrl::parse(source).ok()?.host().to_owned())
     }
 }
@@ -145,6 +162,10 @@ impl Place {
             Self::Archive { url, sha256 } => (Kind::Archive, url.to_string(), sha256.clone()),
             Self::WellKnown(url) => on_web(Kind::WellKnown, url),
             Self::File(url) => on_web(Kind::File, url),
+            Self::Registry { repo, at } => {
+                let at = at.as_ref().map(|at| at.as_str().to_owned());
+                (Kind::Oci, repo.to_string(), at)
+            }
         }
     }
 }

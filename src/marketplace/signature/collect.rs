@@ -28,7 +28,10 @@ pub fn collect(
         return Ok(Some(Rc::new(Evidence::Git(git))));
     }
     let inside = ManifestEvidence::inside(staged)?;
-    let beside = || snapshot.beside.clone();
+    let beside = || {
+        let of_skill = snapshot.beside.get(path);
+        of_skill.or_else(|| snapshot.beside.get("")).cloned()
+    };
     Ok(inside.or_else(beside).map(Evidence::Manifest).map(Rc::new))
 }
 

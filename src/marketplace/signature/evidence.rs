@@ -2,7 +2,7 @@
 //! the trees that lead to the skill's files, or a signed manifest. It is only data: nothing in it is
 //! believed before `check.rs` has checked it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use base64::Engine as _;
@@ -93,6 +93,9 @@ pub struct ManifestEvidence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minisign: Option<String>,
 }
+
+/// Signed manifests that are not in the skills themselves, by the paths of the skills.
+pub type Evidences = BTreeMap<String, ManifestEvidence>;
 
 /// The SHA-256 of kept evidence, by which the lockfile names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,10 +1,11 @@
 //! Asks the user's `gh` or `cosign` about an archive, where a policy or the configuration requires
 //! that for its source. They run as the user's own programs, with their login and the network.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
+use crate::marketplace::reference::{OciDigest, OciRepo};
 use crate::marketplace::signature::rules::Signing;
 use crate::signing::Verification;
 use crate::skill::one_line;
@@ -41,18 +42,14 @@ pub fn verify(
         written.map_err(|error| tool.scratch.error("write", name, &error))
     };
     for (verification, stated_in) in signing.verifications(Some(archive.source), archive.address) {
-        let program = verification.program.as_str();
-        let refused = |why: &str| {
-            let source = archive.source;
-            let text = format!("{stated_in} requires that {program} accepts `{source}`, and {why}");
-            Error::new(text)
+        let asked = Asked {
+            tool,
+            verification: &verification,
+            stated_in: &stated_in,
+            source: archive.source,
         };
-        let path = tool.env.os("PATH").unwrap_or_default();
-        let found = which::which_in(program, Some(path), tool.scratch.path()).map_err(|_| {
-            refused(&format!("{program} was not found")).hint(format!(
-                "install {program}; without it nothing from there is used"
-            ))
-        })?;
+        let program = asked.program()?;
+        let refused = |why: &str| asked.refused(why);
         if let Some(end) = verification.program.bundle() {
             let bundle = beside(end)?.ok_or_else(|| {
                 refused(&format!("there is no `{end}` file beside it"))
@@ -62,10 +59,80 @@ pub fn verify(
         }
         write(&ARCHIVE, archive.bytes)?;
         let arguments = arguments(&verification, tool, archive.source);
-        let arguments = arguments.map_err(|error| {
-            refused(&error.to_string()).hint("correct `[signing.sources]` there")
-        })?;
-        let mut command = tool.command(&found.to_string_lossy());
+        let arguments = arguments.map_err(|error| asked.misconfigured(&error))?;
+        asked.run(&program, arguments)?;
+    }
+    Ok(())
+}
+
+/// Whether every required program accepts an artifact in a registry, which it fetches itself.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_image(
+    tool: &Tool,
+    signing: &Signing,
+    repo: &OciRepo,
+    digest: &OciDigest,
+) -> Result<()> {
+    for (verification, stated_in) in signing.verifications(Some(repo.as_str()), None) {
+        let asked = Asked {
+            tool,
+            verification: &verification,
+            stated_in: &stated_in,
+            source: repo.as_str(),
+        };
+        let image = format!("{}/{}@{digest}", repo.host(), repo.name());
+        let program = asked.program()?;
+        let arguments = verification.of_image(&image);
+        let arguments = arguments.map_err(|error| asked.misconfigured(&error))?;
+        asked.run(&program, arguments)?;
+    }
+    Ok(())
+}
+
+/// A program that is asked about something.
+struct Asked<'a> {
+    tool: &'a Tool<'a>,
+    verification: &'a Verification,
+    stated_in: &'a str,
+    source: &'a str,
+}
+
+impl Asked<'_> {
+    fn refused(&self, why: &str) -> Error {
+        let (program, source) = (self.verification.program.as_str(), self.source);
+        let stated_in = self.stated_in;
+        let text = format!("{stated_in} requires that {program} accepts `{source}`, and {why}");
+        Error::new(text)
+    }
+
+    fn misconfigured(&self, error: &Error) -> Error {
+        self.refused(&error.to_string())
+            .hint("correct `[signing.sources]` there")
+    }
+
+    /// Where the program is.
+    ///
+    /// # Errors
+    /// When it is missing.
+    fn program(&self) -> Result<PathBuf> {
+        let program = self.verification.program.as_str();
+        let path = self.tool.env.os("PATH").unwrap_or_default();
+        which::which_in(program, Some(path), self.tool.scratch.path()).map_err(|_| {
+            let why = format!("{program} was not found");
+            let hint = format!("install {program}; without it nothing from there is used");
+            self.refused(&why).hint(hint)
+        })
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// When it does not accept what it is asked about.
+    fn run(&self, program: &Path, arguments: Vec<std::ffi::OsString>) -> Result<()> {
+        let tool = self.tool;
+        let mut command = tool.command(&program.to_string_lossy());
         command.args(arguments);
         let ran = tool.run(command, "", ANSWER)?;
         if !ran.status.success() {
@@ -75,10 +142,10 @@ pub fn verify(
                 .rev()
                 .find(|line| !line.trim().is_empty());
             let said = said.map_or_else(|| "it says no".to_owned(), one_line);
-            return Err(refused(&said).hint("do not use it; tell its author"));
+            return Err(self.refused(&said).hint("do not use it; tell its author"));
         }
+        Ok(())
     }
-    Ok(())
 }
 
 fn arguments(
@@ -99,6 +166,6 @@ pub fn unverified(signing: &Signing, source: &str, address: Option<&str>) -> Opt
         .next()?;
     let program = verification.program.as_str();
     Some(format!(
-        "{stated_in} requires that {program} accepts it, and {program} checks archives only"
+        "{stated_in} requires that {program} accepts it, and {program} checks archives and artifacts only"
     ))
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, Offer, Opened, cache, file_name};
 use crate::marketplace::reference::{Kind, Place, Reading, RepoUrl, Want};
+use crate::marketplace::registry::Member;
 use crate::marketplace::source::{Found, Manifest, Source, SourceKind};
 use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, rank};
@@ -198,16 +199,25 @@ impl Market<'_> {
                 if let Place::Repository { url, at } = &place {
                     fresh.state = fetcher.resolve(url, at)?.commit.to_string();
                 }
+                if let Place::Registry { repo, at } = &place {
+                    fresh.state = fetcher.resolve_tag(repo, at.as_ref())?.to_string();
+                }
                 if let Some(known) =
                     known.filter(|known| !fresh.state.is_empty() && known.state == fresh.state)
                 {
                     self.touch(source);
                     return Ok(known.clone());
                 }
-                let want = Want::Any;
-                let reading = Reading { place, want };
-                let opened = fetcher.open(&reading, &source.reference, &[], true)?;
-                fresh.fill(source, &opened);
+                if let Place::Registry { repo, at } = &place
+                    && let Some(members) = fetcher.collection(repo, at.as_ref())?
+                {
+                    fresh.add_members(source, &place, &members);
+                } else {
+                    let want = Want::Any;
+                    let reading = Reading { place, want };
+                    let opened = fetcher.open(&reading, &source.reference, &[], true)?;
+                    fresh.fill(source, &opened);
+                }
             }
             SourceKind::Manifest(url) => {
                 let (bytes, _) = fetcher.download(&url, limits::INDEX)?;
@@ -298,6 +308,22 @@ impl Cached {
         self.skills.dedup_by(|a, b| a.name == b.name);
         self.title.clone_from(&snapshot.manifest.name);
         self.add_remotes(source, &snapshot.manifest);
+    }
+
+    /// The skills of a collection in a registry, as its index describes them.
+    fn add_members(&mut self, source: &Source, place: &Place, members: &[Member]) {
+        let (kind, address, rev) = place.record();
+        let listed = members.iter().map(|member| Listed {
+            reference: format!("{}@{}", member.name, source.name),
+            path: member.name.clone(),
+            name: member.name.clone(),
+            description: member.description.clone(),
+            source: address.clone(),
+            kind,
+            rev: rev.clone(),
+            ..Listed::default()
+        });
+        self.skills = listed.collect();
     }
 
     fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {

@@ -91,6 +91,10 @@ impl LockEntry {
     /// # Errors
     /// As [`LockEntry::reading`], and when a repository's entry has no full commit id.
     pub fn pinned(&self) -> Result<Reading> {
+        if self.kind == Kind::Oci {
+            let digest = self.commit.as_deref();
+            return Reading::recorded(self.kind, &self.source, digest, &self.path);
+        }
         if self.kind != Kind::Git {
             return self.reading();
         }

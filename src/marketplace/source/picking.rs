@@ -125,14 +125,12 @@ fn pick<'a>(
             options.pick.map_or(Ok(Vec::new()), |pick| pick(candidates))
         };
         let mut skills = options.skills.clone();
-        // Of a site only what is meant is fetched.
-        if let (Place::WellKnown(url), Want::Any) = (&reading.place, &reading.want)
-            && let (Some(_), false) = (options.pick, choosing)
-        {
-            let is_there = |name: &str| installed.contains(&format!("{url}#{name}"));
-            let offered = fetcher.index(url)?.candidates(is_there);
+        // Of a site or a collection only what is meant is fetched.
+        if let (Want::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
+            let offered = offered(fetcher, &reading.place, installed)?;
             if offered.len() > 1 {
-                let meant = ask(&offered).map_err(|error| error.context(format!("`{url}`")))?;
+                let of_place = |error: Error| error.context(format!("`{requested}`"));
+                let meant = ask(&offered).map_err(of_place)?;
                 let meant = meant.into_iter().filter_map(|at| offered.get(at));
                 skills = meant.map(|one| one.select.clone()).collect();
             }
@@ -184,6 +182,37 @@ fn pick<'a>(
         });
     }
     Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
+}
+
+/// The skills that a site or a collection lists; none for any other place.
+fn offered(
+    fetcher: &mut Fetcher,
+    place: &Place,
+    installed: &HashSet<String>,
+) -> Result<Vec<Candidate>> {
+    let candidate = |source: &str, name: &str, description: &str| Candidate {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        description: Some(description.to_owned()).filter(|text| !text.is_empty()),
+        plugin: None,
+        installed: installed.contains(&format!("{source}#{name}")),
+        select: name.to_owned(),
+    };
+    Ok(match place {
+        Place::WellKnown(url) => {
+            let index = fetcher.index(url)?;
+            let all = index.skills.iter();
+            all.map(|one| candidate(url.as_str(), &one.name, &one.description))
+                .collect()
+        }
+        Place::Registry { repo, at } => {
+            let members = fetcher.collection(repo, at.as_ref())?;
+            let all = members.iter().flat_map(|members| members.iter());
+            all.map(|one| candidate(repo.as_str(), &one.name, &one.description))
+                .collect()
+        }
+        _ => Vec::new(),
+    })
 }
 
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.

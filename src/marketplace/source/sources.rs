@@ -198,6 +198,9 @@ fn name_for(reference: &str, name: Option<&str>) -> Result<String> {
         SourceKind::Place(Place::Repository { url, .. }) => {
             format!("{}-{}", url.owner().unwrap_or_default(), url.repo_name())
         }
+        SourceKind::Place(Place::Registry { repo, .. }) => {
+            format!("{}-{}", repo.owner().unwrap_or_default(), repo.short_name())
+        }
         SourceKind::Place(Place::WellKnown(url)) | SourceKind::Manifest(url) => {
             url.host().to_owned()
         }
@@ -228,6 +231,6 @@ fn no_source(reference: &str) -> Error {
     let text = format!("`{}` cannot be a source", reference.escape_debug());
     Error::new(text).hint(
         "a source is OWNER/REPO, the address of a repository, of a site or of a marketplace.json, \
-         or a directory as ./DIR",
+         oci://HOST/NAME, or a directory as ./DIR",
     )
 }

@@ -6,7 +6,7 @@ use crate::marketplace::lock::{LockEntry, LockRef};
 use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want, version};
 use crate::marketplace::source::{Choosing, Found, Origin, choose};
 
-/// What a repository's refs show about an installed skill.
+/// What a repository's refs, or a registry's tags, show about an installed skill.
 pub enum Seen {
     /// The commit in use is current. Contains the full name of the ref to which it is pinned.
     Same(Option<LockRef>),
@@ -19,6 +19,15 @@ pub enum Seen {
 /// Compares an entry with the refs of its repository. If the installed commit is current, nothing
 /// has to be fetched.
 pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<Seen> {
+    if let Place::Registry { repo, at } = &reading.place {
+        let digest = fetcher.resolve_tag(repo, at.as_ref())?;
+        let same = entry.commit.as_deref() == Some(digest.as_str());
+        return Ok(if same {
+            Seen::Same(entry.rev.clone())
+        } else {
+            Seen::Other
+        });
+    }
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Seen::Other);
     };

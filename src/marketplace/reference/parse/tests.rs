@@ -2,7 +2,7 @@
 //! references.
 
 use super::*;
-use crate::marketplace::reference::{At, Place, Reading, WebUrl};
+use crate::marketplace::reference::{At, OciAt, Place, Reading, WebUrl};
 use proptest::prelude::*;
 
 /// A reading as `URL | at | want`.
@@ -33,8 +33,14 @@ fn shown(reading: &Reading) -> String {
         }
         Place::WellKnown(url) => format!("site {url} | {want}"),
         Place::File(url) => format!("file {url}"),
+        Place::Registry { repo, at } => {
+            let at = at.as_ref().map(OciAt::suffix).unwrap_or_default();
+            format!("artifact {repo}{at} | {want}")
+        }
     }
 }
+
+const OF_BYTES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 fn understood_as(written: &str, reading: Option<As>) -> Vec<String> {
     match Reference::parse(written, reading).unwrap() {
@@ -50,6 +56,37 @@ fn understood_as(written: &str, reading: Option<As>) -> Vec<String> {
 
 fn understood(written: &str) -> Vec<String> {
     understood_as(written, None)
+}
+
+#[test]
+fn a_registry_has_tags_digests_and_skills() {
+    for (written, expected) in [
+        (
+            "oci://h.org/a/b",
+            "artifact oci://h.org/a/b | any".to_owned(),
+        ),
+        (
+            "oci://h.org:5000/a/b:v1@pdf",
+            "artifact oci://h.org:5000/a/b:v1 | skill pdf".to_owned(),
+        ),
+        (
+            &format!("oci://h.org/a:v1@sha256:{OF_BYTES}@pdf"),
+            format!("artifact oci://h.org/a@sha256:{OF_BYTES} | skill pdf"),
+        ),
+    ] {
+        assert_eq!(understood(written), [expected], "{written}");
+    }
+    for bad in [
+        "oci://h.org/a#v1",
+        "oci://u:p@h.org/a",
+        "oci://h.org/a@sha512:00",
+        "oci://h.org/a:",
+        "oci://h.org/a@pdf@git",
+        "oci://h.org",
+        "oci://h.org:80",
+    ] {
+        assert!(Reference::parse(bad, None).is_err(), "{bad}");
+    }
 }
 
 #[test]

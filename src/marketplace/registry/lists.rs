@@ -1,0 +1,104 @@
+//! What a registry lists: the tags of a repository, and what belongs to a manifest.
+
+use serde::Deserialize;
+
+use crate::error::Result;
+use crate::marketplace::fetch::Failure;
+use crate::marketplace::reference::{OciDigest, OciRepo};
+use crate::marketplace::registry::client::{PULL, refusal};
+use crate::marketplace::registry::http::Send;
+use crate::marketplace::registry::{Client, Descriptor, Manifest};
+use crate::sys::limits;
+
+/// How many pages of tags or referrers are read.
+const PAGES: usize = 20;
+
+#[derive(Deserialize)]
+struct Tags {
+    tags: Option<Vec<String>>,
+}
+
+impl Client<'_> {
+    /// The tags of a repository, as far as it lists them.
+    ///
+    /// # Errors
+    /// When the registry cannot be asked.
+    pub fn tags(&self, repo: &OciRepo) -> Result<Vec<String>, Failure> {
+        let mut all = Vec::new();
+        self.pages(repo, "tags/list", &mut |bytes| {
+            let tags: Option<Tags> = serde_json::from_slice(bytes).ok();
+            all.extend(tags.and_then(|tags| tags.tags).unwrap_or_default());
+        })?;
+        Ok(all)
+    }
+
+    /// What has this manifest for its subject and is of this type: by the registry's list, or where
+    /// it keeps none, by that under the tag `sha256-HEX`. Empty if the registry shows neither.
+    ///
+    /// # Errors
+    /// When the registry cannot be reached.
+    pub fn referrers(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+        artifact_type: &str,
+    ) -> Result<Vec<Descriptor>, Failure> {
+        let mut all: Vec<Descriptor> = Vec::new();
+        if self.offline {
+            let kept = self.store.referrers(subject);
+            let kept = kept.and_then(|kept| serde_json::from_slice(&kept).ok());
+            all = kept.unwrap_or_default();
+        } else {
+            let path = format!("referrers/{subject}");
+            let mut add = |bytes: &[u8]| {
+                let index = Manifest::parse(bytes).ok();
+                all.extend(index.and_then(|index| index.manifests).unwrap_or_default());
+            };
+            if !self.pages(repo, &path, &mut add)? {
+                let tag = format!("manifests/sha256-{}", subject.hex());
+                let asked = self.ask(repo, PULL, &tag, Send::Nothing, limits::INDEX)?;
+                if asked.0.status == 200 {
+                    add(&asked.1);
+                } else if asked.0.status >= 500 {
+                    return Err(refusal(&asked.0, repo, "the list of signatures"));
+                }
+            }
+            if let Ok(bytes) = serde_json::to_vec(&all) {
+                let scratch = self.tool.scratch;
+                self.store.put_referrers(subject, &bytes, scratch);
+            }
+        }
+        all.retain(|one| one.artifact_type.as_deref() == Some(artifact_type));
+        Ok(all)
+    }
+
+    /// Reads all pages of a list. Whether the registry has that list.
+    fn pages(
+        &self,
+        repo: &OciRepo,
+        path: &str,
+        add: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, Failure> {
+        let mut url = self.place(repo, path)?;
+        for page in 0..PAGES {
+            let (head, bytes) = self.ask_at(repo, PULL, &url, Send::Nothing, limits::INDEX)?;
+            match head.status {
+                200 => add(&bytes),
+                429 | 500.. => return Err(refusal(&head, repo, &format!("`{path}`"))),
+                _ => return Ok(page > 0),
+            }
+            let next = head.get("link").and_then(|link| {
+                let (url, rest) = link.strip_prefix('<')?.split_once('>')?;
+                rest.contains("next").then_some(url)
+            });
+            let Some(next) = next.map(|next| url.named(next)).transpose()? else {
+                return Ok(true);
+            };
+            if next.url().host() != url.url().host() || next.url() == url.url() {
+                return Ok(true);
+            }
+            url = next;
+        }
+        Ok(true)
+    }
+}

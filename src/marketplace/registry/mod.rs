@@ -1,0 +1,22 @@
+//! Skills in OCI registries: a client over the user's curl, the forms in which registries have
+//! skills, and reading them as places. Open `open.rs` first.
+
+mod artifact;
+mod blobs;
+mod client;
+mod collection;
+mod credentials;
+mod evidence;
+mod http;
+mod lists;
+mod media;
+mod member;
+mod open;
+mod store;
+mod token;
+#[expect(dead_code, reason = "for publishing")]
+mod upload;
+
+pub use client::Client;
+pub use media::{Descriptor, Manifest, annotation, media_type};
+pub use member::Member;
