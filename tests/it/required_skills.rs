@@ -272,3 +272,24 @@ fn a_required_skill_from_elsewhere_is_not_installed() {
         assert_eq!(info["skills"].as_array().unwrap().len(), 0);
     }
 }
+
+#[test]
+fn no_list_prunes_a_required_skill() {
+    let host = under(Host::stdin(), "");
+    let source = host.home().join("source");
+    put(&source, "must", "", "x");
+    let from = source.join("must");
+    host.succeeds(&["install", "--yes", from.to_str().unwrap()]);
+    let list = host.home().join("list.json");
+    fs::write(&list, r#"{"version": 1, "skills": []}"#).unwrap();
+    let policy = "[skills]\nrequire = [{name = 'must', source = '/*'}]\n";
+    fs::write(policy_file(&host), policy).unwrap();
+    let list = list.to_str().unwrap();
+    let sync = ["sync", "--yes", "--prune", "--layer", "plugin", list];
+    let told = host.fails(&sync);
+    assert!(told.contains("requires the skill `must`"), "{told}");
+    assert!(is_offered(&host, "must"));
+    fs::write(policy_file(&host), "").unwrap();
+    assert_eq!(host.person(&sync).status, 3);
+    assert!(!is_offered(&host, "must"));
+}

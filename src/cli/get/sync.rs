@@ -14,7 +14,7 @@ use crate::cli::describe_plan::{at, describe};
 use crate::cli::json;
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::permitted::permits;
+use crate::cli::permitted::{permits, permits_loss};
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
@@ -140,6 +140,10 @@ impl Sync {
         );
         let mut agree = |plan: &SyncPlan| {
             permits(&policies, layer, &plan.plan)?;
+            let gone = plan.skills.iter();
+            for one in gone.filter(|one| one.change == Fate::Removed) {
+                permits_loss(ctx, layer, &one.name)?;
+            }
             if common.dry_run {
                 let screen = Screen::new(&ctx.env, caller);
                 if !plan.plan.skills.is_empty() {
