@@ -294,6 +294,7 @@ fn of_verb(verb: &Verb) -> Decision {
             by: _,
             html: _,
             log: _,
+            ship: _,
         })
         | Verb::ReadProperties(ReadProperties { path: _ })
         | Verb::ToPrompt(ToPrompt { paths: _ })

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command};
 use super::caller::{Answer, Caller, Failure};
+use super::look::ship;
 use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
@@ -189,6 +190,7 @@ fn run_verb(
         Verb::Try(verb) => verb.run(ctx, common)?,
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,
+        Verb::Audit(verb) if verb.ship.is_some() => ship::run(ctx, common)?,
         Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
         Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,
         Verb::Stats(verb) => verb.run(ctx, common, screen)?,

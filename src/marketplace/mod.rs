@@ -23,7 +23,7 @@ mod tests;
 
 pub use bill::{Bill, Content, Item};
 pub use candidate::Candidate;
-pub use fetch::{Commit, Permit};
+pub use fetch::{Class, Commit, Failure, Permit, Tool};
 pub use install::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use install::{
     Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,

@@ -4,21 +4,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use super::event::Event;
+use super::log::numbered;
+use super::shipped;
+use super::syslog::{self, Syslog};
+use crate::sys::{Dir, EntryName, FileLock, limits, warn};
 
-use super::masking::{mask, mask_value};
-use crate::sys::{Dir, EntryName, FileLock, Moment, limits, warn};
-
-/// One text in an audit event.
-const AUDIT_TEXT: usize = 500;
-/// One audit event, so that it is always written in one write.
-const AUDIT_EVENT: usize = 64 * 1024;
-/// Items of a list in an event that is too long otherwise.
-const AUDIT_ITEMS: usize = 50;
 /// Waiting for the lock to rotate an audit log. It must not delay a hook.
 const AUDIT_LOCK: Duration = Duration::from_millis(50);
 
@@ -31,103 +25,10 @@ pub struct Audit {
     pub max: u64,
     /// Files that also get every event. They are never rotated: others maintain them.
     pub copies: Vec<PathBuf>,
-    /// Whether the system log also gets every event.
-    pub syslog: bool,
-}
-
-/// An event to be recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    fields: Map<String, Value>,
-    /// Texts with a limit of their own, already masked and cut.
-    long: Map<String, Value>,
-}
-
-impl Event {
-    /// An event of this kind, at this time.
-    pub fn new(kind: &str) -> Self {
-        let time = Value::from(Moment::now().to_string());
-        let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
-        Self {
-            fields: fields.into_iter().collect(),
-            long: Map::new(),
-        }
-    }
-
-    /// Adds a field; `null` adds nothing. Texts are cut, and secrets in them masked, on writing.
-    #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        let value = value.into();
-        if !value.is_null() {
-            self.fields.insert(key.to_owned(), value);
-        }
-        self
-    }
-
-    /// A text field; empty if there is none.
-    pub fn text(&self, key: &str) -> &str {
-        let field = self.fields.get(key).and_then(Value::as_str);
-        field.unwrap_or_default()
-    }
-
-    /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which might
-    /// otherwise leave half of one unrecognised.
-    #[must_use]
-    pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
-        if bytes > 0 && !text.is_empty() {
-            let masked = mask(text);
-            let cut = &masked[..masked.floor_char_boundary(bytes)];
-            self.long.insert(key.to_owned(), cut.into());
-        }
-        self
-    }
-
-    /// The event as a line of at most [`AUDIT_EVENT`]; long texts are cut first, then lists.
-    fn line(&self) -> Vec<u8> {
-        let mut fields = self.fields.clone();
-        // The top-level names are ours, so none marks a secret.
-        let cut = |fields: &mut Map<String, Value>, max| {
-            let texts = fields.values_mut();
-            texts.for_each(|field| mask_value(field, max));
-        };
-        cut(&mut fields, AUDIT_TEXT);
-        // In JSON one byte may take six.
-        for times in 0..4 {
-            let line = self.joined(&fields, AUDIT_EVENT >> times);
-            if line.len() <= AUDIT_EVENT {
-                return line;
-            }
-        }
-        cut(&mut fields, AUDIT_TEXT / 10);
-        fields.values_mut().for_each(cut_items);
-        self.joined(&fields, AUDIT_TEXT)
-    }
-
-    /// The line with long texts cut to `max_long` bytes.
-    fn joined(&self, fields: &Map<String, Value>, max_long: usize) -> Vec<u8> {
-        let mut fields = fields.clone();
-        for (key, text) in &self.long {
-            let text = text.as_str().unwrap_or_default();
-            let cut = &text[..text.floor_char_boundary(max_long)];
-            fields.insert(key.clone(), cut.into());
-        }
-        let mut line = Value::Object(fields).to_string();
-        line.push('\n');
-        line.into_bytes()
-    }
-}
-
-/// Leaves the first texts of a list. In an object, whose keys are not ours, everything is left out.
-fn cut_items(field: &mut Value) {
-    match field {
-        Value::Array(items) => {
-            items.truncate(AUDIT_ITEMS);
-            items.retain(Value::is_string);
-            items.push("…".into());
-        }
-        Value::Object(_) => *field = "…".into(),
-        _ => {}
-    }
+    /// Whether, and how, the system log also gets every event.
+    pub syslog: Syslog,
+    /// The collectors to which `audit ship` sends what is in the log.
+    pub collectors: Vec<String>,
 }
 
 impl Audit {
@@ -146,9 +47,8 @@ impl Audit {
         for copy in &self.copies {
             warn_of(copy, open(copy).and_then(|file| write_line(&file, &line)));
         }
-        if self.syslog {
-            warn_of(Path::new(SYSLOG), to_syslog(&line));
-        }
+        let socket = Path::new(syslog::SOCKET);
+        warn_of(socket, syslog::to_local(socket, self.syslog, &line));
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
@@ -179,6 +79,9 @@ impl Audit {
         if lock.is_err() || !still_full() {
             return;
         }
+        if !self.collectors.is_empty() {
+            self.note_lost(dir, name);
+        }
         for kept in (0..limits::AUDIT_KEPT).rev() {
             // Moving a file that does not exist yet fails, which does not matter.
             let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
@@ -187,16 +90,20 @@ impl Audit {
             }
         }
     }
-}
 
-/// The log `number` rotations ago; 0 is the current one.
-pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
-    if number == 0 {
-        return file.to_owned();
+    /// Tells, in the log, what the oldest log takes along that a collector has not got.
+    fn note_lost(&self, dir: &Dir, name: &EntryName) {
+        let oldest = numbered(Path::new(name.as_os_str()), limits::AUDIT_KEPT);
+        let oldest = EntryName::parse(oldest).and_then(|oldest| dir.open_file(&oldest).ok());
+        let Some((mut oldest, _)) = oldest else {
+            return;
+        };
+        if let Ok(Some(event)) = shipped::lost(dir, &mut oldest, &self.collectors)
+            && let Ok(file) = dir.append(name, 0o600)
+        {
+            let _ = write_line(&file, &event.line());
+        }
     }
-    let mut name = file.as_os_str().to_owned();
-    name.push(format!(".{number}"));
-    name.into()
 }
 
 /// Opens a file that the administrator configured, which may be a link or a device.
@@ -222,21 +129,15 @@ fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::StorageFull.into())
 }
 
-const SYSLOG: &str = "/dev/log";
-
-fn to_syslog(line: &[u8]) -> io::Result<()> {
-    let socket = UnixDatagram::unbound()?;
-    socket.set_nonblocking(true)?;
-    // The priority `<13>`: facility user, severity notice.
-    let message = [b"<13>agent-skills: ", line.trim_ascii_end()].concat();
-    socket.send_to(&message, SYSLOG).map(|_| ())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use serde_json::Value;
+
+    use super::super::event::AUDIT_EVENT;
     use super::*;
     use crate::policy::{Line, last_events};
-    use std::fs;
 
     fn read_log(file: &Path) -> (Vec<Line>, usize) {
         last_events(file, usize::MAX, |_| true).unwrap()
@@ -247,7 +148,8 @@ mod tests {
             file: dir.join("audit.jsonl"),
             max,
             copies: Vec::new(),
-            syslog: false,
+            syslog: Syslog::Off,
+            collectors: Vec::new(),
         }
     }
 

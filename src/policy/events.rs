@@ -2,15 +2,16 @@
 //! secrets.
 
 use std::cell::{LazyCell, RefCell};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::error::Result;
 use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
-use crate::policy::{Audit, AuditConfig, Event, last_heard};
+use crate::policy::event::unique;
+use crate::policy::{Audit, AuditConfig, Destination, Event, Syslog, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
@@ -128,25 +129,45 @@ impl RunContext {
         }
     }
 
+    /// Where `audit ship` sends events: what policies name, then what the configuration names.
+    ///
+    /// # Errors
+    /// If a policy or the configuration contains a mistake.
+    pub fn destinations(&self) -> Result<Vec<Destination>> {
+        let (policies, own) = (self.policies()?, self.own_config()?);
+        let mut all: Vec<Destination> = policies.destinations().collect();
+        for one in own.0.audit.destinations(&self.config_path()) {
+            if all.iter().all(|known| known.collector != one.collector) {
+                all.push(one);
+            }
+        }
+        Ok(all)
+    }
+
     fn audit(&self, config: &AuditConfig) -> Audit {
-        let policies = self.policies();
-        let (mut copies, syslog) = policies.map(|all| all.audit()).unwrap_or_default();
+        let policies = self.policies().unwrap_or_default();
+        let (mut copies, syslog) = policies.audit();
         copies.extend(config.path.clone());
+        let of_policies = policies.destinations().map(|it| it.collector);
+        let mut collectors: Vec<String> = of_policies.map(Into::into).collect();
+        // A small log would drop what the administrator wants to have.
+        let least = (!collectors.is_empty()).then(AuditConfig::default);
+        let max = config
+            .max_bytes
+            .max(least.map_or(config.max_bytes, |it| it.max_bytes));
+        collectors.extend(config.ship.iter().cloned().map(Into::into));
         Audit {
             file: self.audit_file(),
-            max: config.max_bytes.0 as u64,
+            max: max.0 as u64,
             copies,
-            syslog: syslog || config.syslog,
+            syslog: if syslog == Syslog::Off {
+                config.syslog
+            } else {
+                syslog
+            },
+            collectors,
         }
     }
-}
-
-/// A name that no other event has, on any machine, by which one that is delivered twice is known: 128
-/// random bits.
-fn unique() -> String {
-    // Each has keys of its own, from the system.
-    let random = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
 }
 
 /// A call as recorded in an event: the arguments that rules look at, without file contents.

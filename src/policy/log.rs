@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::audit::numbered;
 use crate::error::{Error, Result};
 use crate::sys::{Moment, files, limits};
 
@@ -16,7 +15,7 @@ use crate::sys::{Moment, files, limits};
 const AUDIT_END: u64 = 256 * 1024;
 
 /// More than the longest line that is ever written to a log, in bytes.
-const LONGEST: u64 = 1024 * 1024;
+pub(super) const LONGEST: u64 = 1024 * 1024;
 /// How much is read at once from the end of a log.
 const BLOCK: u64 = 64 * 1024;
 /// How much is read at once from its beginning.
@@ -41,6 +40,16 @@ impl Line {
             .and_then(Value::as_str)
             .unwrap_or_default()
     }
+}
+
+/// The log `number` rotations ago; 0 is the current one.
+pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
+    if number == 0 {
+        return file.to_owned();
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
 }
 
 /// Visits every retained event, oldest first. Returns the number of unreadable lines.
@@ -166,7 +175,7 @@ fn backwards(file: &File, visit: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bo
 }
 
 /// The event of a line; an error for one that cannot be read, `None` for an empty one.
-fn read_line(line: &[u8]) -> Option<std::result::Result<Line, ()>> {
+pub(super) fn read_line(line: &[u8]) -> Option<std::result::Result<Line, ()>> {
     (!line.is_empty()).then(|| parse(line).ok_or(()))
 }
 

@@ -6,12 +6,14 @@ mod approval;
 mod approvals;
 mod audit;
 mod by_context;
+mod collector;
 mod config;
 mod config_floors;
 mod config_merge;
 mod digest_cache;
 mod effective_config;
 mod enterprise;
+mod event;
 mod events;
 mod fetched;
 mod file;
@@ -25,11 +27,14 @@ mod per_skill;
 mod policies;
 mod policy_source;
 mod required_skills;
+mod shipped;
 mod signing;
 mod signing_files;
 mod skill_names;
 mod skill_rules;
 mod source_address;
+mod spool;
+mod syslog;
 mod trust;
 
 pub use approval::{
@@ -37,14 +42,16 @@ pub use approval::{
     has_scripts, needed as approval_needed,
 };
 pub use approvals::{Approval, Approvals};
-pub use audit::{Audit, Event};
+pub use audit::Audit;
 pub use by_context::ByContext;
+pub use collector::{Collector, Destination, Way};
 pub use config::{
     AuditConfig, CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility,
 };
 pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
+pub use event::Event;
 pub use events::{call_event, decision_of};
 pub use fetched::Pointer;
 pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_keys, unset_key};
@@ -57,8 +64,11 @@ pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;
 pub use policies::{Floors, Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
+pub use shipped::{Mark, Shipped};
 pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};
 pub use signing_files::SigningFile;
 pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use skill_rules::{Finding, Subject, refusal};
+pub use spool::{BATCH_EVENTS, Batch, Spool};
+pub use syslog::{Syslog, is_warning, rfc5424};
 pub use trust::{Seen, Trust, Trusts};

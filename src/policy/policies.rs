@@ -14,6 +14,7 @@ use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill};
 use super::source_address::SourceGlob;
+use super::{AuditConfig, Collector, Destination, Syslog};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
 use crate::skill::Severity;
@@ -117,11 +118,15 @@ struct Project {
     trust: ProjectTrust,
 }
 
+/// The destinations of events.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct AuditTo {
     path: Option<PathBuf>,
-    syslog: bool,
+    syslog: Syslog,
+    ship: Vec<Collector>,
+    headers: Option<PathBuf>,
+    ca: Option<PathBuf>,
 }
 
 /// What makes a skill need an approval.
@@ -249,12 +254,28 @@ impl Policies {
         each.map(|(file, policy)| (file.as_path(), &policy.signing))
     }
 
+    /// The collectors that policies name.
+    pub fn destinations(&self) -> impl Iterator<Item = Destination> {
+        self.0.iter().flat_map(|(file, policy)| {
+            let AuditTo {
+                ship, headers, ca, ..
+            } = policy.audit.clone();
+            let audit = AuditConfig {
+                ship,
+                headers,
+                ca,
+                ..AuditConfig::default()
+            };
+            audit.destinations(file).collect::<Vec<_>>()
+        })
+    }
+
     /// The additional destinations of events: files, and whether the system log is one.
-    pub fn audit(&self) -> (Vec<PathBuf>, bool) {
+    pub fn audit(&self) -> (Vec<PathBuf>, Syslog) {
         let each = || self.0.iter().map(|(_, policy)| &policy.audit);
         (
             each().filter_map(|audit| audit.path.clone()).collect(),
-            each().any(|audit| audit.syslog),
+            each().map(|audit| audit.syslog).max().unwrap_or_default(),
         )
     }
 

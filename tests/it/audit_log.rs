@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use agent_skills::policy::{Audit, Event, last_events};
+use agent_skills::policy::{Audit, Event, Syslog, last_events};
 use agent_skills::sys::Moment;
 use serde_json::{Value, json};
 
@@ -141,7 +141,8 @@ fn one_of_the_sixteen() {
         file: file.into(),
         max: 1_500_000,
         copies: Vec::new(),
-        syslog: false,
+        syslog: Syslog::Off,
+        collectors: Vec::new(),
     };
     for n in first..first + EVENTS {
         audit.write(

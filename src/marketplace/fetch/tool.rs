@@ -61,12 +61,18 @@ impl Tool<'_> {
     }
 
     /// Runs it to its end. Its output may have at most `max` bytes.
+    ///
+    /// # Errors
+    /// When it cannot be started, or does not end in time or within `max`.
     pub fn run(&self, command: Command, input: impl AsRef<[u8]>, max: u64) -> Result<Ran, Failure> {
         let output = self.scratch.create_unseen().map_err(|e| self.local(&e))?;
         self.run_into(command, input, output, max)
     }
 
     /// As [`Tool::run`], with a file for its output, which may then have at most `max` bytes.
+    ///
+    /// # Errors
+    /// As [`Tool::run`].
     pub fn run_into(
         &self,
         mut command: Command,
