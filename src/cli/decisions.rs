@@ -84,6 +84,13 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Policy(Policy {
             ask: Some(Asking::Fetch),
         })
+        // A request only asks, and what is taken was signed elsewhere.
+        | Verb::Approve(
+            Approve { request: true, .. }
+            | Approve {
+                accept: Some(_), ..
+            },
+        )
         // In a layer, the new skill is offered at once.
         | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
         Verb::Remove(Remove { names: _, scope }) => {
@@ -116,8 +123,14 @@ fn of_verb(verb: &Verb) -> Decision {
         })
         | Verb::Approve(Approve {
             list: false,
+            request: false,
+            accept: None,
             names: _,
             revoke: _,
+            reason: _,
+            output: _,
+            sign: _,
+            key: _,
         })
         | Verb::Enable(Enable {
             names: _,

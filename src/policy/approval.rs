@@ -141,7 +141,7 @@ mod tests {
         for (alone, stays) in [(true, false), (false, true)] {
             let old = Ledger::for_user(file.clone(), 1);
             old.put("x", now.clone()).unwrap();
-            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 3);
+            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 4);
             assert_eq!(
                 current(&ledger.entries().unwrap(), &skill, &DigestCache::default()),
                 Ok(now.clone())
@@ -151,7 +151,7 @@ mod tests {
                 .approve(
                     "x",
                     &namesake,
-                    Approval::now("other".to_owned(), None),
+                    Approval::now("other".to_owned(), None, BTreeMap::new()),
                     alone,
                 )
                 .unwrap();

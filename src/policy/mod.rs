@@ -3,6 +3,7 @@
 //! or what a call does. Open `effective_config.rs` first.
 
 mod approval;
+mod approval_statement;
 mod approvals;
 mod audit;
 mod by_context;
@@ -41,7 +42,8 @@ pub use approval::{
     content as approval_content, current as approval_current, digest as approval_digest,
     has_scripts, needed as approval_needed,
 };
-pub use approvals::{Approval, Approvals};
+pub use approval_statement::{STATEMENT, Stated, Statement, difference};
+pub use approvals::{Approval, Approvals, Requested};
 pub use audit::Audit;
 pub use by_context::ByContext;
 pub use collector::{Collector, Destination, Way};
@@ -62,7 +64,7 @@ pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;
-pub use policies::{Floors, Need, Policies};
+pub use policies::{ApprovalSigners, Floors, Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
 pub use shipped::{Mark, Shipped};
 pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};

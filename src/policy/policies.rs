@@ -97,6 +97,23 @@ impl<Glob> Default for Lists<Glob> {
 #[serde(default, deny_unknown_fields)]
 struct Approval {
     require: BTreeSet<Need>,
+    /// Who may sign approvals, in the form of `ssh-keygen`'s `allowed_signers`.
+    signers: Option<PathBuf>,
+    /// The keys of those who may no longer.
+    revoked: Option<PathBuf>,
+    /// The directory of signed approvals that `approve --accept` takes.
+    from: Option<PathBuf>,
+}
+
+/// The files that say whose signed approvals count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalSigners {
+    /// Who may sign.
+    pub signers: PathBuf,
+    /// Whose keys count no longer.
+    pub revoked: Option<PathBuf>,
+    /// The policy that names them.
+    pub stated_in: PathBuf,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -193,6 +210,28 @@ impl Policies {
     pub fn needs_approval(&self) -> BTreeSet<Need> {
         let each = self.0.iter().map(|(_, policy)| &policy.approval.require);
         each.flatten().copied().collect()
+    }
+
+    /// Whose signed approvals count: every file that names signers has its say. Paths are relative
+    /// to the policy's directory.
+    pub fn approval_signers(&self) -> impl Iterator<Item = ApprovalSigners> {
+        self.0.iter().filter_map(|(file, policy)| {
+            let beside = file.parent().unwrap_or(file);
+            let revoked = policy.approval.revoked.as_ref();
+            Some(ApprovalSigners {
+                signers: beside.join(policy.approval.signers.as_ref()?),
+                revoked: revoked.map(|path| beside.join(path)),
+                stated_in: file.clone(),
+            })
+        })
+    }
+
+    /// The directories of signed approvals.
+    pub fn approval_dirs(&self) -> impl Iterator<Item = PathBuf> {
+        self.0.iter().filter_map(|(file, policy)| {
+            let beside = file.parent().unwrap_or(file);
+            Some(beside.join(policy.approval.from.as_ref()?))
+        })
     }
 
     /// What each file denies, in the grammar of `allowed-tools`.

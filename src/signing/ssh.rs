@@ -18,6 +18,8 @@ pub enum Namespace {
     Skill,
     /// Policies that are fetched.
     Policy,
+    /// Approvals and their withdrawals.
+    Approval,
 }
 
 impl Namespace {
@@ -27,6 +29,7 @@ impl Namespace {
             Self::Git => "git",
             Self::Skill => "agent-skill",
             Self::Policy => "agent-skill-policy",
+            Self::Approval => "agent-skill-approval",
         }
     }
 }

@@ -12,6 +12,7 @@ mod added_entries;
 mod agents;
 mod always_on;
 mod answered;
+mod approvals;
 mod archives;
 mod arguments;
 mod audit;

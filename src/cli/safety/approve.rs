@@ -1,7 +1,11 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
+use std::path::PathBuf;
+
 use super::abilities::{abilities, below, hooks};
+use super::approvable::{read, to_owner};
 use super::approved::list;
+use super::requests::{Paper, accept, provided, request, sign};
 use crate::catalog::Entry;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
@@ -10,9 +14,9 @@ use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Screen};
 use crate::error::{Error, Result};
-use crate::policy::{Approval, Approvals, Event, approval_digest};
+use crate::policy::{Approval, Approvals, Event};
 use crate::run_context::RunContext;
-use crate::skill::{Skill, one_line};
+use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 use crate::sys::tree;
 
@@ -20,14 +24,32 @@ use crate::sys::tree;
 #[derive(Debug, clap::Args)]
 pub struct Approve {
     /// The skills' names
-    #[arg(required_unless_present = "list", value_name = "NAME")]
+    #[arg(required_unless_present_any = ["list", "sign", "accept"], value_name = "NAME")]
     pub names: Vec<String>,
     /// Only list what is approved, by whom and when, and what has changed since
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
     pub list: bool,
-    /// Withdraw the approval
+    /// Withdraw the approval; with --sign for good, wherever the signature counts
     #[arg(long)]
     pub revoke: bool,
+    /// Write a request for an approval, to be mailed or reviewed
+    #[arg(long, conflicts_with_all = ["list", "revoke", "sign", "accept"])]
+    pub request: bool,
+    /// Why it is asked for, approved or withdrawn
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// The file to write, or its directory
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Sign a request, which approves the skill wherever the signature counts
+    #[arg(long, value_name = "REQUEST", conflicts_with_all = ["list", "names", "accept"])]
+    pub sign: Option<String>,
+    /// The ssh key to sign with: its file, or its .pub if an agent or a security key has it
+    #[arg(long, value_name = "KEY", requires = "sign")]
+    pub key: Option<PathBuf>,
+    /// Take signed approvals and withdrawals; without a file those of the policy's directory
+    #[arg(long, value_name = "FILE", num_args = 0.., conflicts_with_all = ["list", "names", "revoke"])]
+    pub accept: Option<Vec<String>>,
 }
 
 impl Approve {
@@ -36,9 +58,30 @@ impl Approve {
         if self.list {
             return Ok(list(ctx, common, screen)?);
         }
+        if let Some(given) = &self.accept {
+            let provided = given.is_empty().then(|| provided(ctx)).transpose()?;
+            let files = provided.as_ref().unwrap_or(given);
+            if files.is_empty() && !common.json {
+                return Ok("There are no signed approvals to take.\n".to_owned());
+            }
+            return Outcomes::of_each(common, caller, files, |file| accept(ctx, common, file));
+        }
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let paper = Paper {
+            reason: self.reason.as_deref(),
+            output: self.output.as_deref(),
+            key: self.key.as_deref(),
+            revoke: self.revoke,
+        };
+        if let Some(file) = &self.sign {
+            return Outcomes::of_each(common, caller, &[file], |file| {
+                sign(ctx, &paper, common, consenting, file)
+            });
+        }
         Outcomes::of_each(common, caller, &self.names, |name| {
-            if self.revoke {
+            if self.request {
+                request(ctx, &paper, common, consenting, name)
+            } else if self.revoke {
                 revoke(ctx, common, name)
             } else {
                 approve(ctx, common, consenting, name)
@@ -59,6 +102,13 @@ fn approve(
     let name = entry.name();
     let approved = ctx.approved();
     let before = approved.entries()?.remove(&name);
+    if before
+        .as_ref()
+        .is_some_and(|before| before.is_withdrawn(&digest))
+    {
+        let text = format!("the approval of `{name}` in this state was withdrawn by a signature");
+        return Err(Error::new(text).hint("a withdrawal is for good: change the skill"));
+    }
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
     if common.dry_run {
@@ -79,7 +129,8 @@ fn approve(
         return Err(Error::new(text).hint("the same command shows what it is now"));
     }
     let alone = catalog.rivals(entry).next().is_none();
-    let approval = Approval::now(digest.clone(), ctx.user());
+    let files = tree::files(&entry.dir).unwrap_or_default();
+    let approval = Approval::now(digest.clone(), ctx.user(), files);
     let put = approved.approve(&name, &entry.dir, approval, alone);
     put.map_err(|error| to_owner(ctx, error))?;
     let event = Event::new("approve")
@@ -97,22 +148,6 @@ fn approve(
     Ok(format!(
         "`{name}` is approved as it is now{unneeded}\n{shown}"
     ))
-}
-
-/// The skill, and the digest of all its files.
-fn read(entry: &Entry) -> Result<(Skill, String)> {
-    if entry.is_concealed() {
-        let (name, holder) = (entry.name(), entry.holder().display());
-        let text = format!("`{name}` comes with a project that is not trusted");
-        return Err(Error::new(text).hint(format!(
-            "look at it, then run `agent-skills trust {holder}` first"
-        )));
-    }
-    let skill = Skill::load(&entry.dir)
-        .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
-    let digest = approval_digest(&skill);
-    let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
-    Ok((skill, digest))
 }
 
 /// What the person approves, and whether it was another state before.
@@ -150,10 +185,4 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
     let event = Event::new("unapprove").with("skill", name);
     ctx.record(event.with("path", dir.map(|dir| dir.display().to_string())));
     Ok(format!("`{}` is no longer approved\n", one_line(written)))
-}
-
-fn to_owner(ctx: &RunContext, error: Error) -> Error {
-    let approved = ctx.approved();
-    let file = approved.file().display();
-    error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }

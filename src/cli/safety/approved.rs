@@ -38,25 +38,43 @@ enum State {
     Gone,
     /// The record has no directory.
     Unknown,
+    /// It was withdrawn by a signature.
+    Withdrawn,
+    /// It was asked for, and nobody has approved it so far.
+    Requested,
 }
 
 impl Listed {
-    fn new(name: &str, path: Option<&str>, approval: &Approval) -> Self {
-        let (by, time) = match approval {
+    fn new(ctx: &RunContext, name: &str, path: Option<&str>, all: &Approvals) -> Option<Self> {
+        let approval = all.at(path)?;
+        let (by, time) = match &approval {
             Approval::Unsigned(_) => (None, None),
             Approval::Signed { by, time, .. } => (by.clone(), Some(time.clone())),
+            Approval::Withdrawn { by, time, .. } => (Some(by.clone()), Some(time.clone())),
         };
-        let path = path.filter(|path| !path.is_empty());
-        Self {
+        // What was signed elsewhere has no directory.
+        let path = path.filter(|path| path.starts_with('/'));
+        let (digest, state) = match &approval {
+            Approval::Withdrawn { withdrawn, .. } => (withdrawn, State::Withdrawn),
+            Approval::Signed { digest, .. } if all.is_withdrawn(digest) => {
+                (digest, State::Withdrawn)
+            }
+            Approval::Signed { digest, .. } if path.is_none() => {
+                (digest, anywhere(ctx, name, digest))
+            }
+            Approval::Unsigned(digest) | Approval::Signed { digest, .. } => {
+                let at = |path: &str| state(Path::new(path), digest);
+                (digest, path.map_or(State::Unknown, at))
+            }
+        };
+        Some(Self {
             name: name.to_owned(),
-            digest: approval.digest().to_owned(),
-            state: path.map_or(State::Unknown, |path| {
-                state(Path::new(path), approval.digest())
-            }),
+            digest: digest.clone(),
+            state,
             path: path.map(str::to_owned),
             by,
             time,
-        }
+        })
     }
 
     fn row(&self) -> Vec<Cell> {
@@ -65,6 +83,8 @@ impl Listed {
             State::Changed => ("changed since", Paint::Bad),
             State::Gone => ("gone", Paint::Dim),
             State::Unknown => ("", Paint::Plain),
+            State::Withdrawn => ("withdrawn", Paint::Bad),
+            State::Requested => ("requested", Paint::Dim),
         };
         let time = self.time.as_deref().map(local).unwrap_or_default();
         vec![
@@ -75,6 +95,21 @@ impl Listed {
             Cell::new(one_line(self.path.as_deref().unwrap_or_default())).paint(Paint::Dim),
         ]
     }
+}
+
+/// The state of a signed approval: whether some skill of this name is what was approved.
+fn anywhere(ctx: &RunContext, name: &str, digest: &str) -> State {
+    let catalog = ctx.catalog();
+    let mut states = catalog
+        .entries()
+        .iter()
+        .filter(|entry| entry.name() == name);
+    let Some(first) = states.next() else {
+        return State::Gone;
+    };
+    let mut each = std::iter::once(first).chain(states);
+    let is_same = each.any(|entry| matches!(state(&entry.dir, digest), State::Same));
+    if is_same { State::Same } else { State::Changed }
 }
 
 fn state(dir: &Path, digest: &str) -> State {
@@ -99,15 +134,25 @@ pub fn list(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> 
     let mut listed = Vec::new();
     for (name, approvals) in &entries {
         match approvals {
-            Approvals::One(digest) => {
-                listed.push(Listed::new(name, None, &Approval::Unsigned(digest.clone())));
-            }
+            Approvals::One(_) => listed.extend(Listed::new(ctx, name, None, approvals)),
             Approvals::Each(each) => {
-                listed.extend(
-                    each.iter()
-                        .map(|(dir, one)| Listed::new(name, Some(dir), one)),
-                );
+                let paths = each.keys().map(|dir| Some(dir.as_str()));
+                listed.extend(paths.filter_map(|dir| Listed::new(ctx, name, dir, approvals)));
             }
+        }
+    }
+    for (name, asked) in ctx.approval_requests().entries()? {
+        let answered =
+            |found: &Approvals| found.has(&asked.digest) || found.is_withdrawn(&asked.digest);
+        if !entries.get(&name).is_some_and(answered) {
+            listed.push(Listed {
+                name,
+                path: None,
+                digest: asked.digest,
+                by: asked.by,
+                time: Some(asked.time),
+                state: State::Requested,
+            });
         }
     }
     if common.json {

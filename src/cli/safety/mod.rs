@@ -1,6 +1,7 @@
 //! What people decide about skills, and checks of what is installed.
 
 mod abilities;
+mod approvable;
 pub mod approve;
 mod approved;
 pub mod confine;
@@ -13,6 +14,7 @@ mod keys_listed;
 pub mod policy;
 mod policy_explained;
 mod policy_fetch;
+mod requests;
 pub mod rollback;
 pub mod scan;
 pub mod trust;

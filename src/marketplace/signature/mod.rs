@@ -19,6 +19,7 @@ mod public;
 mod rules;
 mod sign;
 mod ssh;
+mod statement;
 mod store;
 mod verifier;
 
