@@ -246,11 +246,14 @@ impl Ledger<Approvals> {
         let mut was_there = false;
         self.change(|entries| {
             was_there = match (entries.get_mut(name), dir) {
-                (Some(Approvals::Each(each)), Some(dir)) => each.remove(&key(dir)).is_some(),
-                (Some(Approvals::Each(each)), None) => {
-                    let before = each.len();
-                    // What was withdrawn stays so.
-                    each.retain(|key, _| key.starts_with(WITHDRAWN));
+                (Some(Approvals::Each(each)), dir) => {
+                    let (before, own) = (each.len(), dir.map(key));
+                    // What was withdrawn stays so. What was signed counts in every directory.
+                    let stays = |key: &str| match &own {
+                        Some(own) => key != own && !key.starts_with(SIGNED),
+                        None => key.starts_with(WITHDRAWN),
+                    };
+                    each.retain(|key, _| stays(key));
                     each.len() < before
                 }
                 (found, _) => found.is_some(),

@@ -300,6 +300,16 @@ impl Enterprise {
         Ok(file.is_some())
     }
 
+    /// Checks that no other user can change or replace a file that a policy names.
+    ///
+    /// # Errors
+    /// As [`Enterprise::has`].
+    pub fn check_named(&self, path: &Path) -> Result<()> {
+        let path = path.to_owned();
+        let must_exist = true;
+        self.has(&PolicyFile { path, must_exist }).map(drop)
+    }
+
     /// Every possible policy file. All that exist apply together.
     pub fn policy_files(&self) -> Vec<PolicyFile> {
         let dirs = std::iter::once(&self.system).chain(&self.named_dir);

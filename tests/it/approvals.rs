@@ -2,7 +2,7 @@
 //! and what happens to those that were edited, replayed, sent to others or made by nobody listed.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::{Value, json};
 
@@ -210,7 +210,12 @@ fn what_was_edited_or_signed_by_others_does_not_count() {
     fs::write(&revoked, fleet.keys.fingerprint("alice") + "\n").unwrap();
     fleet.refuses(&put("good.approval", &good), "revoked");
     fs::write(&revoked, "").unwrap();
-    // No model takes or signs one.
+    // A file of signers that others may write.
+    let admins = fleet.machine.home().join("admins");
+    let set = |mode| fs::set_permissions(&admins, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o666);
+    fleet.refuses(&put("good.approval", &good), "cannot be relied on");
+    set(0o644);
     fleet
         .machine
         .succeeds(&["approve", "--accept", &put("good.approval", &good)]);
@@ -231,4 +236,56 @@ fn an_expired_key_or_no_signers_approve_nothing() {
     assert!(fleet.accepts().contains("no signed approvals"));
     fleet.machine.succeeds(&["approve", "--yes", "pdf"]);
     assert!(is_offered(&fleet.machine, "pdf"));
+}
+
+#[test]
+fn a_digest_has_one_spelling_or_is_refused() {
+    let Some(fleet) = Fleet::new("") else { return };
+    let request = fleet.request();
+    let file = fleet.admin.project().join(&request);
+    let text = fs::read_to_string(&file).unwrap();
+    let digest = text.split("sha256:").nth(1).unwrap()[..64].to_owned();
+    for spelling in [digest.clone(), format!("sha256:{}", digest.to_uppercase())] {
+        let edited = text.replacen(&format!("sha256:{digest}"), &spelling, 1);
+        fs::write(&file, edited).unwrap();
+        let key = fleet.keys.private("alice");
+        let key = key.to_str().unwrap();
+        let all = [
+            "approve", "--yes", "--sign", &request, "--revoke", "--key", key,
+        ];
+        let told = fleet.admin.fails(&all);
+        assert!(told.contains("its digest is none"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_signed_is_shown_and_not_its_writers_words() {
+    let Some(fleet) = Fleet::new("") else { return };
+    let request = fleet.request();
+    let file = fleet.admin.project().join(&request);
+    let mut asked: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    asked["changed"] = json!(["changed README.md only"]);
+    asked["abilities"] = json!(["no scripts"]);
+    fs::write(&file, asked.to_string()).unwrap();
+    for withdraws in [&[][..], &["--revoke"]] {
+        let all = ["approve", "--dry-run", "--sign", &request];
+        let told = fleet.admin.succeeds(&[&all, withdraws].concat());
+        assert!(!told.contains("README.md only"), "{told}");
+        assert!(!told.contains("no scripts"), "{told}");
+        assert_eq!(told.contains("run.sh"), withdraws.is_empty(), "{told}");
+    }
+}
+
+#[test]
+fn a_revocation_by_place_takes_back_what_was_signed() {
+    let Some(fleet) = Fleet::new("") else { return };
+    fleet.request();
+    fleet.signs("alice", &[], "pdf.approval");
+    fleet.accepts();
+    assert!(is_offered(&fleet.machine, "pdf"));
+    let told = fleet
+        .machine
+        .succeeds(&["approve", "--revoke", "plugin/pdf"]);
+    assert!(told.contains("can be taken again"), "{told}");
+    assert!(!is_offered(&fleet.machine, "pdf"));
 }

@@ -21,7 +21,7 @@ fn log(host: &Host, machine: &str) -> String {
         let second = text.lines().count();
         let mut event = json!({
             "time": format!("2026-11-02T10:00:{second:02}.000Z"), "host": "codex",
-            "model": "m-1", "id": format!("{machine}-{second}"), "machine": machine,
+            "model": "m-1", "event_id": format!("{machine}-{second}"), "machine": machine,
         });
         let more = more.as_object().unwrap().clone();
         event.as_object_mut().unwrap().extend(more);
@@ -232,4 +232,32 @@ fn a_browser_shows_the_page_on_a_phone_and_a_desk() {
     fs::write(&copy, frame).unwrap();
     let measured = browsed(&host, &copy, &["--dump-dom"]).unwrap();
     assert!(measured.contains("<title>wide: 360</title>"), "{measured}");
+}
+
+#[test]
+fn hostile_numbers_and_second_deliveries_are_counted() {
+    let host = Host::stdin();
+    let log = host.home().join("two.jsonl");
+    let line = |id: &str, more: &str| {
+        format!(
+            "{{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"script\",\"skill\":\"pdf\",\
+             \"event_id\":\"{id}\",\"duration_ms\":9223372036854775807{more}}}\n"
+        )
+    };
+    let lines = [
+        line("a", ""),
+        line("b", ""),
+        line("c", ""),
+        line("c", ",\"again\":true"),
+    ];
+    fs::write(&log, lines.concat()).unwrap();
+    let log = log.to_str().unwrap();
+    let told = host.json(&["audit", "--summary", "--log", log, "--json"]);
+    assert_eq!(
+        (&told["events"], &told["repeated"]),
+        (&3.into(), &1.into()),
+        "{told}"
+    );
+    let told = host.fails(&["audit", "--summary", "--log", log, "--html", log]);
+    assert!(told.contains("is a log"), "{told}");
 }

@@ -104,7 +104,7 @@ impl Summary {
     /// Counts an event, of the log of `machine` unless it names another.
     pub fn add(&mut self, line: &Line, machine: &str) {
         let (event, skill) = (line.text("event"), line.text("skill"));
-        let id = line.text("id");
+        let id = line.text("event_id");
         if !id.is_empty() && !self.ids.is_new(id) {
             self.repeated += 1;
             return;
@@ -181,14 +181,15 @@ impl Summary {
 
 impl Figures {
     fn add(&mut self, line: &Line) {
-        self.tokens += number(line, "tokens").unwrap_or(0).unsigned_abs();
+        let tokens = number(line, "tokens").unwrap_or(0).unsigned_abs();
+        self.tokens = self.tokens.saturating_add(tokens);
         self.script_reads += u64::from(is_script_read(line));
         match line.text("event") {
             "activate" => self.activations += 1,
             kind @ ("script" | "job") => {
                 self.scripts += u64::from(kind == "script");
                 self.scripts_succeeded += u64::from(number(line, "exit_code") == Some(0));
-                self.scripts_ms += milliseconds(line);
+                self.scripts_ms = self.scripts_ms.saturating_add(milliseconds(line));
             }
             _ if is_refusal(line) => {
                 self.refusals += 1;

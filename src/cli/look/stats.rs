@@ -75,7 +75,7 @@ impl Stats {
     pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
         let summary = self.summary(ctx)?;
         if let Some(file) = &self.html {
-            return write_page(ctx, common, file, &page(&summary));
+            return self.write_page(ctx, common, file, &page(&summary));
         }
         if common.json {
             return json::one(&answer(&summary));
@@ -114,6 +114,39 @@ impl Stats {
             tell_torn(torn);
         }
         Ok(summary)
+    }
+
+    fn write_page(
+        &self,
+        ctx: &RunContext,
+        common: Common,
+        file: &PathBuf,
+        page: &str,
+    ) -> Result<String> {
+        let (target, shown) = (ctx.env.cwd.join(file), shown_name(&file.to_string_lossy()));
+        let bytes = count(page.len(), "byte");
+        let other = target
+            .symlink_metadata()
+            .is_ok_and(|found| !found.is_file());
+        if other {
+            let text = format!("`{shown}` is not a regular file");
+            return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
+        }
+        let read = self.logs.iter().map(|log| ctx.env.cwd.join(log));
+        let is_read = |log: PathBuf| {
+            let same = log.canonicalize().ok().zip(target.canonicalize().ok());
+            same.is_some_and(|(log, target)| log == target)
+        };
+        if read.chain([ctx.audit_file()]).any(is_read) {
+            let text = format!("`{shown}` is a log, which the page would replace");
+            return Err(Error::new(text).hint("give another file: --html FILE.html"));
+        }
+        if common.dry_run {
+            return Ok(format!("would write {shown}: {bytes}\n"));
+        }
+        files::replace(&target, page.as_bytes(), 0o644, Durable::No)
+            .map_err(|error| error.hint("check the directory, or write elsewhere"))?;
+        Ok(format!("Wrote {shown}: {bytes}\n"))
     }
 }
 
@@ -186,22 +219,4 @@ fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
         table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
     }
     table
-}
-
-fn write_page(ctx: &RunContext, common: Common, file: &PathBuf, page: &str) -> Result<String> {
-    let (target, shown) = (ctx.env.cwd.join(file), shown_name(&file.to_string_lossy()));
-    let bytes = count(page.len(), "byte");
-    let other = target
-        .symlink_metadata()
-        .is_ok_and(|found| !found.is_file());
-    if other {
-        let text = format!("`{shown}` is not a regular file");
-        return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
-    }
-    if common.dry_run {
-        return Ok(format!("would write {shown}: {bytes}\n"));
-    }
-    files::replace(&target, page.as_bytes(), 0o644, Durable::No)
-        .map_err(|error| error.hint("check the directory, or write elsewhere"))?;
-    Ok(format!("Wrote {shown}: {bytes}\n"))
 }

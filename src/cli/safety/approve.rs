@@ -184,5 +184,14 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
     revoked.map_err(|error| to_owner(ctx, error))?;
     let event = Event::new("unapprove").with("skill", name);
     ctx.record(event.with("path", dir.map(|dir| dir.display().to_string())));
-    Ok(format!("`{}` is no longer approved\n", one_line(written)))
+    let signed = ctx.policies()?.approval_signers().next().is_some();
+    let again = if signed {
+        "; what is signed can be taken again, unless a signed withdrawal is taken too"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "`{}` is no longer approved{again}\n",
+        one_line(written)
+    ))
 }

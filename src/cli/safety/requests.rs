@@ -2,6 +2,7 @@
 //! below it, and machines that take what is signed. Without signers in a policy nothing signed
 //! counts, and `approve NAME` decides on each machine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::abilities::{abilities, below};
@@ -115,8 +116,15 @@ pub fn sign(
     let asked = Statement::read(&text)?.0;
     let name = asked.name.clone();
     let mut statement = if paper.revoke {
+        // Which files it takes back is all that is signed: the rest is its writer's word.
         Statement {
             decision: Stated::Withdrawn,
+            source: None,
+            signer: None,
+            abilities: Vec::new(),
+            findings: Vec::new(),
+            changed: Vec::new(),
+            files: BTreeMap::new(),
             ..asked.clone()
         }
     } else {
@@ -172,11 +180,13 @@ pub fn sign(
     let target = output(ctx, paper, &format!("{name}-{short}.{kind}{APPROVAL}"));
     write(&target, &format!("{text}{}", signed.0))?;
     ctx.record(event("sign", &statement).with("key", signed.1.to_string()));
-    let shown = shown_name(&target.to_string_lossy());
+    let file = shown_name(&target.to_string_lossy());
     Ok(format!(
-        "Signed with {}: machines take it with `agent-skills {}`\n",
+        "Signed with {}: machines take it with `agent-skills {}`\n{}",
         signed.1,
-        pasted(&["approve", "--accept", &shown])
+        pasted(&["approve", "--accept", &file]),
+        // Who was not asked sees what was signed.
+        if consenting.asks() { "" } else { &shown }
     ))
 }
 
@@ -199,14 +209,18 @@ fn lines(asked: &Statement, statement: &Statement) -> Vec<String> {
             .as_deref()
             .map(|reason| stranger("reason", reason)),
     );
-    lines.extend(
-        asked
-            .changed
-            .iter()
-            .take(20)
-            .map(|line| stranger("since approved", line)),
-    );
+    let known = [("source", &statement.source), ("signer", &statement.signer)];
+    let known = known.into_iter();
+    lines.extend(known.filter_map(|(what, text)| Some(stranger(what, text.as_deref()?))));
     lines.extend(statement.abilities.iter().cloned());
+    let told = |what, all: &[String]| {
+        let few = all.iter().take(20).map(|line| stranger(what, line));
+        let left = all.len().saturating_sub(20);
+        let more = (left > 0).then(|| format!("{what}: {left} more"));
+        few.chain(more).collect::<Vec<_>>()
+    };
+    lines.extend(told("finding", &statement.findings));
+    lines.extend(told("since approved", &statement.changed));
     lines
 }
 
@@ -266,7 +280,14 @@ fn signer(ctx: &RunContext, signed: Option<(&str, &str)>) -> Result<String> {
     let base = ctx.base(&ctx.dirs.plugin);
     let market = ctx.market_at(&base);
     let mut named = String::new();
+    let enterprise = ctx.enterprise();
     for one in &all {
+        for path in [Some(&one.signers), one.revoked.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            enterprise.check_named(path)?;
+        }
         let checked = market.check_approval(signed, &one.signers, one.revoked.as_deref())?;
         named = match checked {
             Signature::Good(by) => by.principal.ok_or_else(|| {
