@@ -46,6 +46,14 @@ pub enum Way {
     Otlp,
 }
 
+impl Way {
+    /// Whether an answer says that events arrived. That syslog's connection ends well says only that
+    /// they were sent.
+    pub fn confirms(self) -> bool {
+        self == Self::Otlp
+    }
+}
+
 impl Collector {
     /// Parses an address as it is written in a configuration.
     ///

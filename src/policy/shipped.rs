@@ -28,6 +28,9 @@ pub struct Shipped {
     pub taken: Vec<Mark>,
     /// How far it will have taken them when it answers. What lies between was perhaps delivered.
     pub sending: Vec<Mark>,
+    /// Up to where what it has not taken was perhaps delivered in earlier runs.
+    #[serde(default)]
+    pub again: Vec<Mark>,
 }
 
 /// How far a log was read.
@@ -63,6 +66,13 @@ impl Shipped {
         }
     }
 
+    /// Whether nothing is known: no file was there.
+    pub fn is_fresh(&self) -> bool {
+        [&self.taken, &self.sending, &self.again]
+            .iter()
+            .all(|marks| marks.is_empty())
+    }
+
     /// Writes the file.
     ///
     /// # Errors
@@ -70,6 +80,11 @@ impl Shipped {
     pub fn write(&mut self, dir: &Dir) -> io::Result<()> {
         let excess = self.taken.len().saturating_sub(REMEMBERED);
         self.taken.drain(..excess);
+        let is_taken = |end: &Mark| {
+            let mut taken = self.taken.iter();
+            taken.any(|mark| mark.log == end.log && mark.bytes >= end.bytes)
+        };
+        self.again.retain(|end| !is_taken(end));
         let bytes = serde_json::to_vec(self)?;
         dir.replace(&name_of(&self.to)?, &bytes, 0o600, Durable::Yes)
     }

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -65,6 +66,34 @@ impl Spool {
         Ok(Self(logs))
     }
 
+    /// Prepares what is known of a collector for a run: what was perhaps delivered stays marked until it
+    /// is taken, and a log that cannot be read on from where it was taken is read from its beginning.
+    /// Returns whether there is one: it was truncated, or it or the record was edited.
+    ///
+    /// # Errors
+    /// When a log cannot be read.
+    pub fn resume(&self, shipped: &mut Shipped) -> io::Result<bool> {
+        let again = &mut shipped.again;
+        again.retain(|end| self.0.iter().any(|log| log.name == end.log));
+        let mut raise = |log: &str, bytes: u64| {
+            let end = mark(again, log);
+            end.bytes = end.bytes.max(bytes);
+        };
+        for end in shipped.sending.drain(..) {
+            raise(&end.log, end.bytes);
+        }
+        let mut is_changed = false;
+        for log in &self.0 {
+            let here = mark(&mut shipped.taken, &log.name);
+            if !log.continues_at(here.bytes)? {
+                (here.bytes, here.lines) = (0, 0);
+                raise(&log.name, log.length);
+                is_changed = true;
+            }
+        }
+        Ok(is_changed)
+    }
+
     /// The next events for a collector, at most so many; none if it has taken all.
     ///
     /// # Errors
@@ -74,7 +103,7 @@ impl Spool {
         let mut room = BATCH_BYTES;
         for log in &self.0 {
             let mut here = mark(&mut after, &log.name).clone();
-            let again = shipped.sending.iter().find(|mark| mark.log == log.name);
+            let again = shipped.again.iter().find(|mark| mark.log == log.name);
             let again = again.map_or(0, |mark| mark.bytes);
             let mut file = &log.file;
             file.seek(SeekFrom::Start(here.bytes))?;
@@ -116,6 +145,22 @@ impl Spool {
             Some(lines.map_while(io::Result::ok).count() as u64)
         };
         self.0.iter().filter_map(of).sum()
+    }
+}
+
+impl Log {
+    /// Whether it can be read on from there: at the end of a line, or within one that is too long.
+    fn continues_at(&self, bytes: u64) -> io::Result<bool> {
+        if bytes == 0 || bytes > self.length {
+            return Ok(bytes == 0);
+        }
+        let before = |length: u64| {
+            let mut part = vec![0; usize::try_from(length).unwrap_or(0)];
+            let read = self.file.read_exact_at(&mut part, bytes - length);
+            read.map(|()| part)
+        };
+        let is_long = |part: Vec<u8>| !part.contains(&b'\n');
+        Ok(before(1)? == b"\n" || bytes >= LONGEST && before(LONGEST).is_ok_and(is_long))
     }
 }
 
@@ -261,6 +306,7 @@ mod tests {
         }
         let spool = Spool::open(&audit.file).unwrap();
         shipped.sending = spool.next(&shipped, 4).unwrap().after;
+        assert!(!spool.resume(&mut shipped).unwrap());
         let events = spool.next(&shipped, 10).unwrap().events;
         let again: Vec<_> = events.iter().map(|event| event["again"] == true).collect();
         assert_eq!(again, [[true; 4].as_slice(), &[false; 6]].concat());

@@ -42,8 +42,9 @@ pub fn post(tool: &Tool, to: &Destination, events: &[Value]) -> Result<(u64, Str
         "=http"
     };
     let mut command = tool.command("curl");
+    // First, so that a user's `.curlrc` does not steer what a policy wants sent.
     let options = format!(
-        "--silent --show-error --globoff --no-location --no-progress-meter --proto {proto} \
+        "--disable --silent --show-error --globoff --no-location --no-progress-meter --proto {proto} \
          --connect-timeout 20 --max-time {SECONDS} --max-filesize {ANSWER} --data-binary @-"
     );
     command.args(options.split(' '));
@@ -83,14 +84,27 @@ pub fn post(tool: &Tool, to: &Destination, events: &[Value]) -> Result<(u64, Str
     }
     let mut answer = Vec::new();
     let _ = (&mut ran.output).take(ANSWER).read_to_end(&mut answer);
-    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let answer: Option<Value> = match answer.trim_ascii() {
+        b"" => Some(json!({})),
+        told => serde_json::from_slice(told).ok().filter(Value::is_object),
+    };
+    let is_told = answer.is_some();
+    let answer = answer.unwrap_or_default();
     let refused = |status: &str| {
         let said = answer["message"].as_str().unwrap_or_default();
         let text = format!("it answers with status {status} {}", brief(said, 200));
         could_not(Error::new(text.trim_end()))
     };
     match status.unwrap_or_default() {
-        "200" => Ok(rejected(&answer)),
+        "200" if is_told => {
+            let (count, why) = rejected(&answer);
+            Ok((count.min(events.len() as u64), why))
+        }
+        "200" => {
+            let hint = "check the address and the proxy; the events are kept";
+            let text = "what answers with status 200 there is no collector";
+            Err(Untaken::Unknown(could_not(Error::new(text)).or_hint(hint)))
+        }
         status @ ("400" | "413" | "422") => Err(Untaken::Unfit(refused(status))),
         status @ ("401" | "403") => {
             let hint = "put its key into the file that `audit.headers` names; the events are kept";

@@ -22,20 +22,30 @@ const BATCH: Duration = Duration::from_secs(90);
 /// A collector that refuses so many events one by one, and takes none, refuses everything.
 const REFUSED: u64 = 20;
 
+/// Said when nothing is known of a collector.
+const FRESH: &str = "it has no record of what it took: it begins at the start of the log, which may \
+                     have been sent before";
+/// Said when what is known of a collector does not fit the log.
+const CHANGED: &str = "the log, or the record of what was sent of it, was truncated or changed";
+
 /// What one collector got.
 #[derive(Debug, Default, Serialize)]
 pub struct Shipment {
     /// The collector.
     pub to: String,
-    /// Events that it took.
+    /// Events that were sent.
     pub sent: u64,
+    /// Whether it is known that they arrived ([`Way::confirms`]).
+    pub confirmed: bool,
     /// How many of these it had perhaps got before. They are marked `again`.
     pub again: u64,
     /// Events of which it will never hear: dropped from a full log, or rejected by it.
     pub lost: u64,
     /// Events that are kept for the next run.
     pub waiting: u64,
-    /// Why they are.
+    /// What else is to be known of this run.
+    pub notes: Vec<String>,
+    /// Why they are kept.
     pub error: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
@@ -72,6 +82,14 @@ pub fn ship(ctx: &RunContext, dry_run: bool) -> Result<Vec<Shipment>> {
     destinations.iter().map(one).collect()
 }
 
+/// Events that a collector does not take.
+struct Refused {
+    count: u64,
+    /// Whether one is more than [`tells_of_others`]: else an event about it would never end.
+    is_news: bool,
+    why: Error,
+}
+
 struct Shipping<'a> {
     ctx: &'a RunContext,
     dir: &'a Dir,
@@ -90,8 +108,22 @@ impl Shipping<'_> {
         let mut shipped = Shipped::read(self.dir, to).map_err(unread)?;
         let mut done = Shipment {
             to: to.to_owned(),
+            confirmed: self.to.collector.way.confirms(),
             ..Shipment::default()
         };
+        let is_unknown = shipped.is_fresh() && self.spool.waiting(&[]) > 0;
+        if is_unknown {
+            done.notes.push(FRESH.to_owned());
+        }
+        let unread = |error| Error::io("read", &self.ctx.audit_file(), &error);
+        if self.spool.resume(&mut shipped).map_err(unread)? {
+            done.notes
+                .push(format!("{CHANGED}; it is sent again from its start"));
+            if !dry_run {
+                let event = Event::new("lost").with("collector", to);
+                self.ctx.record(event.with("by", CHANGED));
+            }
+        }
         if !dry_run && let Err(why) = self.send_all(&mut shipped, &mut done)? {
             done.error = Some(why.to_string());
             done.hint = why.next_step().map(str::to_owned);
@@ -104,15 +136,15 @@ impl Shipping<'_> {
     fn send_all(&self, shipped: &mut Shipped, done: &mut Shipment) -> Result<Result<()>> {
         let mut most = BATCH_EVENTS;
         // What the collector refused since it last took something, and up to where it took all.
-        let (mut refused, mut known): (Option<(u64, Error)>, _) = (None, shipped.taken.clone());
+        let (mut refused, mut known): (Option<Refused>, _) = (None, shipped.taken.clone());
         let why = loop {
             let batch = self.spool.next(shipped, most);
             let batch = batch.map_err(|e| Error::io("read", &self.ctx.audit_file(), &e))?;
             if batch.events.is_empty() {
                 match refused.take() {
-                    Some((_, why)) if done.sent == 0 => {
+                    Some(refused) if done.sent == 0 => {
                         shipped.taken = known;
-                        break why;
+                        break refused.why;
                     }
                     refused => self.settle(done, refused),
                 }
@@ -124,6 +156,7 @@ impl Shipping<'_> {
             let before = std::mem::replace(&mut shipped.sending, batch.after.clone());
             self.write(shipped)?;
             let sent = self.send(&batch.events);
+            let is_news = !batch.events.iter().all(tells_of_others);
             if !matches!(sent, Ok(_) | Err(Untaken::Unknown(_))) {
                 shipped.sending = before;
             }
@@ -131,10 +164,21 @@ impl Shipping<'_> {
                 Ok((rejected, why)) => {
                     count(done, &batch, rejected);
                     self.settle(done, refused.take());
-                    let rejected = Some((rejected, Error::new(why)));
-                    self.settle(done, rejected.filter(|(count, _)| *count > 0));
+                    let why = Error::new(why);
+                    let rejected = Refused {
+                        count: rejected,
+                        is_news,
+                        why,
+                    };
                     self.keep(shipped, batch.after)?;
                     known.clone_from(&shipped.taken);
+                    if rejected.count > 0 && !is_news {
+                        done.lost += rejected.count;
+                        break rejected
+                            .why
+                            .context("it rejects even what tells of rejected events");
+                    }
+                    self.settle(done, Some(rejected).filter(|it| it.count > 0));
                     most = BATCH_EVENTS.min(most * 2);
                     continue;
                 }
@@ -144,14 +188,19 @@ impl Shipping<'_> {
                     continue;
                 }
                 Err(Untaken::Unfit(why)) => {
-                    let count = refused.map_or(0, |(count, _)| count) + 1;
-                    if count < REFUSED || done.sent > 0 {
-                        shipped.taken = batch.after;
-                        refused = Some((count, why));
-                        continue;
+                    let (count, was_news) = refused.map_or((0, false), |it| (it.count, it.is_news));
+                    let (count, is_news) = (count + 1, was_news || is_news);
+                    if count >= REFUSED && done.sent == 0 {
+                        shipped.taken = known;
+                        break why;
                     }
-                    refused = Some((count, Error::new("")));
-                    why
+                    shipped.taken = batch.after;
+                    refused = Some(Refused {
+                        count,
+                        is_news,
+                        why,
+                    });
+                    continue;
                 }
                 Err(Untaken::Unsent(why) | Untaken::Unknown(why)) => why,
             };
@@ -182,12 +231,15 @@ impl Shipping<'_> {
     }
 
     /// What a collector never gets is an event, too, which it gets next time.
-    fn settle(&self, done: &mut Shipment, refused: Option<(u64, Error)>) {
-        let Some((count, why)) = refused else { return };
-        done.lost += count;
-        let event = Event::new("rejected").with("events", count);
+    fn settle(&self, done: &mut Shipment, refused: Option<Refused>) {
+        let Some(refused) = refused else { return };
+        done.lost += refused.count;
+        if !refused.is_news {
+            return;
+        }
+        let event = Event::new("rejected").with("events", refused.count);
         let event = event.with("collector", self.to.collector.as_str());
-        self.ctx.record(event.with("by", why.to_string()));
+        self.ctx.record(event.with("by", refused.why.to_string()));
     }
 
     fn keep(&self, shipped: &mut Shipped, after: Vec<Mark>) -> Result<()> {
@@ -201,6 +253,11 @@ impl Shipping<'_> {
         let written = shipped.write(self.dir);
         written.map_err(|error| Error::io("write", &file, &error))
     }
+}
+
+/// Whether an event is about events that a collector did not get.
+fn tells_of_others(event: &Value) -> bool {
+    matches!(event["event"].as_str(), Some("rejected" | "lost"))
 }
 
 /// Counts what a collector took.

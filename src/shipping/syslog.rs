@@ -47,8 +47,8 @@ pub fn datagrams(to: &Collector, events: &[Value]) -> Result<(), Untaken> {
     Ok(())
 }
 
-/// Sends events over TCP. The collector has them if it reads to the end and closes; no message of its
-/// own says so (RFC 6587).
+/// Sends events over TCP, and waits until the collector closes, too. That it has read them no message
+/// of its own says (RFC 6587).
 pub fn stream(to: &Collector, events: &[Value]) -> Result<(), Untaken> {
     let unsent = |error: io::Error| Untaken::Unsent(could_not(to, &error));
     let mut last = io::ErrorKind::NotFound.into();
@@ -83,7 +83,7 @@ pub fn stream(to: &Collector, events: &[Value]) -> Result<(), Untaken> {
     sent.map(|_| ()).map_err(unknown)
 }
 
-/// Sends events over TLS.
+/// Sends events over TLS. `openssl` ends when it has written them: what was read is not known.
 pub fn encrypted(tool: &Tool, to: &Destination, events: &[Value]) -> Result<(), Untaken> {
     let Destination { collector, ca, .. } = to;
     let (host, port) = (bare(&collector.host), collector.port);

@@ -127,6 +127,7 @@ mod shell_tables;
 mod shell_world;
 mod shipping;
 mod shipping_engines;
+mod shipping_marks;
 mod shipping_otlp;
 mod shown;
 mod signatures;

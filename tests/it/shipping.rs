@@ -16,7 +16,7 @@ use crate::Host;
 
 /// What a collector does with a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
+pub enum Does {
     /// It reads to the end.
     Takes,
     /// It reads a little, and resets.
@@ -27,7 +27,7 @@ enum Does {
 
 /// A collector of syslog over TCP, which does this with its connections, and the last with all others.
 /// The events arrive here, each as soon as its connection has ended.
-fn collector(does: &'static [Does]) -> (String, Receiver<Vec<Value>>) {
+pub fn collector(does: &'static [Does]) -> (String, Receiver<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("syslog+tcp://{}", listener.local_addr().unwrap());
     let (sender, receiver) = channel();
@@ -107,7 +107,7 @@ pub fn write(host: &Host, numbers: std::ops::Range<u64>) {
     }
 }
 
-fn numbers(events: &[Value]) -> Vec<u64> {
+pub fn numbers(events: &[Value]) -> Vec<u64> {
     events.iter().filter_map(|it| it["n"].as_u64()).collect()
 }
 
@@ -130,7 +130,7 @@ fn a_collector_gets_each_event_once_and_in_order() {
     write(&host, 0..1200);
     let said = host.succeeds(&["audit", "ship"]);
     assert!(
-        said.ends_with(": 1,202 events sent\n") || said.ends_with(": 1202 events sent\n"),
+        said.contains(" events sent (syslog cannot confirm that they arrived)\n"),
         "{said}"
     );
     let all: Vec<Value> = arrived.iter().take(3).flatten().collect();

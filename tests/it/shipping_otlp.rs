@@ -99,12 +99,16 @@ fn an_otlp_collector_gets_logs_by_the_conventions() {
     fs::write(host.plugin_dir().join("config.toml"), text).unwrap();
     host.activates("pdf");
     host.blocks("shell_exec", &json!({"command": "ls"}));
+    // What a user has in their own `.curlrc` does not steer it.
+    fs::write(host.home().join(".curlrc"), "header = \"X-Own: yes\"\n").unwrap();
+    let (status, mut said) = ship(&host);
+    said["notes"].take();
     assert_eq!(
-        ship(&host),
+        (status, said),
         (
             0,
-            json!({"to": address, "sent": 2, "again": 0, "lost": 0, "waiting": 0,
-                                       "error": null, "hint": null})
+            json!({"to": address, "sent": 2, "confirmed": true, "again": 0, "lost": 0,
+                   "waiting": 0, "notes": null, "error": null, "hint": null})
         )
     );
     let request = arrived.recv().unwrap();
@@ -114,6 +118,7 @@ fn an_otlp_collector_gets_logs_by_the_conventions() {
     let [activated, refused] = &request.records()[..] else {
         panic!()
     };
+    assert!(!request.head.contains("x-own"), "{}", request.head);
     assert_eq!(activated["eventName"], "agent_skills.activate");
     assert_eq!(
         attribute(activated, "gen_ai.skill.name"),
@@ -214,4 +219,73 @@ fn a_collector_that_refuses_everything_loses_nothing() {
         (status, &said["sent"], &said["again"]),
         (0, &json!(40), &json!(0))
     );
+}
+
+#[test]
+fn a_page_that_is_no_answer_of_a_collector_takes_nothing() {
+    let (address, _arrived) = otlp(|at, _| {
+        let bodies = ["<html>Sign in</html>", "[]", "null", "{\"x\": ", " \n"];
+        (200, (*bodies.get(at).unwrap_or(&"")).to_owned())
+    });
+    let host = configured(Host::stdin(), &[&address]);
+    write(&host, 0..3);
+    for _ in 0..4 {
+        let (status, said) = ship(&host);
+        assert_eq!(
+            (status, &said["sent"], &said["waiting"]),
+            (1, &json!(0), &json!(3))
+        );
+        assert!(
+            said["error"].as_str().unwrap().contains("no collector"),
+            "{said}"
+        );
+    }
+    let (status, said) = ship(&host);
+    assert_eq!(
+        (status, &said["sent"], &said["again"]),
+        (0, &json!(3), &json!(3))
+    );
+}
+
+#[test]
+fn what_tells_of_rejected_events_breeds_no_more_of_them() {
+    let (address, _arrived) = otlp(|at, _| {
+        let all = r#"{"partialSuccess": {"rejectedLogRecords": "18446744073709551615"}}"#;
+        (if at < 3 { 200 } else { 400 }, all.to_owned())
+    });
+    let host = configured(Host::stdin(), &[&address]);
+    write(&host, 0..3);
+    let told = || {
+        let log = fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap();
+        let lines = log
+            .lines()
+            .filter(|line| line.contains("\"event\":\"rejected\""));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (status, said) = ship(&host);
+    assert_eq!(
+        (status, &said["sent"], &said["lost"]),
+        (0, &json!(0), &json!(3))
+    );
+    assert!(
+        told().len() == 1 && told()[0].contains("\"events\":3"),
+        "{:?}",
+        told()
+    );
+    let (status, said) = ship(&host);
+    assert_eq!(
+        (status, &said["lost"], &said["waiting"]),
+        (1, &json!(1), &json!(0))
+    );
+    assert!(
+        said["error"].as_str().unwrap().contains("rejects"),
+        "{said}"
+    );
+    assert_eq!((ship(&host).0, told().len()), (0, 1));
+    // The same if it says so of a whole request.
+    write(&host, 3..4);
+    ship(&host);
+    for _ in 0..3 {
+        assert_eq!((ship(&host).0, told().len()), (1, 2));
+    }
 }

@@ -25,6 +25,9 @@ pub fn run(ctx: &RunContext, common: Common) -> Answer {
 fn line(one: &Shipment) -> String {
     let events = |number: u64| count(usize::try_from(number).unwrap_or(usize::MAX), "event");
     let mut text = format!("{}: {} sent", one.to, events(one.sent));
+    if one.sent > 0 && !one.confirmed {
+        text.push_str(" (syslog cannot confirm that they arrived)");
+    }
     if one.again > 0 {
         let _ = write!(text, ", of which it may have had {} before", one.again);
     }
@@ -35,6 +38,9 @@ fn line(one: &Shipment) -> String {
         let _ = write!(text, ", {} kept", one.waiting);
     }
     text.push('\n');
+    for note in &one.notes {
+        let _ = writeln!(text, "  {note}");
+    }
     if let Some(error) = &one.error {
         let _ = writeln!(text, "  {error}");
     }
