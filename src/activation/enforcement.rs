@@ -6,7 +6,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::host::shell::{self, Language, Shell};
-use crate::permission::{CitedRule, Enforce, Places, Restriction, Scope, Settings, Stacking};
+use crate::permission::{
+    CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings, Stacking,
+};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
@@ -33,16 +35,24 @@ impl Enforcement {
     ) -> Self {
         let activated = &session.activated;
         let project_root = ctx.project_dir();
+        let binds = |skill: &ActiveSkill| {
+            let mut always = policies.always_on(false);
+            always.any(|name| name.as_str() == skill.name)
+        };
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
-            .partition(|skill| skill.standing == Standing::Unloaded);
+            .partition(|skill| skill.standing == Standing::Unloaded && !binds(skill));
         // With `stacking = "replace"`, ending a skill does not restore the one that it replaced.
         let nothing_is_active = session.active().next().is_none();
         let lifted = nothing_is_active && config.stacking == Stacking::Replace;
         let parse = |skill: &&ActiveSkill| {
-            let allowed = skill.allowed.as_deref().filter(|_| !lifted);
+            let binds = binds(skill);
+            let allowed = skill.allowed.as_deref().filter(|_| binds || !lifted);
             let dir = Path::new(&skill.dir);
             let own = Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root);
+            if binds {
+                return own.binding();
+            }
             let added = ctx.added_entries(config, &skill.name, dir);
             own.adding(CONFIGURATION, added, &project_root)
         };
@@ -55,10 +65,7 @@ impl Enforcement {
             .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
             .map(parse)
             .collect();
-        for (file, entries) in policies.denied_tools() {
-            let source = format!("the policy {}", file.display());
-            denied.push(Restriction::policy(&source, entries, &project_root));
-        }
+        denied.extend(by_policies(policies, &project_root));
         if !activated.is_empty() {
             denied.push(Restriction::policy(
                 CONFIGURATION,
@@ -99,6 +106,19 @@ impl Enforcement {
         self.places.shell.persists = persists;
         self.places.starts_elsewhere = real(&directory) != real(&self.places.project_root);
         self.places.working_dir = directory;
+        self
+    }
+
+    /// The same for a call of `ours`. Whether a skill that a policy requires becomes active, policies
+    /// alone decide.
+    #[must_use]
+    pub fn about(mut self, policies: &Policies, ours: Option<OurTool>) -> Self {
+        if let Some(OurTool::Skill { name, .. }) = ours
+            && policies.requires(name).is_some()
+        {
+            self.restrictions.clear();
+            self.denials = by_policies(policies, &self.places.project_root).collect();
+        }
         self
     }
 
@@ -219,6 +239,14 @@ impl RunContext {
         let of_project = home != Some(project.clone()) && dir.starts_with(project);
         is_hidden && !of_project && dir.join("SKILL.md").is_file()
     }
+}
+
+/// What the policies deny.
+fn by_policies(policies: &Policies, project_root: &Path) -> impl Iterator<Item = Restriction> {
+    policies.denied_tools().map(|(file, entries)| {
+        let source = format!("the policy {}", file.display());
+        Restriction::policy(&source, entries, project_root)
+    })
 }
 
 /// The shell that reads a command.

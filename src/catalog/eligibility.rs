@@ -4,6 +4,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,14 +13,16 @@ use super::installed::Installed;
 use super::layer::{Layer, Root};
 use super::signatures::Signatures;
 use crate::error::{Error, Result};
+use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Policies, SigningRules, Subject, Trust, Trusts,
-    Visibility, any_matches, approval_current, approval_needed, refusal,
+    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, SigningRules, Subject,
+    Trust, Trusts, Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::text::quoted;
+use crate::sys::tree;
 
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
@@ -115,8 +118,33 @@ impl<'a> Rules<'a> {
                 origin.map(|origin| origin.source.as_str()),
                 origin.and_then(|origin| origin.address.as_deref()),
             ));
+            // Whoever changes its files would keep the source, and choose the version.
+            let required = self.policies.requires(name);
+            let changed = origin.filter(|origin| !self.is_intact(skill, origin));
+            found.extend(required.zip(changed).map(|(file, _)| Finding {
+                file: file.to_owned(),
+                key: "skills.require",
+                holds: false,
+                why: format!(
+                    "the policy `{}` requires `{name}`, and its files changed since it was \
+                     installed",
+                    file.display()
+                ),
+            }));
         }
         found
+    }
+
+    /// Whether its files are those that were installed, by the digests that are kept.
+    fn is_intact(&self, skill: &Skill, installed: &LockEntry) -> bool {
+        let now = self.digests.digested("lock", &skill.dir, || {
+            let (_, stamps) = tree::digest_seen([&skill.dir], &mut |_, _| {})?;
+            let digest = installed_digest(&skill.dir)
+                .map_err(|error| io::Error::other(error.to_string()))?;
+            let skills = Vec::new();
+            Ok((Digested { digest, skills }, stamps))
+        });
+        now.is_ok_and(|now| now.digest == installed.sha256)
     }
 
     fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
@@ -130,7 +158,7 @@ impl<'a> Rules<'a> {
     }
 
     pub(super) fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
-        let needs = self.policies.needs_approval();
+        let needs = self.policies.needs_approval_of(skill.name.as_str());
         if needs.is_empty() || self.is_roots(entry) {
             return None;
         }
@@ -169,6 +197,9 @@ impl<'a> Rules<'a> {
 
     pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let signatures = self.signatures.as_ref().filter(|_| !self.is_roots(entry))?;
+        if !self.policies.may_demand_signature_of(skill.name.as_str()) {
+            return None;
+        }
         let why = signatures.unmet(entry, skill)?;
         Some((Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
     }

@@ -15,7 +15,11 @@ use crate::sys::Base;
 
 /// The entries of the lockfiles, each read once.
 #[derive(Debug, Default)]
-pub struct Installed(BTreeMap<PathBuf, Result<Vec<LockEntry>>>);
+pub struct Installed {
+    by_base: BTreeMap<PathBuf, Result<Vec<LockEntry>>>,
+    /// Of each directory of skills, the one above it into which this program installs, if it is such.
+    bases: BTreeMap<PathBuf, Option<PathBuf>>,
+}
 
 impl Installed {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
@@ -37,23 +41,51 @@ impl Installed {
     /// # Errors
     /// As [`Installed::look`].
     pub fn at(&mut self, ctx: &RunContext, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
-        let (Some(name), Some(base)) = (
-            dir.file_name().and_then(OsStr::to_str),
-            dir.parent().and_then(Path::parent),
-        ) else {
+        let (Some(name), Some(root)) = (dir.file_name().and_then(OsStr::to_str), dir.parent())
+        else {
+            return Ok(None);
+        };
+        let base = self.base_of(ctx, root);
+        let Some(base) = base.as_deref().or(root.parent()) else {
             return Ok(None);
         };
         let read = || ctx.market_at(&ctx.base(base)).entries();
-        let entries = self.0.entry(base.to_owned()).or_insert_with(read);
+        let entries = self.by_base.entry(base.to_owned()).or_insert_with(read);
         let entries = entries.as_ref()?;
         let first = entries.partition_point(|said| *said.name < *name);
         Ok(entries.get(first).filter(|said| said.name == *name))
     }
 
-    /// As [`Installed::said`], unless it is only a claim.
+    /// As [`Installed::said`], unless it is only a claim: what others than this program have
+    /// installed brings its lockfile with it, too.
     pub fn known(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
-        let said = self.said(ctx, entry);
-        said.filter(|_| entry.layer != Layer::Project)
+        if self.is_claimed(ctx, entry) {
+            return None;
+        }
+        self.said(ctx, entry)
+    }
+
+    /// Whether what a lockfile says of a skill is only a claim.
+    pub fn is_claimed(&mut self, ctx: &RunContext, entry: &Entry) -> bool {
+        let root = entry.dir.parent();
+        entry.layer == Layer::Project || root.is_none_or(|root| self.base_of(ctx, root).is_none())
+    }
+
+    /// The directory above the skills in `root`, under whatever name, if this program installs there.
+    fn base_of(&mut self, ctx: &RunContext, root: &Path) -> Option<PathBuf> {
+        let find = || {
+            let real = root.canonicalize().ok()?;
+            let layers = [Layer::Personal, Layer::Plugin].map(|layer| ctx.layer_dir(layer));
+            let enterprise = ctx.enterprise();
+            let enterprise = enterprise.dirs().into_iter().map(Path::to_owned);
+            let mut bases = enterprise.chain(layers);
+            bases.find(|base| {
+                let skills = base.join("skills");
+                skills == root || skills.canonicalize().is_ok_and(|skills| skills == real)
+            })
+        };
+        let known = self.bases.entry(root.to_owned()).or_insert_with(find);
+        known.clone()
     }
 }
 

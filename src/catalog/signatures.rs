@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::entry::Entry;
 use super::installed::Installed;
-use super::layer::Layer;
 use super::verdicts::{Verdict, Verdicts};
 use crate::error::{Error, Result};
 use crate::marketplace::{Checked, KnownSigners, Market, Present};
@@ -118,14 +117,13 @@ impl<'a> Signatures<'a> {
     fn ask(&self, entry: &Entry, skill: &Skill) -> Asked {
         let refused = |why: String| Asked::Answered(Some(why));
         let mut installed = self.installed.borrow_mut();
+        let claimed = installed.is_claimed(self.ctx, entry);
         let said = match installed.look(self.ctx, entry) {
             Ok(said) => said,
             Err(error) => return refused(format!("where it is from is not known: {error}")),
         };
         let present = Present::new(&entry.dir, said);
         let base = entry.dir.parent().and_then(Path::parent);
-        let is_shared = base.is_none_or(|base| self.ctx.base(base).is_shared());
-        let claimed = entry.layer == Layer::Project || is_shared;
         let rules = || self.ctx.signing_in_force();
         let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
@@ -293,7 +291,7 @@ impl RunContext {
         let present = Present::new(&entry.dir, installed.said(self, entry));
         let base = entry.dir.parent().and_then(Path::parent);
         let base = self.base(base.unwrap_or(&entry.dir));
-        let claimed = entry.layer == Layer::Project || base.is_shared();
+        let claimed = installed.is_claimed(self, entry);
         let market = Market {
             deadline: self
                 .protocol

@@ -9,11 +9,12 @@ use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
 use super::options::{Common, Findings};
 use super::screen::Screen;
-use crate::catalog::Layer;
+use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan};
 use crate::policy::{Policies, Subject, refusal};
 use crate::run_context::RunContext;
+use crate::skill::Skill;
 use crate::sys::tell;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may
@@ -170,9 +171,16 @@ pub fn permits_loss(ctx: &RunContext, layer: Layer, name: &InstalledName) -> Res
         return Ok(());
     }
     let dir = ctx.layer_dir(layer).join("skills").join(&**name);
-    let catalog = ctx.catalog();
-    let entry = catalog.in_dir(&dir).filter(|entry| entry.is_required);
-    let Some(policy) = entry.and_then(|entry| policies.requires(&entry.name())) else {
+    // What is required is not lost for being unusable just now.
+    let named = Skill::load(&dir).map_or_else(|_| name.to_string(), |skill| skill.name.to_string());
+    let mut installed = Installed::default();
+    let said = installed.at(ctx, &dir).ok().flatten();
+    let source = said.map(|said| said.source.as_str());
+    let is_administrators = layer == Layer::Enterprise;
+    let mut required = policies.required().filter(|_| layer != Layer::Project);
+    let meant =
+        required.find(|(_, one)| one.is_named(&named) && one.means(is_administrators, source));
+    let Some((policy, _)) = meant else {
         return Ok(());
     };
     let text = format!(

@@ -35,9 +35,10 @@ pub fn only_looks(action: Option<&str>) -> bool {
 
 /// Whether a group allows a call without a rule that grants it.
 pub fn allows(call: &Call, group: &Group, settings: &Settings) -> bool {
-    is_always_allowed(call.tool, settings)
+    !group.binds && is_always_allowed(call.tool, settings)
         || match call.ours {
             Some(OurTool::RunSkillScript { skill }) => match settings.scripts {
+                _ if group.binds => skill.is_some_and(|dir| group.owns(dir)),
                 ScriptScope::Own => skill.is_some_and(|dir| group.owns(dir)),
                 ScriptScope::Listed | ScriptScope::Any => true,
             },
@@ -59,7 +60,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, group: &Group, settings: &Se
         None => {
             is_harmless(tool)
                 || tool.starts_with("file_") && tool != "file_edit"
-                || is_always_allowed(tool, settings)
+                || !group.binds && is_always_allowed(tool, settings)
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct Restriction {
     pub source: String,
     /// Whether it comes from a skill.
     pub(super) of_skill: bool,
+    /// Whether it restricts beside all others, whatever the user's settings.
+    pub(super) binds: bool,
     /// The skill's directory.
     pub(super) directory: PathBuf,
     allowed: Option<Vec<Rule>>,
@@ -64,6 +66,7 @@ impl Restriction {
         Self {
             source: skill.to_owned(),
             of_skill: true,
+            binds: false,
             directory: skill_dir.to_owned(),
             allowed: allowed.filter(|rules| !rules.iter().any(Rule::is_everything)),
             denied,
@@ -120,6 +123,16 @@ impl Restriction {
         Self {
             allowed: None,
             ..self.clone()
+        }
+    }
+
+    /// The same, for a skill that a policy has in force in every conversation: it restricts beside
+    /// all others, and no setting of the user loosens it.
+    #[must_use]
+    pub fn binding(self) -> Self {
+        Self {
+            binds: true,
+            ..self
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Group<'a> {
     pub members: Vec<&'a Restriction>,
     /// What happens to a call that none of their rules grants.
     pub enforce: Enforce,
+    /// Whether no setting of the user takes a call out of it.
+    pub binds: bool,
 }
 
 /// Restrictions whose denials count, those of policies first.
@@ -45,19 +47,26 @@ impl<'a> InForce<'a> {
             settings,
             ..
         } = *scope;
-        let enforcement = |one: &Restriction| settings.enforcement(&one.source);
+        let enforcement = |one: &Restriction| {
+            if one.binds {
+                return Enforce::Restrict;
+            }
+            settings.enforcement(&one.source)
+        };
         let limits =
             |one: &&Restriction| one.allowed().is_some() && enforcement(one) != Enforce::Off;
-        let last = restrictions.last();
-        let mut limiting = restrictions.iter().filter(limits);
+        let (binding, free): (Vec<&Restriction>, Vec<&Restriction>) =
+            restrictions.iter().partition(|one| one.binds);
+        let last = free.last().copied();
+        let mut limiting = free.iter().copied().filter(limits);
         let single = |one| vec![one];
         let members: Vec<Vec<&Restriction>> = match settings.stacking {
             Stacking::Replace => last.filter(limits).map(single).into_iter().collect(),
             Stacking::Ratchet => limiting.next_back().map(single).into_iter().collect(),
             Stacking::Intersect => limiting.map(single).collect(),
             // One unrestricted skill in a union allows everything.
-            Stacking::Union if limiting.clone().count() < restrictions.len() => Vec::new(),
-            Stacking::Union if restrictions.is_empty() => Vec::new(),
+            Stacking::Union if limiting.clone().count() < free.len() => Vec::new(),
+            Stacking::Union if free.is_empty() => Vec::new(),
             Stacking::Union => vec![limiting.collect()],
         };
         let group = |members: Vec<&'a Restriction>| Group {
@@ -67,15 +76,19 @@ impl<'a> InForce<'a> {
                 .map(|one| enforcement(one))
                 .min()
                 .unwrap_or_default(),
+            binds: members.iter().all(|one| one.binds),
             members,
         };
-        let groups: Vec<Group> = members.into_iter().map(group).collect();
+        // Each that binds has to allow the call, whatever else decides.
+        let binding = binding.into_iter().filter(limits).map(single);
+        let groups: Vec<Group> = binding.chain(members).map(group).collect();
         let of_mode = |mode| {
             restrictions
                 .iter()
                 .filter(move |one| enforcement(one) == mode)
         };
         // Of replaced skills the session keeps those that restrict, so only those count of others.
+        let last = restrictions.last();
         let is_latest = |one: &Restriction| last.is_some_and(|last| std::ptr::eq(last, one));
         let own = restrictions
             .iter()

@@ -9,7 +9,9 @@ use crate::policy::config::Enabled;
 use crate::policy::config_floors::tighten;
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{BySkill, Config, Floors, ModelInstalls, ScriptReads, Visibility};
+use crate::policy::{
+    BySkill, Config, Floors, ModelInstalls, ScriptReads, SkillSettings, Visibility,
+};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -99,6 +101,21 @@ impl Config {
             }
         }
         raised
+    }
+
+    /// Takes back what loosens the skill of this name, which a policy requires.
+    pub fn hold(&mut self, name: &SkillName) {
+        self.enforce_for.insert(name.clone(), Enforce::Restrict);
+        let (sandbox, network) = (self.sandbox, self.network);
+        let Some(own) = self.skills.get_mut(name) else {
+            return;
+        };
+        *own = SkillSettings {
+            sandbox: own.sandbox.map(|own| own.max(sandbox)),
+            network: own.network.map(|own| own.max(network)),
+            timeout: own.timeout,
+            ..SkillSettings::default()
+        };
     }
 
     /// Takes back what would widen decisions beyond the defaults: a policy that enforces means that

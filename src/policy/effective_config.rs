@@ -174,6 +174,9 @@ fn under(policies: &Policies, config: Config) -> Config {
     let each = policies.each_file().map(|(_, policy)| &policy.config);
     let raised = each.fold(config, |config, floors| floors.raise(config));
     let mut under = raised.raised_to(policies.floors());
+    for (_, required) in policies.required() {
+        under.hold(&required.name);
+    }
     let always = policies.always_on(false).map(SkillName::to_string);
     under.uses_skills.everywhere_first(always.collect());
     under

@@ -52,6 +52,8 @@ pub struct PolicyFile {
     pub path: PathBuf,
     /// Whether it was named explicitly, so that its absence is an error.
     pub must_exist: bool,
+    /// Whether a variable says where it is, so that whoever sets variables may have written it.
+    pub is_named: bool,
 }
 
 fn unreliable(path: &Path, why: &str) -> Error {
@@ -280,7 +282,9 @@ impl Enterprise {
     /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
     /// directory that another user can change.
     pub fn has(&self, policy: &PolicyFile) -> Result<bool> {
-        let PolicyFile { path, must_exist } = policy;
+        let PolicyFile {
+            path, must_exist, ..
+        } = policy;
         if self.is_missing(path) {
             return Ok(false);
         }
@@ -315,9 +319,13 @@ impl Enterprise {
         let dirs = std::iter::once(&self.system).chain(&self.named_dir);
         let in_dirs = dirs.map(|dir| (dir.join("policy.toml"), false));
         let named = self.named_policy.iter().map(|path| (path.clone(), true));
-        let all = in_dirs.chain(named);
-        all.map(|(path, must_exist)| PolicyFile { path, must_exist })
-            .collect()
+        let all = in_dirs.chain(named).enumerate();
+        all.map(|(at, (path, must_exist))| PolicyFile {
+            path,
+            must_exist,
+            is_named: at > 0,
+        })
+        .collect()
     }
 }
 

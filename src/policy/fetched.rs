@@ -70,11 +70,14 @@ impl Policies {
             let read = there.then(|| read_toml::<Policy>(&file.path));
             let read = read.transpose().map_err(|error| error.hint(closes))?;
             match read.flatten() {
-                Some(policy) => {
+                Some(mut policy) => {
                     let from = policy.from.clone();
+                    policy.is_named = file.is_named;
                     found.push((file.path, policy));
                     if let (Some(from), Some((pointer, _))) = (from, found.last()) {
-                        found.push(kept(enterprise, pointer, &from)?);
+                        let (path, mut policy) = kept(enterprise, pointer, &from)?;
+                        policy.is_named = file.is_named;
+                        found.push((path, policy));
                     }
                 }
                 None if file.must_exist => {
@@ -83,7 +86,14 @@ impl Policies {
                 None => {}
             }
         }
-        Ok(Self::of(found))
+        let all = Self::of(found);
+        match all.contradiction() {
+            Some(why) => {
+                let error = Error::new(format!("the policies contradict each other: {why}"));
+                Err(error.hint("correct one of them; until then only reading is allowed"))
+            }
+            None => Ok(all),
+        }
     }
 }
 
@@ -214,7 +224,11 @@ fn place(pointer: &Path) -> PathBuf {
 
 fn kept_file(path: PathBuf) -> PolicyFile {
     let must_exist = true;
-    PolicyFile { path, must_exist }
+    PolicyFile {
+        path,
+        must_exist,
+        is_named: true,
+    }
 }
 
 impl Kept {

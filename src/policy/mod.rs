@@ -50,7 +50,7 @@ pub use collector::{Collector, Destination, Way};
 pub use config::{
     AuditConfig, CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility,
 };
-pub use digest_cache::{Asks, DigestCache};
+pub use digest_cache::{Asks, DigestCache, Digested};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use event::Event;

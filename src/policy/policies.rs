@@ -29,18 +29,21 @@ pub struct Policies(Vec<(PathBuf, Policy)>);
 pub(super) struct Policy {
     pub(super) skills: Skills,
     pub(super) sources: Lists<SourceGlob>,
-    approval: Approval,
+    pub(super) approval: Approval,
     tools: Tools,
     enforce: Floors,
     scan: Scan,
     project: Project,
     audit: AuditTo,
-    signing: SigningRules,
+    pub(super) signing: SigningRules,
     pub(super) config: ConfigFloors,
     /// Another policy, which counts as well.
     pub(super) from: Option<PolicySource>,
     /// Of a fetched policy, a number that each change raises.
     pub(super) serial: Option<u64>,
+    /// Whether a variable says where its file is.
+    #[serde(skip)]
+    pub(super) is_named: bool,
 }
 
 /// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
@@ -95,8 +98,8 @@ impl<Glob> Default for Lists<Glob> {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Approval {
-    require: BTreeSet<Need>,
+pub(super) struct Approval {
+    pub(super) require: BTreeSet<Need>,
     /// Who may sign approvals, in the form of `ssh-keygen`'s `allowed_signers`.
     signers: Option<PathBuf>,
     /// The keys of those who may no longer.

@@ -118,6 +118,12 @@ impl RequiredSkill {
         self.source.is_some()
     }
 
+    /// Whether a skill of its name is what is required, whatever else it lacks: by where it is, and
+    /// for one of a user, by its source.
+    pub fn means(&self, is_administrators: bool, source: Option<&str>) -> bool {
+        is_administrators || self.needs_source() && self.lacks_source(source).is_none()
+    }
+
     /// What a skill of its name lacks of the version; `None` if nothing.
     pub fn lacks_version(&self, version: Option<&str>) -> Option<String> {
         self.version.as_ref()?.unmet(version)
@@ -179,18 +185,33 @@ fn is_older(version: &str, least: &str) -> bool {
 /// A version in the order of semver.org, with any number of parts; zeros at the end do not count. One
 /// with a pre-release comes before that without; what follows `+` does not count.
 fn numbers(version: &str) -> Option<(Vec<u64>, bool, Vec<Part>)> {
-    let version = version.trim().trim_start_matches(['v', 'V']);
+    let version = version.trim();
+    let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let version = version.split_once('+').map_or(version, |(front, _)| front);
     let (plain, pre) = match version.split_once('-') {
         Some((plain, pre)) => (plain, Some(pre)),
         None => (version, None),
     };
-    let parts = plain.split('.').map(|part| part.parse().ok());
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |part: &str| part.parse().ok().filter(|_| is_digits(part));
+    let parts = plain.split('.').map(number);
     let mut parts: Vec<u64> = parts.collect::<Option<_>>()?;
     while parts.len() > 1 && parts.last() == Some(&0) {
         parts.pop();
     }
     let of_pre = pre.iter().flat_map(|pre| pre.split('.'));
+    // As semver has it, but for what looks like the rest of a date.
+    let is_named = |part: &str| {
+        let is_zero_first = part.len() > 1 && part.starts_with('0');
+        let mut letters = part.bytes();
+        let has_letter = letters.any(|byte| byte.is_ascii_alphabetic());
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let is_number = is_digits(part) && !is_zero_first;
+        !part.is_empty() && part.bytes().all(is_plain) && (has_letter || is_number)
+    };
+    if !of_pre.clone().all(is_named) {
+        return None;
+    }
     Some((parts, pre.is_none(), of_pre.map(Part::new).collect()))
 }
 
@@ -275,7 +296,21 @@ mod tests {
         for same in ["v1.2", "1.2.0", " 1.2.0+build", "1.2.0.0"] {
             assert_eq!(one.unmet(Some(same)), None, "{same}");
         }
-        for none in ["latest", "", "1.x", "1.2.0.", "99999999999999999999"] {
+        for none in [
+            "latest",
+            "",
+            "1.x",
+            "1.2.0.",
+            "99999999999999999999",
+            "2024-01-01",
+            "1e9",
+            "0x10",
+            "vv2",
+            "+2",
+            "2.0-",
+            "2.0-01",
+            "2.0-rc 1",
+        ] {
             assert!(one.unmet(Some(none)).is_some(), "{none}");
         }
         assert!(one.unmet(None).is_some());

@@ -1,9 +1,10 @@
 //! What the policies say about one skill: each rule that speaks of it, with what it says. The same
 //! findings decide and explain the decision.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::{Lists, Policies, Policy};
+use super::policies::{Lists, Need, Policies, Policy};
 use super::required_skills::{Missing, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
@@ -46,7 +47,7 @@ pub fn refusal(findings: Vec<Finding>) -> Option<String> {
 impl Policies {
     /// What the rules about names, versions and required skills say of a skill.
     pub fn about_skill(&self, subject: Subject) -> Vec<Finding> {
-        self.each_file()
+        self.deciding(subject.name)
             .flat_map(|(file, policy)| {
                 let names = about_name(file, policy.skills.lists(), subject);
                 let versions = about_version(file, policy, subject);
@@ -55,6 +56,59 @@ impl Policies {
                 names.into_iter().chain(versions).chain(required)
             })
             .collect()
+    }
+
+    /// The files whose rules can speak against a skill of this name. Where root's policy requires it,
+    /// one that a variable names cannot: whoever sets variables would lift the requirement.
+    fn deciding(&self, name: &str) -> impl Iterator<Item = (&Path, &Policy)> {
+        let requires = |policy: &Policy| policy.required().any(|one| one.is_named(name));
+        let is_firm = self
+            .each_file()
+            .any(|(_, policy)| !policy.is_named && requires(policy));
+        let each = self.each_file();
+        each.filter(move |(_, policy)| !(is_firm && policy.is_named))
+    }
+
+    /// Where a policy requires a skill that another of the same rank lets nobody use, if so.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        self.each_file().find_map(|(file, policy)| {
+            let alike = |(_, other): &(&Path, &Policy)| other.is_named == policy.is_named;
+            policy.required().find_map(|one| {
+                let subject = Subject {
+                    name: one.name.as_str(),
+                    directory: one.name.as_str(),
+                    version: None,
+                    is_administrators: true,
+                    is_projects: false,
+                };
+                let others = self.each_file().filter(alike);
+                let about = others
+                    .flat_map(|(other, it)| about_name(other, it.skills.lists(), subject))
+                    .collect();
+                let why = refusal(about)?;
+                let file = file.display();
+                Some(format!(
+                    "`{file}` requires the skill `{}`, and {why}",
+                    one.name
+                ))
+            })
+        })
+    }
+
+    /// What makes a skill of this name need an approval.
+    pub fn needs_approval_of(&self, name: &str) -> BTreeSet<Need> {
+        let each = self.deciding(name);
+        each.flat_map(|(_, policy)| policy.approval.require.iter().copied())
+            .collect()
+    }
+
+    /// Whether the signature of a skill of this name may be what it is not used for. Of a required
+    /// one only policies can say so.
+    pub fn may_demand_signature_of(&self, name: &str) -> bool {
+        self.requires(name).is_none()
+            || self
+                .deciding(name)
+                .any(|(_, policy)| policy.signing.require_anything())
     }
 
     /// Why a skill may not be used; `None` if it may.
@@ -73,7 +127,7 @@ impl Policies {
         let each = |source: Option<&str>| -> Vec<Finding> {
             let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
             let of_file = |(file, policy)| about_source(file, policy, name, source, &all);
-            self.each_file().flat_map(of_file).collect()
+            self.deciding(name).flat_map(of_file).collect()
         };
         let by_address = address.map(|address| each(Some(address)));
         let mut found = each(source);
@@ -117,6 +171,11 @@ impl Policies {
     pub fn required(&self) -> impl Iterator<Item = (&Path, &RequiredSkill)> {
         let each = self.each_file();
         each.flat_map(|(file, policy)| policy.required().map(move |one| (file, one)))
+    }
+
+    /// Whether a policy requires any skill.
+    pub fn require_any(&self) -> bool {
+        self.required().next().is_some()
     }
 
     /// The policy that requires a skill of this name, if any.
@@ -285,4 +344,66 @@ fn about_source(
         found.push(finding(file, "skills.require", holds, why));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policies(files: &[(&str, bool)]) -> Policies {
+        let read = |(at, (text, is_named)): (usize, &(&str, bool))| {
+            let mut policy: Policy = toml::from_str(text).unwrap();
+            policy.is_named = *is_named;
+            (PathBuf::from(format!("/{at}.toml")), policy)
+        };
+        Policies::of(files.iter().enumerate().map(read).collect())
+    }
+
+    #[test]
+    fn what_a_variable_names_only_adds() {
+        let root = "[skills]\nrequire = ['must']";
+        for named in [
+            "[skills]\nblock = ['m*']",
+            "[skills]\nallow = ['other']",
+            "[skills]\nversions = {must = '9'}",
+            "[skills]\nrequire = [{name = 'must', version = '9'}]",
+            "[sources]\nallow = []",
+            "[approval]\nrequire = ['all']",
+            "[signing]\nrequire = 'listed'",
+        ] {
+            let both = policies(&[(root, false), (named, true)]);
+            let subject = |name| Subject {
+                name,
+                directory: name,
+                version: Some("1"),
+                is_administrators: true,
+                is_projects: false,
+            };
+            let refuses = |name| {
+                both.refuses_skill(subject(name)).is_some()
+                    || refusal(both.about_origin(name, None, None)).is_some()
+                    || !both.needs_approval_of(name).is_empty()
+                    || both.requires(name).is_some() && both.may_demand_signature_of(name)
+            };
+            assert!(!refuses("must"), "{named}");
+            assert_eq!(both.contradiction(), None, "{named}");
+            // Alone, or about another skill, it counts.
+            let alone = policies(&[(named, true)]);
+            let alone = alone.refuses_skill(subject("must"));
+            assert_eq!(alone.is_some(), named.starts_with("[skills]"), "{named}");
+        }
+    }
+
+    #[test]
+    fn policies_of_one_rank_contradict_each_other() {
+        let (requires, blocks) = ("[skills]\nrequire = ['must']", "[skills]\nblock = ['m*']");
+        for named in [false, true] {
+            let both = policies(&[(requires, named), (blocks, named)]);
+            let why = both.contradiction().unwrap();
+            assert!(why.contains("requires the skill `must`"), "{why}");
+            assert!(why.contains("blocks skills named"), "{why}");
+        }
+        let root_blocks = policies(&[(blocks, false), (requires, true)]);
+        assert_eq!(root_blocks.contradiction(), None);
+    }
 }

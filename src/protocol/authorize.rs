@@ -93,7 +93,8 @@ pub fn authorize(
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
-    let enforcement = Enforcement::for_session(ctx, &config, &policies, session);
+    let enforcement =
+        Enforcement::for_session(ctx, &config, &policies, session).about(&policies, call.ours);
     let scope = enforcement.scope();
     let meant = meaning(ctx, &scope, session, (&call, used, called));
     let call = Call {
@@ -166,7 +167,8 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
             let more = blocking.unwrap_or_default();
             Error::new(format!("no prompt has put them in force{more}"))
         }),
-        Err(error) => (policies.always_on(false).next().is_some()
+        // It would hide what a policy requires, too.
+        Err(error) => (policies.required().next().is_some()
             || ctx
                 .own_config()
                 .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own.0)))

@@ -9,6 +9,7 @@ mod called;
 pub mod closed;
 pub mod hooks;
 mod meaning;
+mod missing;
 mod request;
 mod schema;
 pub mod tools;

@@ -76,7 +76,12 @@ impl Fields {
 
     /// The author's version: `metadata.version`, or `version` at the top level.
     pub fn version(&self) -> Option<String> {
-        self.in_metadata("version").or_else(|| self.text("version"))
+        let in_metadata = self.value("metadata").and_then(|all| all.get("version"));
+        let of = |value: Option<&Value>| {
+            let text = value?.as_str()?.trim();
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        of(in_metadata).or_else(|| of(self.value("version")))
     }
 
     /// As [`Fields::text`], of a field in `metadata`.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
 use super::text::shows_something;
-use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
+use super::{Diagnostic, Hooks, SkillName, as_written, body, frontmatter, mapping, salvage};
 use crate::error::reason;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, EntryPath, files, limits};
@@ -96,7 +96,10 @@ impl Skill {
             )
         });
         diagnostics.extend(split.diagnostics);
-        let read = split.yaml.map(mapping::read).unwrap_or_default();
+        let mut read = split.yaml.map(mapping::read).unwrap_or_default();
+        if let Some(yaml) = split.yaml {
+            as_written::keep_version(yaml, &mut read.values);
+        }
         let repaired = split.yaml.is_none() || read.diagnostic.is_some();
         diagnostics.extend(read.diagnostic);
         diagnostics.extend(read.contradiction);

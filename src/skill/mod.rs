@@ -3,6 +3,7 @@
 //! sessions or other skills. Open `load.rs` first.
 
 mod arguments;
+mod as_written;
 mod body;
 mod cached;
 mod diagnostic;

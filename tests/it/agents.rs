@@ -11,6 +11,7 @@ mod gemini;
 mod modes;
 mod opencode;
 mod qwen_code;
+mod required;
 mod signing;
 mod suggesting;
 

@@ -103,6 +103,7 @@ mod regressions;
 mod regressions_restriction;
 mod repairing;
 mod repository;
+mod required_attacks;
 mod required_skills;
 mod requires;
 mod restriction;

@@ -2,23 +2,45 @@
 //! is missing.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::Host;
 use crate::always_on::prompt_in;
 use crate::layers::{codes, configured, is_offered, layer_dir, put, read};
 use crate::policy::{lockfile, policy_file, under};
 
-const ANYWHERE: &str = "[skills]\nrequire = [{name = 'must', source = 'github.com/acme/*'}]\n";
+pub const ANYWHERE: &str = "[skills]\nrequire = [{name = 'must', source = 'github.com/acme/*'}]\n";
 
 /// A host whose plugin directory has the skill `must` from github.com/acme.
-fn with_must(host: Host, policy: &str) -> Host {
+pub fn with_must(host: Host, policy: &str) -> Host {
     let host = under(host, policy);
     put(&host.skills_dir(), "must", "", "plugin");
-    let lock = lockfile("https://github.com/acme/skills").replace("evil", "must");
-    fs::write(host.plugin_dir().join("skills.lock.json"), lock).unwrap();
+    lock_must(&host.plugin_dir());
     host
+}
+
+/// A lockfile that says that `skills/must` below `base` is as github.com/acme has it.
+pub fn lock_must(base: &Path) {
+    let mut digest = Sha256::new();
+    let dir = base.join("skills/must");
+    let entries = fs::read_dir(&dir).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    for name in names {
+        let content = fs::read(dir.join(&name)).unwrap();
+        digest.update((name.len() as u64).to_le_bytes());
+        digest.update(name.as_encoded_bytes());
+        digest.update([0]);
+        digest.update((content.len() as u64).to_le_bytes());
+        digest.update(content);
+    }
+    let digest = format!("\"sha256\":\"{:x}\"", digest.finalize());
+    let lock = lockfile("https://github.com/acme/skills").replace("evil", "must");
+    let lock = lock.replace("\"sha256\":\"\"", &digest);
+    fs::write(base.join("skills.lock.json"), lock).unwrap();
 }
 
 #[test]
@@ -68,6 +90,7 @@ fn neither_author_nor_scope_hides_a_required_skill() {
             "scope: {agents: [ops]}",
         ] {
             put(&host.skills_dir(), "must", more, "plugin");
+            lock_must(&host.plugin_dir());
             host.starts();
             assert!(host.prompt().contains("From plugin."), "{more}");
         }

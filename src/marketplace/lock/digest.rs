@@ -80,6 +80,14 @@ impl Digest {
     }
 }
 
+/// [`Digest::sha256`] of the skill in `dir`, as a lockfile has it.
+///
+/// # Errors
+/// As [`Digest::read`].
+pub fn installed_digest(dir: &Path) -> Result<String> {
+    Digest::read(dir).map(|digest| digest.sha256)
+}
+
 fn collect(root: &Dir, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     let entries = root.open_dir_below(below).and_then(|dir| dir.entries());
     let unreadable = |error| Error::io("read directory", &root.path().join(below), &error);

@@ -12,7 +12,7 @@ mod offered_name;
 pub mod previous;
 mod verify;
 
-pub use digest::Digest;
+pub use digest::{Digest, installed_digest};
 pub use files::Files;
 pub use history::{Earlier, History, Tag};
 pub use installed_name::InstalledName;

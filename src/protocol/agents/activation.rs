@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::answers::Verdict;
 use super::commands::unheld;
-use super::find::{Found, find, find_in};
+use super::find::{Found, find, find_in, plain_part};
 use super::judge::{Judge, Judged};
 use super::translate::OurCall;
 use crate::activation::put_in_force;
@@ -51,22 +51,28 @@ pub struct Wanted<'a> {
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
 pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
-    // Where signatures are required, nothing is loaded of which none is known to hold.
-    let requires = ctx.signing_in_force().require_anything();
+    // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
+    // stand in the place of a skill that a policy requires.
+    let is_required = ctx
+        .policies()
+        .map_or(true, |all| all.requires(plain_part(wanted.name)).is_some());
+    let requires = is_required || ctx.signing_in_force().require_anything();
     let is_strict = judge.mode().restricts() || requires;
     let found = match wanted.dir {
         Some(dir) => Ok(find_in(ctx, calling, dir)),
         None => find(ctx, calling, wanted.name),
     };
     let found = match found {
-        Ok(Some(found)) => found,
-        Ok(None) => {
-            let restricts = judge.mode().restricts();
-            let why = restricts.then(|| unheld(ctx, calling, wanted.name));
-            return match why.flatten() {
-                Some(why) => refused(wanted, wanted.name, &why),
-                None => unknown(judge, wanted),
-            };
+        Ok(Some(found)) if found.is_seen => found,
+        Ok(found) => {
+            let stands_in = is_required || found.is_some();
+            let is_asked = stands_in || judge.mode().restricts();
+            let why = is_asked.then(|| unheld(ctx, calling, wanted.name, stands_in));
+            match (why.flatten(), found) {
+                (Some(why), _) => return refused(wanted, wanted.name, &why),
+                (None, Some(found)) => found,
+                (None, None) => return unknown(judge, wanted),
+            }
         }
         Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());

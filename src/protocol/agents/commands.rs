@@ -11,15 +11,30 @@ use crate::sys::text::quoted;
 use crate::sys::{files, limits};
 
 /// Why the command of this name may not run: it has a list of tools, or commands that run as it is
-/// loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none.
-pub fn unheld(ctx: &RunContext, calling: &Calling, written: &str) -> Option<String> {
+/// loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
+/// `stands_in` for a skill of the administrator, it may not run in any case.
+pub fn unheld(
+    ctx: &RunContext,
+    calling: &Calling,
+    written: &str,
+    stands_in: bool,
+) -> Option<String> {
     let dirs = calling.agent.table().skills.commands;
     if dirs.is_empty() || !is_below(written) {
         return None;
     }
-    let asking = |file: &PathBuf| asks_for_something(file);
+    let asking = |file: &PathBuf| stands_in || asks_for_something(file);
+    let why = |file: &Path| {
+        if stands_in {
+            let file = file.display();
+            return format!(
+                "{file} is a command that has the name of a skill of the administrator"
+            );
+        }
+        as_skill(written, file)
+    };
     if let Some(file) = of_user(ctx, calling, written) {
-        return asking(&file).then(|| as_skill(written, &file));
+        return asking(&file).then(|| why(&file));
     }
     let (plugin, name) = match written.split_once(':') {
         Some((plugin, name)) => (Some(plugin), name),
@@ -36,7 +51,7 @@ pub fn unheld(ctx: &RunContext, calling: &Calling, written: &str) -> Option<Stri
         });
     }
     if let Some(file) = found.iter().find(|file| asking(file)) {
-        return Some(as_skill(written, file));
+        return Some(why(file));
     }
     let is_it = |dir: &Path| {
         dir.file_name()

@@ -22,6 +22,9 @@ pub struct Found {
     pub ctx: &'static RunContext,
     /// Its skills.
     pub catalog: Catalog,
+    /// Whether it is where the agent looks. One of the administrator's that it does not see counts
+    /// only if it sees no other of the name.
+    pub is_seen: bool,
     at: usize,
 }
 
@@ -48,8 +51,19 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
         return Ok(None);
     }
     let here = &ctx.env.cwd;
-    let with = |more| pick(in_directory(ctx, calling, here, more), skills, name);
-    let below = |dir: &Path| pick(in_directory(ctx, calling, dir, Vec::new()), skills, name);
+    let with = |more| pick(in_directory(ctx, calling, here, more), skills, name, true);
+    let below = |dir: &Path| {
+        pick(
+            in_directory(ctx, calling, dir, Vec::new()),
+            skills,
+            name,
+            true,
+        )
+    };
+    let unseen = || {
+        let here = in_directory(ctx, calling, here, Vec::new());
+        pick(here, skills, name, false)
+    };
     if let Some(owner) = owner {
         let nested = ctx.project_dir().join(owner);
         if skills.nested && is_plain(owner) && nested.is_dir() {
@@ -58,7 +72,8 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
                 return Ok(found);
             }
         }
-        return with(plugins_with(ctx, calling, Some(owner), name));
+        let found = with(plugins_with(ctx, calling, Some(owner), name))?;
+        return found.map_or_else(unseen, |found| Ok(Some(found)));
     }
     if let Some(found) = with(Vec::new())? {
         return Ok(Some(found));
@@ -74,7 +89,13 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
     {
         return Ok(Some(found));
     }
-    with(plugins_with(ctx, calling, None, name))
+    let found = with(plugins_with(ctx, calling, None, name))?;
+    found.map_or_else(unseen, |found| Ok(Some(found)))
+}
+
+/// The name without that of a plugin or directory before it.
+pub fn plain_part(written: &str) -> &str {
+    written.rsplit_once(':').map_or(written, |(_, name)| name)
 }
 
 /// The skill in a directory, as the agent finds it there.
@@ -85,7 +106,12 @@ pub fn find_in(ctx: &RunContext, calling: &Calling, dir: &Path) -> Option<Found>
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
     let at = catalog.entries().iter().position(is_it)?;
-    Some(Found { ctx, catalog, at })
+    Some(Found {
+        ctx,
+        catalog,
+        is_seen: true,
+        at,
+    })
 }
 
 /// The context of the same call in another directory, or with more directories of skills.
@@ -105,8 +131,22 @@ fn in_directory(
     Box::leak(Box::new(RunContext::of_agent(env, calling)))
 }
 
-fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<Found>> {
+/// The skill that the agent uses of those of this name which it sees, or else of the administrator's
+/// that it does not see. What is only linked from where it looks, or is there as a copy, is the
+/// administrator's.
+fn pick(
+    ctx: &'static RunContext,
+    skills: &Skills,
+    name: &str,
+    is_seen: bool,
+) -> Result<Option<Found>> {
     let catalog = ctx.catalog();
+    let enterprise = ctx.enterprise();
+    let dirs = enterprise.dirs();
+    let is_unseen = |entry: &Entry| {
+        let mut dirs = dirs.iter();
+        entry.layer == Layer::Enterprise && dirs.any(|dir| entry.dir.starts_with(dir))
+    };
     let has_it = |entry: &Entry| {
         entry.dir.file_name().is_some_and(|dir| dir == name)
             || entry
@@ -120,8 +160,9 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
         Layer::Project => 3,
         Layer::Plugin => 4,
     };
-    let entries = catalog.entries().iter().enumerate();
-    let mut found: Vec<(usize, &Entry)> = entries.filter(|(_, entry)| has_it(entry)).collect();
+    let each = || catalog.entries().iter().enumerate();
+    let entries = || each().filter(|(_, entry)| is_unseen(entry) != is_seen);
+    let mut found: Vec<(usize, &Entry)> = entries().filter(|(_, entry)| has_it(entry)).collect();
     if found.is_empty() {
         // Some agents do not tell the case.
         let is_alike = |entry: &Entry| {
@@ -130,8 +171,7 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
             let mut names = dir.into_iter().chain(own);
             names.any(|own| own.to_lowercase() == name.to_lowercase())
         };
-        let entries = catalog.entries().iter().enumerate();
-        found = entries.filter(|(_, entry)| is_alike(entry)).collect();
+        found = entries().filter(|(_, entry)| is_alike(entry)).collect();
     }
     found.sort_by_key(|(at, entry)| (rank(entry), *at));
     // Until the project is trusted, nothing of it was read: its copies are not known for copies.
@@ -140,6 +180,18 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
     let untrusted = found.iter().find(is_untrusted).copied();
     if let Some(untrusted) = untrusted.filter(|_| found.len() > 1 && are_alike(&found)) {
         found = vec![untrusted];
+    }
+    // Of a name that the administrator reserves, one that is refused decides, whichever the agent
+    // would take.
+    let is_reserved = ctx.policies().is_ok_and(|all| all.requires(name).is_some())
+        || each().any(|(_, entry)| is_unseen(entry) && has_it(entry));
+    let is_refused = |(_, entry): &&(usize, &Entry)| {
+        let why = entry.withheld();
+        why.is_some_and(|why| !matches!(why, Withheld::Shadowed | Withheld::ForPeople))
+    };
+    let refused = found.iter().find(is_refused).copied();
+    if let Some(refused) = refused.filter(|_| is_reserved) {
+        found = vec![refused];
     }
     if skills.first == First::Unknown
         && let [(_, first), (_, second), ..] = found[..]
@@ -153,7 +205,12 @@ fn pick(ctx: &'static RunContext, skills: &Skills, name: &str) -> Result<Option<
         return Err(Error::new(text).hint("the user can rename or remove all but one"));
     }
     let at = found.first().map(|(at, _)| *at);
-    Ok(at.map(|at| Found { ctx, catalog, at }))
+    Ok(at.map(|at| Found {
+        ctx,
+        catalog,
+        is_seen,
+        at,
+    }))
 }
 
 /// Whether these have the same text.

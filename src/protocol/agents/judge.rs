@@ -10,12 +10,14 @@ use super::own;
 use super::translate::OurCall;
 use super::typing::{BY_TYPING, Terminal, is_typed_into, terminal};
 use crate::activation::Enforcement;
+use crate::error::Error;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::permission::{
     Call, Decision, Enforce, OurTool, Outcome, Reason, Refusal, decide, decide_unreadable_state,
 };
 use crate::policy::{Config, Event, OnDisk, Policies, call_event, decision_of};
+use crate::protocol::missing;
 use crate::run_context::{Calling, RunContext};
 use crate::session::{Session, Unreadable};
 use crate::sys::EntryName;
@@ -35,6 +37,8 @@ pub struct Judge<'a> {
     session: &'a Result<Session, Unreadable>,
     policies: crate::error::Result<Rc<Policies>>,
     config: crate::error::Result<Rc<Config>>,
+    /// The missing skill without which only reading is allowed.
+    lacking: Option<Error>,
     /// Where the agent recorded the call, and under which identity.
     record: (Option<&'a Path>, Option<&'a str>),
 }
@@ -78,6 +82,7 @@ impl<'a> Judge<'a> {
             session,
             policies: ctx.policies(),
             config: ctx.config(),
+            lacking: missing::blocking(ctx),
             record: (None, None),
         }
     }
@@ -117,10 +122,11 @@ impl<'a> Judge<'a> {
 
     /// Refuses a call that cannot be read, if anything is in force.
     pub fn unreadable(&self, shown: &str, why: &str) -> Judged {
-        let is_free = self
-            .session
-            .as_ref()
-            .is_ok_and(|session| session.activated.is_empty())
+        let is_free = self.lacking.is_none()
+            && self
+                .session
+                .as_ref()
+                .is_ok_and(|session| session.activated.is_empty())
             && self
                 .policies
                 .as_ref()
@@ -149,6 +155,9 @@ impl<'a> Judge<'a> {
             Ok(policies) => policies,
             Err(error) => return closed(&call, shown, "the policy cannot be read", error),
         };
+        if let Some(error) = &self.lacking {
+            return closed(&call, shown, "a required skill is missing", error);
+        }
         let session = match self.session {
             Ok(session) => session,
             Err(why) => {
@@ -164,12 +173,15 @@ impl<'a> Judge<'a> {
                 };
             }
         };
-        if session.activated.is_empty() && policies.denied_tools().next().is_none() {
+        // A mistake in the configuration could hide what a policy requires.
+        let is_whole = self.config.is_ok() || !policies.require_any();
+        let is_idle = session.activated.is_empty() && policies.denied_tools().next().is_none();
+        if is_idle && is_whole {
             return (Verdict::Silent, None);
         }
         let config = match &self.config {
             Ok(config) => config.clone(),
-            Err(_) if session.activated.is_empty() => Rc::default(),
+            Err(_) if session.activated.is_empty() && is_whole => Rc::default(),
             Err(error) => return closed(&call, shown, "the configuration cannot be read", error),
         };
         let mut session = session.clone();
@@ -177,7 +189,8 @@ impl<'a> Judge<'a> {
             session.mcp_tools.insert(our.tool.clone());
         }
         let enforcement = Enforcement::for_session(self.ctx, &config, policies, &session)
-            .begun_in(our.directory.clone(), our.persists);
+            .begun_in(our.directory.clone(), our.persists)
+            .about(policies, call.ours);
         let case = Case {
             judge: self,
             shown,

@@ -15,9 +15,11 @@ use crate::host::Agent;
 use crate::host::agent::table::{Does, Moment, Prompts};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
+use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
 use crate::session::{Session, Unreadable};
+use crate::skill::one_line;
 use crate::sys::warn;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
@@ -82,6 +84,11 @@ fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
         calling,
         event,
     };
+    if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
+        for one in missing::record(ctx) {
+            warn(format_args!("{}", one_line(&one.to_string())));
+        }
+    }
     match event.moment {
         Moment::BeforeTool => call.before_tool(),
         Moment::Asking => call.asking(),
@@ -119,7 +126,7 @@ impl Hook<'_> {
         let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty())
             && ctx
                 .policies()
-                .is_ok_and(|all| all.denied_tools().next().is_none());
+                .is_ok_and(|all| all.denied_tools().next().is_none() && !all.require_any());
         if is_idle && skill.is_none() && !table.reads_activate {
             return Verdict::Silent;
         }

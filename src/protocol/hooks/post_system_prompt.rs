@@ -7,11 +7,12 @@ use serde_json::json;
 
 use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
-use crate::policy::{Event, Lifetime};
+use crate::policy::Lifetime;
 use crate::protocol::Response;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
+use crate::protocol::missing;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
@@ -50,7 +51,7 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
         warn(format_args!("{line}"));
     }
     if is_first {
-        record_missing(ctx);
+        missing::record(ctx);
     }
     tell_of_proposals(ctx);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
@@ -82,24 +83,6 @@ fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
         }
     }
     is_first
-}
-
-/// Records each skill that a policy requires and that is missing. Without such a policy, nothing is
-/// looked at.
-fn record_missing(ctx: &RunContext) {
-    if !ctx
-        .policies()
-        .is_ok_and(|it| it.required().next().is_some())
-    {
-        return;
-    }
-    for one in ctx.disclosed().missing {
-        let event = Event::new("missing")
-            .with("skill", one.name.as_str())
-            .with("by", one.file.display().to_string())
-            .with("reason", one.why);
-        ctx.record(event);
-    }
 }
 
 /// One line, shown once after something was proposed.

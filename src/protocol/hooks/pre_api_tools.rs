@@ -56,10 +56,17 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
         (tool.name.as_str(), ours)
     });
     let scope = enforcement.scope();
-    if one_tool && forbidden_outright(&scope, skills).len() == offered.len() {
+    // Only policies keep a skill that one of them requires from becoming active.
+    let is_required = |tool: &str| {
+        let mut offered = offered.iter();
+        offered.any(|one| one.is_required && one.tool == tool)
+    };
+    let requires = offered.iter().any(|one| one.is_required);
+    if one_tool && !requires && forbidden_outright(&scope, skills).len() == offered.len() {
         hidden.push(ours::SKILL);
     }
-    hidden.extend(forbidden_outright(&scope, known));
+    let forbidden = forbidden_outright(&scope, known).into_iter();
+    hidden.extend(forbidden.filter(|tool| !is_required(tool)));
     hidden.sort_unstable();
     hidden.dedup();
     Response::json(&json!({"exclude": hidden}))
