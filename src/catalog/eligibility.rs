@@ -126,8 +126,7 @@ impl<'a> Rules<'a> {
                 key: "skills.require",
                 holds: false,
                 why: format!(
-                    "the policy `{}` requires `{name}`, and its files changed since it was \
-                     installed",
+                    "its files changed since it was installed, and `{}` requires it",
                     file.display()
                 ),
             }));
@@ -310,7 +309,7 @@ impl<'a> Rules<'a> {
         let is_required = self.policies.requires(skill.name.as_str()).is_some();
         let is_free = entry.layer != Layer::Enterprise && !is_required;
         let chooser = is_free.then_some(&*self.config);
-        // First, because a context must not learn of a skill it does not see.
+        // First: a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
             .or_else(|| self.refused(entry, skill))

@@ -132,8 +132,7 @@ fn in_directory(
 }
 
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
-/// that it does not see. What is only linked from where it looks, or is there as a copy, is the
-/// administrator's.
+/// that it does not see. A link to one of these from where it looks is the administrator's, too.
 fn pick(
     ctx: &'static RunContext,
     skills: &Skills,
@@ -161,7 +160,13 @@ fn pick(
         Layer::Plugin => 4,
     };
     let each = || catalog.entries().iter().enumerate();
-    let entries = || each().filter(|(_, entry)| is_unseen(entry) != is_seen);
+    let unseen: Vec<PathBuf> = each()
+        .filter(|(_, entry)| is_unseen(entry))
+        .map(|(_, entry)| real(&entry.dir))
+        .collect();
+    let is_administrators =
+        |entry: &Entry| is_unseen(entry) || is_seen && unseen.contains(&real(&entry.dir));
+    let entries = || each().filter(|(_, entry)| is_administrators(entry) != is_seen);
     let mut found: Vec<(usize, &Entry)> = entries().filter(|(_, entry)| has_it(entry)).collect();
     if found.is_empty() {
         // Some agents do not tell the case.

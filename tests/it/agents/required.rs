@@ -82,9 +82,10 @@ fn the_required_skill_itself_is_used_in_an_agent() {
     fs::remove_dir_all(&own).unwrap();
     symlink(policy.join("skills"), &own).unwrap();
     check("a link to all");
+    // A copy is not where the administrator keeps it.
     fs::remove_file(&own).unwrap();
     world.file("home/.claude/skills/must/SKILL.md", MUST);
-    check("a copy");
+    assert!(world.activate("must").is_denied());
 }
 
 #[test]
