@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use flate2::{Compression, GzBuilder};
+
 use crate::error::{Error, Result};
 use crate::signing::digest;
 use crate::sys::{Dir, EntryPath, files, limits};
@@ -36,6 +38,31 @@ pub struct Package {
     pub left_out: Vec<String>,
     /// Packed paths whose names suggest secrets.
     pub doubtful: Vec<String>,
+    name: String,
+    files: Files,
+}
+
+impl Package {
+    /// The same files as registries have them: a compressed tar with one directory, in which nothing
+    /// depends on the machine.
+    ///
+    /// # Errors
+    /// When a path is too long for it.
+    pub fn layer(&self) -> Result<Vec<u8>> {
+        let gz = GzBuilder::new().write(Vec::new(), Compression::best());
+        let mut tar = tar::Builder::new(gz);
+        let mut add = |path: &str, content: &[u8], executable: bool| {
+            let mut header = tar::Header::new_ustar();
+            header.set_size(content.len() as u64);
+            header.set_mode(if executable { 0o755 } else { 0o644 });
+            tar.append_data(&mut header, format!("{}/{path}", self.name), content)
+        };
+        let mut all = self.files.iter();
+        let packed =
+            all.try_for_each(|(path, (content, executable))| add(path, content, *executable));
+        let bytes = packed.and_then(|()| tar.into_inner()?.finish());
+        bytes.map_err(|error| Error::caused(format!("`{}` cannot be packed", self.name), error))
+    }
 }
 
 /// Packs the skill in `dir` below a single directory called `name`.
@@ -62,14 +89,16 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     packing.left_out.sort();
     let paths = packing.files.keys().filter(|path| is_doubtful(path));
     let doubtful = paths.cloned().collect();
-    let digest = |(path, (content, executable)): (String, (Vec<u8>, bool))| {
-        (path, digest(&content, executable))
+    let digest = |(path, (content, executable)): (&String, &(Vec<u8>, bool))| {
+        (path.clone(), digest(content, *executable))
     };
     Ok(Package {
         bytes,
-        digests: packing.files.into_iter().map(digest).collect(),
+        digests: packing.files.iter().map(digest).collect(),
         left_out: packing.left_out,
         doubtful,
+        name: name.to_owned(),
+        files: packing.files,
     })
 }
 
@@ -279,6 +308,31 @@ mod tests {
             packed.left_out,
             [".DS_Store", ".git", ".~lock.a.odt#", "SKILL.md~", "a.pyc"]
         );
+    }
+
+    #[test]
+    fn a_layer_has_the_same_bytes_on_each_machine() {
+        let one = package(skill().path(), "x").unwrap().layer().unwrap();
+        assert_eq!(one, package(skill().path(), "x").unwrap().layer().unwrap());
+        let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(&one[..]));
+        let entry = |entry: std::io::Result<tar::Entry<_>>| {
+            let entry = entry.unwrap();
+            let header = entry.header();
+            let of = [header.uid(), header.gid(), header.mtime()].map(Result::unwrap);
+            assert_eq!(of, [0; 3]);
+            (
+                entry.path().unwrap().display().to_string(),
+                header.mode().unwrap(),
+            )
+        };
+        let found: Vec<_> = tar.entries().unwrap().map(entry).collect();
+        let found: Vec<_> = found.iter().map(|(path, mode)| (&**path, *mode)).collect();
+        let wanted = [
+            ("x/SKILL.md", 0o644),
+            ("x/scripts-x", 0o644),
+            ("x/scripts/run.sh", 0o755),
+        ];
+        assert_eq!(found, wanted);
     }
 
     #[test]

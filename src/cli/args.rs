@@ -43,6 +43,7 @@ pub use super::write::{
     new::New,
     package::Package,
     proposals::Proposals,
+    publish::Publish,
     reference_tool::{ReadProperties, ToPrompt},
     simulate::Simulate,
     try_skill::Try,
@@ -89,6 +90,7 @@ pub enum Verb {
     Try(Try),
     Simulate(Simulate),
     Package(Package),
+    Publish(Publish),
     #[command(subcommand)]
     Proposals(Proposals),
     Trust(Trust),
@@ -157,7 +159,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "Write",
-        &["new", "validate", "try", "simulate", "package", "proposals"],
+        &[
+            "new",
+            "validate",
+            "try",
+            "simulate",
+            "package",
+            "publish",
+            "proposals",
+        ],
     ),
     (
         "Safety",

@@ -5,7 +5,7 @@
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
-    List, ListInstalled, New, Outdated, Package, Policy, Proposals, ReadProperties, Remove,
+    List, ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties, Remove,
     Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
     ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
@@ -97,6 +97,13 @@ fn of_verb(verb: &Verb) -> Decision {
             Decision::new(Who::Remover).for_models(scope.is_default())
         }
         Verb::Rollback(Rollback { names: _, scope: _ })
+        // Others get it, in the name of whoever may write there.
+        | Verb::Publish(Publish {
+            skills: _,
+            to: _,
+            collection: _,
+            sign: _,
+        })
         // It also replaces and removes.
         | Verb::Sync(Sync {
             list: _,

@@ -191,6 +191,7 @@ fn run_verb(
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,
         Verb::Audit(verb) if verb.ship.is_some() => ship::run(ctx, common)?,
+        Verb::Publish(verb) => verb.run(ctx, common, caller)?,
         Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
         Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,
         Verb::Stats(verb) => verb.run(ctx, common, screen)?,

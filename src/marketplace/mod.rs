@@ -34,6 +34,7 @@ pub use lock::{installed_digest, listed_name, named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
+pub use registry::{Artifact, Destination, Published};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
 pub use signature::{Checked, Evidence, EvidenceId, KnownSigner, KnownSigners, Signed, Signing};
 pub use source::{Listed, Origin, Source, within_sources};

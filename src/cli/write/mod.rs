@@ -5,6 +5,7 @@ pub mod new;
 pub mod package;
 pub mod proposals;
 mod proposals_shown;
+pub mod publish;
 pub mod reference_tool;
 pub mod simulate;
 pub mod try_skill;

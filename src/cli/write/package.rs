@@ -152,7 +152,10 @@ impl Package {
 
 /// The author's name for a skill without errors, and its files, which are to be `done`. Findings of
 /// a code that does not count are passed over.
-fn checked(
+///
+/// # Errors
+/// When it has errors, or cannot be packed.
+pub fn checked(
     ctx: &RunContext,
     skill: &Skill,
     done: &str,
@@ -181,7 +184,7 @@ fn checked(
 }
 
 /// What to know of a package before it is handed on.
-fn remarks(packed: &Packed) -> String {
+pub fn remarks(packed: &Packed) -> String {
     let mut text = String::new();
     if !packed.left_out.is_empty() {
         let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
@@ -204,7 +207,11 @@ fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
         .is_ok_and(|written| manifest.is_ok_and(|manifest| manifest.render().as_bytes() == written))
 }
 
-fn sign(ctx: &RunContext, manifest: &Manifest, key: &Path) -> Result<Signed> {
+/// Signs a manifest with the key in a file.
+///
+/// # Errors
+/// When `ssh-keygen` does not sign.
+pub fn sign(ctx: &RunContext, manifest: &Manifest, key: &Path) -> Result<Signed> {
     let base = ctx.base(&ctx.dirs.plugin);
     ctx.market_at(&base).sign(manifest, &ctx.env.cwd.join(key))
 }

@@ -12,11 +12,12 @@ mod lists;
 mod media;
 mod member;
 mod open;
+mod publish;
 mod store;
 mod token;
-#[expect(dead_code, reason = "for publishing")]
 mod upload;
 
 pub use client::Client;
 pub use media::{Descriptor, Manifest, annotation, media_type};
 pub use member::Member;
+pub use publish::{Artifact, Destination, Published};

@@ -1,0 +1,135 @@
+//! `publish`: pushes skills to a registry.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::package::{checked, remarks, sign};
+use super::try_skill::find;
+use crate::author::{manifest, skills_at};
+use crate::catalog::Layer;
+use crate::cli::caller::pasted;
+use crate::cli::consent::Consenting;
+use crate::cli::market::market_for;
+use crate::cli::options::{Common, Findings};
+use crate::cli::outcome::Outcomes;
+use crate::cli::{Answer, Caller};
+use crate::error::{Error, Result};
+use crate::marketplace::{Artifact, Destination};
+use crate::run_context::RunContext;
+use crate::skill::{Skill, one_line};
+use crate::sys::text::count;
+
+/// Publish skills to an OCI registry
+#[derive(Debug, clap::Args)]
+pub struct Publish {
+    /// Directories of skills, or of several, or names of installed skills
+    #[arg(required = true, value_name = "SKILL")]
+    pub skills: Vec<String>,
+    /// Where: oci://HOST/NAME[:TAG]
+    #[arg(required = true, value_name = "REFERENCE", value_parser = Destination::parse)]
+    pub to: Destination,
+    /// Publish them as a collection of this name
+    #[arg(long, value_name = "NAME")]
+    pub collection: Option<String>,
+    /// Sign with an ssh key: its file, or its .pub if an agent or a security key has it
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
+}
+
+impl Publish {
+    /// Checks, packs and sends the skills.
+    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+        let name = self.to.to_string();
+        Outcomes::of_one(common, caller, &name, self.publish(ctx, common, caller))
+    }
+
+    fn publish(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
+        let (mut skills, mut packed) = (Vec::new(), Vec::new());
+        for written in &self.skills {
+            skills.extend(several(ctx, written)?);
+        }
+        let mut said = String::new();
+        for skill in &skills {
+            let (name, files) = checked(ctx, skill, "published", |_| true)?;
+            let _ = writeln!(said, "  {name}: {}", count(files.digests.len(), "file"));
+            said += &remarks(&files);
+            packed.push((skill, name, files));
+        }
+        let to = &self.to;
+        if !common.dry_run {
+            let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+            let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
+            let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
+            let shown = format!("To {to}:\n{said}");
+            if !consenting.to_decide(&shown, "Publish?", &command)? {
+                return Err(Error::new("nothing was published: you said no"));
+            }
+        }
+        let (mut artifacts, mut signer) = (Vec::new(), None);
+        for (skill, name, files) in packed {
+            let signed = match &self.sign {
+                Some(key) if !common.dry_run => Some(sign(ctx, &manifest(skill, &files)?, key)?),
+                _ => None,
+            };
+            signer = signed.as_ref().map(|signed| signed.key.to_string());
+            artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
+        }
+        let base = ctx.base(&ctx.dirs.plugin);
+        let market = market_for(ctx, &base, false, Layer::Plugin)?.dry(common.dry_run);
+        let done = market.publish(to, &artifacts, self.collection.as_deref())?;
+        let what = match (&self.collection, &*artifacts) {
+            (None, [one]) => format!("`{}`", one.name),
+            (name, all) => {
+                let name = one_line(name.as_deref().unwrap_or_default());
+                format!("{} as the collection `{name}`", count(all.len(), "skill"))
+            }
+        };
+        let moved = done
+            .before
+            .as_ref()
+            .filter(|before| **before != done.digest);
+        let mut text = match (common.dry_run, done.before.is_some() && moved.is_none()) {
+            (_, true) => format!("{to} is {what} already\n"),
+            (true, _) => format!("would publish {what} to {to}\n{said}"),
+            (false, _) => format!("published {what} to {to}\n{said}"),
+        };
+        if let Some(before) = moved {
+            let moves = if common.dry_run {
+                "would move"
+            } else {
+                "moved"
+            };
+            let _ = writeln!(text, "  the tag {moves} from {before}");
+        }
+        if let Some(signer) = signer {
+            let _ = writeln!(text, "  signed with {signer}");
+        }
+        let _ = writeln!(text, "  {}", done.digest);
+        let all = if self.collection.is_some() {
+            " --all"
+        } else {
+            ""
+        };
+        let exactly = to.at(&done.digest);
+        let _ = writeln!(
+            text,
+            "Install it with: agent-skills install {to}{all}, or exactly this: {exactly}"
+        );
+        Ok(text)
+    }
+}
+
+/// The skill that a word means, or all below a directory that is none.
+fn several(ctx: &RunContext, written: &str) -> Result<Vec<Skill>> {
+    let path = ctx.env.cwd.join(written);
+    if !path.is_dir() {
+        return Ok(vec![find(ctx, written)?]);
+    }
+    let dirs = skills_at(&path);
+    if dirs.is_empty() {
+        let text = format!("`{}` has no skill", one_line(written));
+        return Err(Error::new(text).hint("give a directory with a SKILL.md, or of several skills"));
+    }
+    let load = |dir: PathBuf| find(ctx, &dir.to_string_lossy());
+    dirs.into_iter().map(load).collect()
+}

@@ -1,0 +1,301 @@
+//! Publishes skills to a registry in the form of "Agent Skills as OCI Artifacts": each as a manifest,
+//! several as an index of those, and signatures as what has a manifest for its subject.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::{Class, Failure, Tool};
+use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, OciTag};
+use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
+use crate::marketplace::{Market, Signed};
+use crate::skill::{Skill, ToolList};
+
+/// The configuration of an artifact that has none.
+const EMPTY: &[u8] = b"{}";
+
+/// Where something is published.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    repo: OciRepo,
+    tag: OciTag,
+}
+
+/// A skill as it is published.
+#[derive(Debug)]
+pub struct Artifact {
+    /// Its name.
+    pub name: String,
+    config: Vec<u8>,
+    layer: Vec<u8>,
+    manifest: Manifest,
+    signed: Option<Signed>,
+}
+
+/// What was, or would be, published.
+#[derive(Debug)]
+pub struct Published {
+    /// The digest that the tag names.
+    pub digest: OciDigest,
+    /// What the tag named before; `None` if it is new.
+    pub before: Option<OciDigest>,
+    /// How many blobs the registry did not have.
+    pub sent: usize,
+}
+
+impl Destination {
+    /// Parses `oci://HOST/NAME[:TAG]`.
+    ///
+    /// # Errors
+    /// When it is not that.
+    pub fn parse(written: &str) -> Result<Self> {
+        let name = written.rfind('/').unwrap_or(0);
+        let (repo, tag) = match written[name..].split_once(':') {
+            Some((short, tag)) => (&written[..name + short.len()], OciTag::parse(tag)?),
+            None => (written, OciTag::default()),
+        };
+        if written.contains('@') {
+            let text = format!("`{}` cannot be published to", written.escape_debug());
+            return Err(Error::new(text).hint("give a tag, oci://HOST/NAME:TAG, and no digest"));
+        }
+        let repo = OciRepo::parse(repo)?;
+        Ok(Self { repo, tag })
+    }
+
+    /// The address of a digest there.
+    pub fn at(&self, digest: &OciDigest) -> String {
+        format!("{}@{digest}", self.repo)
+    }
+}
+
+impl std::fmt::Display for Destination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.repo, self.tag.as_str())
+    }
+}
+
+impl Artifact {
+    /// The skill whose files are in `layer`. Nothing in it depends on the machine or the time.
+    pub fn new(skill: &Skill, name: &str, layer: Vec<u8>, signed: Option<Signed>) -> Self {
+        let fields = &skill.fields;
+        let (version, license) = (fields.version(), fields.text("license"));
+        let compatibility = fields.text("compatibility");
+        let mut config = json!({"schemaVersion": "1", "name": name});
+        let said = [
+            (
+                "description",
+                annotation::DESCRIPTION,
+                skill.description.clone(),
+            ),
+            ("version", annotation::VERSION, version),
+            ("license", annotation::LICENSES, license),
+            (
+                "compatibility",
+                annotation::SKILL_COMPATIBILITY,
+                compatibility,
+            ),
+        ];
+        let mut annotations = BTreeMap::new();
+        for key in [annotation::SKILL_NAME, annotation::TITLE] {
+            annotations.insert(key.to_owned(), name.to_owned());
+        }
+        for (field, key, text) in said {
+            if let Some(text) = text {
+                annotations.insert(key.to_owned(), text.clone());
+                config[field] = text.into();
+            }
+        }
+        if let ToolList::Listed(tools) = fields.allowed_tools() {
+            config["allowedTools"] = tools.into();
+        }
+        if let Some(metadata) = fields.value("metadata").filter(|value| value.is_object()) {
+            config["metadata"] = metadata.clone();
+        }
+        let config = config.to_string().into_bytes();
+        let mut content = Descriptor::of(media_type::SKILL_CONTENT, &layer);
+        // `oras pull` writes what has a title.
+        let title = format!("{name}.tar.gz");
+        content
+            .annotations
+            .insert(annotation::TITLE.to_owned(), title);
+        let manifest = Manifest {
+            config: Some(Descriptor::of(media_type::SKILL_CONFIG, &config)),
+            layers: Some(vec![content]),
+            annotations,
+            ..manifest(media_type::MANIFEST, media_type::SKILL)
+        };
+        let name = name.to_owned();
+        Self {
+            name,
+            config,
+            layer,
+            manifest,
+            signed,
+        }
+    }
+
+    /// As a collection lists it.
+    fn listed(&self, repo: &OciRepo) -> Descriptor {
+        let bytes = self.manifest.to_bytes();
+        let mut listed = Descriptor::of(media_type::MANIFEST, &bytes);
+        listed.artifact_type = Some(media_type::SKILL.to_owned());
+        let keys = [
+            annotation::SKILL_NAME,
+            annotation::DESCRIPTION,
+            annotation::VERSION,
+        ];
+        let said = |key: &str| Some((key.to_owned(), self.manifest.annotations.get(key)?.clone()));
+        listed.annotations = keys.into_iter().filter_map(said).collect();
+        let place = format!("{}/{}@{}", repo.host(), repo.name(), listed.digest);
+        listed
+            .annotations
+            .insert(annotation::SKILL_REF.to_owned(), place);
+        listed
+    }
+}
+
+/// The index of a collection.
+fn index(name: &str, repo: &OciRepo, skills: &[Artifact]) -> Manifest {
+    let mut listed: Vec<Descriptor> = skills.iter().map(|skill| skill.listed(repo)).collect();
+    listed.sort_by(|a, b| {
+        a.said(annotation::SKILL_NAME)
+            .cmp(&b.said(annotation::SKILL_NAME))
+    });
+    let key = annotation::COLLECTION_NAME.to_owned();
+    Manifest {
+        manifests: Some(listed),
+        annotations: BTreeMap::from([(key, name.to_owned())]),
+        ..manifest(media_type::INDEX, media_type::COLLECTION)
+    }
+}
+
+fn manifest(media_type: &str, artifact_type: &str) -> Manifest {
+    Manifest {
+        schema_version: 2,
+        media_type: Some(media_type.to_owned()),
+        artifact_type: Some(artifact_type.to_owned()),
+        config: None,
+        layers: None,
+        manifests: None,
+        subject: None,
+        annotations: BTreeMap::new(),
+    }
+}
+
+impl Market<'_> {
+    /// Publishes a skill, or several as the collection of this name. The tag moves last: until then,
+    /// nobody finds what is not complete. In a dry run, nothing is sent.
+    ///
+    /// # Errors
+    /// When the registry cannot be reached, or does not take it.
+    pub fn publish(
+        &self,
+        to: &Destination,
+        skills: &[Artifact],
+        collection: Option<&str>,
+    ) -> Result<Published> {
+        let staging = self.home_staging()?;
+        let tool = Tool {
+            env: self.env,
+            deadline: self.deadline,
+            scratch: staging.scratch(),
+            progress: self.progress,
+        };
+        let permit = std::rc::Rc::clone(&self.permit);
+        let client = Client::new(tool, self.home, self.offline, permit);
+        let last = match (collection, skills) {
+            (Some(name), _) => index(name, &to.repo, skills),
+            (None, [skill]) => skill.manifest.clone(),
+            (None, _) => {
+                let text = "several skills are published as a collection";
+                return Err(Error::new(text).hint("name it: `--collection NAME`"));
+            }
+        };
+        let bytes = last.to_bytes();
+        let digest = OciDigest::of(&bytes);
+        let before = match client.resolve(&to.repo, &OciAt::Tag(to.tag.clone())) {
+            Ok(before) => Some(before),
+            Err(failure) if failure.class == Class::NoRepository => None,
+            Err(failure) => return Err(failure.into()),
+        };
+        let mut sent = 0;
+        if !self.dry_run {
+            for skill in skills {
+                sent += client.put_skill(&to.repo, skill)?;
+            }
+            if before.as_ref() != Some(&digest) {
+                let media_type = last.media_type.as_deref().unwrap_or_default();
+                client.put_manifest(&to.repo, to.tag.as_str(), media_type, &bytes)?;
+            }
+        }
+        Ok(Published {
+            digest,
+            before,
+            sent,
+        })
+    }
+}
+
+impl Client<'_> {
+    /// Sends a skill and its signature. Returns how many blobs the registry did not have.
+    fn put_skill(&self, repo: &OciRepo, skill: &Artifact) -> Result<usize, Failure> {
+        let mut sent = 0;
+        for blob in [&skill.config, &skill.layer] {
+            sent += usize::from(self.put_blob(repo, blob)?);
+        }
+        let bytes = skill.manifest.to_bytes();
+        let subject = Descriptor::of(media_type::MANIFEST, &bytes);
+        self.put_manifest(repo, subject.digest.as_str(), media_type::MANIFEST, &bytes)?;
+        if let Some(signed) = &skill.signed {
+            self.put_signature(repo, subject, signed)?;
+        }
+        Ok(sent)
+    }
+
+    fn put_signature(
+        &self,
+        repo: &OciRepo,
+        subject: Descriptor,
+        signed: &Signed,
+    ) -> Result<(), Failure> {
+        let files = [
+            (media_type::SIGNED_MANIFEST, signed.manifest.as_bytes()),
+            (media_type::SSH_SIGNATURE, signed.signature.as_bytes()),
+        ];
+        for bytes in files.map(|(_, bytes)| bytes).into_iter().chain([EMPTY]) {
+            self.put_blob(repo, bytes)?;
+        }
+        let layers = files.map(|(kind, bytes)| Descriptor::of(kind, bytes));
+        let fallback = format!("sha256-{}", subject.digest.hex());
+        let signature = Manifest {
+            config: Some(Descriptor::of(media_type::EMPTY, EMPTY)),
+            layers: Some(layers.to_vec()),
+            subject: Some(subject),
+            ..manifest(media_type::MANIFEST, media_type::SIGNATURE)
+        };
+        let bytes = signature.to_bytes();
+        let mut listed = Descriptor::of(media_type::MANIFEST, &bytes);
+        listed.artifact_type = signature.artifact_type;
+        let under = listed.digest.as_str();
+        let (_, is_listed) = self.put_manifest(repo, under, media_type::MANIFEST, &bytes)?;
+        if is_listed {
+            return Ok(());
+        }
+        // A registry that keeps no lists of these has one under a tag, which clients keep.
+        let known = match self.resolve(repo, &OciAt::Tag(OciTag::parse(&fallback)?)) {
+            Ok(digest) => self.manifest(repo, &digest)?.manifests.clone(),
+            Err(failure) if failure.class == Class::NoRepository => None,
+            Err(failure) => return Err(failure),
+        };
+        let mut all = known.unwrap_or_default();
+        // The last counts.
+        all.retain(|one| one.digest != listed.digest);
+        all.push(listed);
+        let mut list = manifest(media_type::INDEX, "");
+        list.artifact_type = None;
+        list.manifests = Some(all);
+        self.put_manifest(repo, &fallback, media_type::INDEX, &list.to_bytes())?;
+        Ok(())
+    }
+}
