@@ -202,7 +202,8 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
             headers: instead.headers,
             body: instead.body,
         },
-        None => usual(&path, &headers, own, behaviour),
+        None => pushed(&method, &target, &headers, &body, behaviour)
+            .unwrap_or_else(|| usual(&path, &headers, own, behaviour)),
     };
     let mut head = format!("HTTP/1.1 {} x\r\nConnection: close\r\n", sent.status);
     for (key, value) in &sent.headers {
@@ -230,6 +231,47 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
             .is_ok();
     let end = sent.body.len() / if is_cut { 2 } else { 1 };
     stream.write_all(&sent.body[..end])
+}
+
+/// What an upload is answered.
+fn pushed(
+    method: &str,
+    target: &str,
+    headers: &HashMap<String, String>,
+    body: &[u8],
+    behaviour: &Behaviour,
+) -> Option<Reply> {
+    let is_logged_in = headers.get("authorization").map(String::as_str) == Some("Bearer t0k.en");
+    if behaviour.login.lock().unwrap().is_some() && !is_logged_in {
+        return None;
+    }
+    let rest = target.strip_prefix("/v2/")?;
+    let digest = format!("sha256:{:x}", Sha256::digest(body));
+    if method == "POST" && rest.ends_with("/blobs/uploads/") {
+        let place = format!("{target}7?state=x%3D");
+        return Some(reply(202, &[("Location", &place)], ""));
+    }
+    if method != "PUT" {
+        return None;
+    }
+    if let Some((_, asked)) = rest.split_once("&digest=") {
+        if asked.replace("%3A", ":") != digest {
+            return Some(reply(400, &[], "{}"));
+        }
+    } else {
+        let (name, under) = rest.split_once("/manifests/")?;
+        if !under.starts_with("sha256:") {
+            let mut tags = behaviour.tags.lock().unwrap();
+            tags.insert(format!("{name}/{under}"), digest.clone());
+        }
+    }
+    let mut blobs = behaviour.blobs.lock().unwrap();
+    blobs.insert(digest.clone(), body.to_vec());
+    let mut told = vec![("Docker-Content-Digest", &*digest)];
+    if behaviour.has_referrers.load(Ordering::SeqCst) {
+        told.push(("OCI-Subject", "x"));
+    }
+    Some(reply(201, &told, ""))
 }
 
 fn usual(

@@ -25,13 +25,15 @@ use crate::skill::one_line;
 use crate::sys::text::counted;
 use crate::sys::{eprint, tell};
 
-/// Make a layer equal to a list: a lockfile
+/// Make a layer equal to a list: a lockfile or a collection
 #[derive(Debug, clap::Args)]
-#[command(long_about = "Make a layer equal to a list: a lockfile\n\n\
+#[command(
+    long_about = "Make a layer equal to a list: a lockfile or a collection\n\n\
     Everything is fetched and checked before anything changes; if one skill is refused, nothing \
-    does. Exit status: 0 unchanged, 3 changed, 1 refused or failed, 2 misused.")]
+    does. Exit status: 0 unchanged, 3 changed, 1 refused or failed, 2 misused."
+)]
 pub struct Sync {
-    /// A skills.lock.json; the layer's own if omitted
+    /// A skills.lock.json, or oci://HOST/NAME[:TAG][@DIGEST] of a collection; the layer's own if omitted
     pub list: Option<String>,
     /// Also remove what the list does not have and a source brought
     #[arg(long)]
@@ -126,6 +128,7 @@ impl Sync {
         let base = ctx.base(&ctx.layer_dir(layer));
         let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
         let list = match &self.list {
+            Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
             Some(path) => SyncList::File(Path::new(path).to_owned()),
             None => SyncList::Own,
         };

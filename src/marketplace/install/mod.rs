@@ -24,6 +24,7 @@ mod stash;
 mod swap;
 mod switch;
 mod sync;
+mod sync_list;
 mod update;
 mod updated;
 
@@ -39,5 +40,6 @@ pub use repair::Repaired;
 pub use staging::{Prepared, Staging};
 pub use swap::{Changes, SKILLS, Whole};
 pub use switch::Switch;
-pub use sync::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
+pub use sync::{AgreeToAll, Fate, SyncPlan, Synced};
+pub use sync_list::SyncList;
 pub use updated::{Agree, Change, Edited, UpdateOptions, Updated};

@@ -2,13 +2,14 @@
 //! before the first skill is moved, and all of it is moved as one change (`swap/whole.rs`). What is
 //! equal already costs nothing but reading it.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::patience;
-use crate::marketplace::install::{Changes, Plan, Staged, Staging, Whole};
+use crate::marketplace::install::sync_list::{Listed, Wanted};
+use crate::marketplace::install::{Changes, Plan, Staged, Staging, SyncList, Whole};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::reference::Kind;
 use crate::marketplace::{Market, Note};
@@ -16,15 +17,6 @@ use crate::sys::{EntryName, FileLock};
 
 /// Whoever comes later waits, and then finds what it wants.
 const LOCK: EntryName = EntryName::from_static(".sync.lock");
-
-/// What there is to be.
-#[derive(Debug, Clone)]
-pub enum SyncList {
-    /// What the layer's own lockfile says.
-    Own,
-    /// What this lockfile says.
-    File(PathBuf),
-}
 
 /// What becomes of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -76,13 +68,13 @@ pub struct SyncPlan {
 pub type AgreeToAll<'a> = dyn FnMut(&SyncPlan) -> Result<bool> + 'a;
 
 impl Synced {
-    fn new(entry: &LockEntry, change: Fate) -> Self {
+    fn new(wanted: &Wanted, change: Fate) -> Self {
         Self {
-            name: entry.name.clone(),
+            name: wanted.name.clone(),
             change,
-            source: entry.source.clone(),
+            source: wanted.source.to_owned(),
             from: None,
-            to: entry.commit.clone(),
+            to: wanted.commit.map(str::to_owned),
             edited: false,
             stashed: None,
         }
@@ -100,7 +92,7 @@ struct Compared {
     /// The digests of the directories that are replaced or removed.
     seen: Vec<(InstalledName, Digest)>,
     /// What has to be fetched.
-    wanted: Vec<LockEntry>,
+    wanted: Vec<InstalledName>,
 }
 
 impl Market<'_> {
@@ -117,10 +109,7 @@ impl Market<'_> {
         note: &mut Note,
     ) -> Result<Vec<Synced>> {
         let lockfile = self.begin()?;
-        let listed = match list {
-            SyncList::Own => Lockfile::read(self.plugin_dir)?,
-            SyncList::File(path) => Lockfile::listed(&self.env.cwd.join(path))?,
-        };
+        let listed = self.read_list(list)?;
         let compared = self.compare_all(&listed, &lockfile, prune)?;
         if !compared.skills.iter().any(Synced::is_change) {
             return Ok(compared.skills);
@@ -133,7 +122,7 @@ impl Market<'_> {
             return Ok(compared.skills);
         }
         let staging = self.staging()?;
-        let staged = self.stage_listed(&listed, &compared.wanted, &staging, note)?;
+        let staged = self.stage_listed((&listed, &lockfile), &compared.wanted, &staging, note)?;
         self.make_equal(&lockfile, &staging, compared, &staged, agree)
     }
 
@@ -145,24 +134,27 @@ impl Market<'_> {
         base.lock(&LOCK, patience(self.deadline)).map(Some)
     }
 
-    fn compare_all(&self, listed: &Lockfile, lockfile: &Lockfile, prune: bool) -> Result<Compared> {
+    fn compare_all(&self, listed: &Listed, lockfile: &Lockfile, prune: bool) -> Result<Compared> {
         let mut compared = Compared {
             skills: Vec::new(),
             seen: Vec::new(),
             wanted: Vec::new(),
         };
-        for wanted in listed.entries() {
-            let installed = lockfile.get(&wanted.name);
+        let all = listed.wanted();
+        for wanted in &all {
+            let installed = lockfile.get(wanted.name);
             let one = self.compare_one(wanted, installed, &mut compared.seen)?;
             if one.is_change() {
-                compared.wanted.push(wanted.clone());
+                compared.wanted.push(wanted.name.clone());
             }
             compared.skills.push(one);
         }
-        let is_extra = |entry: &&LockEntry| listed.get(&entry.name).is_none();
+        let names: HashSet<&InstalledName> = all.iter().map(|wanted| wanted.name).collect();
+        let is_extra = |entry: &&LockEntry| !names.contains(&entry.name);
         for entry in lockfile.entries().iter().filter(is_extra) {
             let stays = !prune || entry.kind == Kind::Link;
-            let mut one = Synced::new(entry, if stays { Fate::Extra } else { Fate::Removed });
+            let fate = if stays { Fate::Extra } else { Fate::Removed };
+            let mut one = Synced::new(&Wanted::of(entry), fate);
             (one.from, one.to) = (one.to, None);
             if !stays && self.dir(&entry.name).is_dir() {
                 let now = Digest::read(&self.dir(&entry.name))?;
@@ -176,20 +168,21 @@ impl Market<'_> {
 
     fn compare_one(
         &self,
-        wanted: &LockEntry,
+        wanted: &Wanted,
         installed: Option<&LockEntry>,
         seen: &mut Vec<(InstalledName, Digest)>,
     ) -> Result<Synced> {
-        let dir = self.dir(&wanted.name);
-        let name = listed_name(&wanted.name);
-        if wanted.kind == Kind::Link {
-            if installed == Some(wanted) && dir.exists() {
+        let dir = self.dir(wanted.name);
+        let name = listed_name(wanted.name);
+        if wanted.entry.is_some_and(|entry| entry.kind == Kind::Link) {
+            if installed == wanted.entry && dir.exists() {
                 return Ok(Synced::new(wanted, Fate::Unchanged));
             }
             let text = format!("`{name}` is a link to a working copy in the list");
             return Err(Error::new(text).hint("link it by hand, or leave it out of the list"));
         }
-        if wanted.reading().is_ok_and(|of| self.leads_out(&of.place)) {
+        let reading = wanted.entry.map(LockEntry::reading);
+        if reading.is_some_and(|of| of.is_ok_and(|of| self.leads_out(&of.place))) {
             let text = format!("{} of `{name}` is outside the project", wanted.source);
             return Err(Error::new(text).hint("if you trust it, install it from there"));
         }
@@ -211,41 +204,25 @@ impl Market<'_> {
         let now = Digest::read(&dir)?;
         let mut one = Synced::new(wanted, Fate::Unchanged);
         one.from.clone_from(&entry.commit);
-        let place = |of: &LockEntry| {
-            [
-                Some(of.id.clone()),
-                of.commit.clone(),
-                of.rev.as_deref().map(str::to_owned),
-            ]
+        one.edited = now.sha256 != entry.sha256;
+        let is_at = entry.source == wanted.source && entry.commit.as_deref() == wanted.commit;
+        one.change = match wanted.entry {
+            Some(listed) if now.sha256 == listed.sha256 => {
+                one.edited = false;
+                let place = |of: &LockEntry| (of.id.clone(), of.rev.clone(), of.sha256.clone());
+                if is_at && place(entry) == place(listed) {
+                    Fate::Unchanged
+                } else {
+                    Fate::Recorded
+                }
+            }
+            None if is_at && !one.edited => Fate::Unchanged,
+            _ => Fate::Replaced,
         };
-        if now.sha256 != wanted.sha256 {
-            one.change = Fate::Replaced;
-            one.edited = now.sha256 != entry.sha256;
-        } else if place(entry) != place(wanted) || entry.sha256 != wanted.sha256 {
-            one.change = Fate::Recorded;
-        }
         if one.is_change() {
             seen.push((wanted.name.clone(), now));
         }
         Ok(one)
-    }
-
-    /// Fetches and checks what is wanted of a list.
-    fn stage_listed(
-        &self,
-        listed: &Lockfile,
-        wanted: &[LockEntry],
-        staging: &Staging,
-        note: &mut Note,
-    ) -> Result<Vec<Staged>> {
-        let mut fetcher = self.fetcher(staging);
-        let mut staged = Vec::with_capacity(wanted.len());
-        for entry in wanted {
-            let one = self.stage_again(entry, true, staging, &mut fetcher, note);
-            staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
-        }
-        self.check_again(staging, listed, &mut staged)?;
-        Ok(staged)
     }
 
     /// Asks, and makes the change.
@@ -261,6 +238,16 @@ impl Market<'_> {
             plan: Plan::new("the list", None, staged),
             skills: compared.skills,
         };
+        // A collection says nothing of files; what has them already is only recorded.
+        for one in &mut plan.skills {
+            let new = staged.iter().find(|new| new.place.name == one.name);
+            let now = compared.seen.iter().find(|(name, _)| *name == one.name);
+            if one.change == Fate::Replaced
+                && new.map(|new| &new.entry.sha256) == now.map(|(_, now)| &now.sha256)
+            {
+                (one.change, one.edited) = (Fate::Recorded, false);
+            }
+        }
         if !agree(&plan)? {
             if self.dry_run {
                 return Ok(plan.skills);

@@ -10,7 +10,6 @@ use crate::marketplace::reference::OciDigest;
 use crate::skill::one_line;
 
 /// Media types and types of artifacts.
-#[expect(dead_code, reason = "for publishing")]
 pub mod media_type {
     /// A manifest of one artifact.
     pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -41,7 +40,6 @@ pub mod media_type {
 }
 
 /// Keys of annotations.
-#[expect(dead_code, reason = "for publishing")]
 pub mod annotation {
     /// A skill's name, on its manifest and in a collection.
     pub const SKILL_NAME: &str = "io.agentskills.skill.name";
@@ -57,14 +55,8 @@ pub mod annotation {
     pub const DESCRIPTION: &str = "org.opencontainers.image.description";
     /// Its version.
     pub const VERSION: &str = "org.opencontainers.image.version";
-    /// When it was made.
-    pub const CREATED: &str = "org.opencontainers.image.created";
     /// Its licences, as an SPDX expression.
     pub const LICENSES: &str = "org.opencontainers.image.licenses";
-    /// The address of its source.
-    pub const SOURCE: &str = "org.opencontainers.image.source";
-    /// The commit of its source.
-    pub const REVISION: &str = "org.opencontainers.image.revision";
     /// Some tools' name for [`SKILL_REF`].
     pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
 }
@@ -143,7 +135,6 @@ pub struct Manifest {
 
 impl Descriptor {
     /// That of these bytes.
-    #[expect(dead_code, reason = "for publishing")]
     pub fn of(media_type: &str, bytes: &[u8]) -> Self {
         Self {
             media_type: media_type.to_owned(),
@@ -194,7 +185,6 @@ impl Manifest {
         }
     }
 
-    #[expect(dead_code, reason = "for publishing")]
     /// As it is published: the same bytes on each machine.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Its keys are texts, so it can be written.
