@@ -5,8 +5,8 @@
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
-    List, ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties, Remove,
-    Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
+    List, ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties,
+    Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
     ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::decision::{Decision, Who};

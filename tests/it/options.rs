@@ -30,6 +30,7 @@ const CHANGES: &[&str] = &[
     "validate --fix bad",
     "simulate --record talk.yaml",
     "package pdf",
+    "publish pdf REGISTRY",
     "proposals approve ID",
     "proposals reject ID",
     "proposals comment ID words",
@@ -140,11 +141,17 @@ fn state(host: &Host) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn a_dry_run_says_what_it_would_do_and_changes_nothing() {
     let (host, _hub, id) = world();
+    let registry = crate::registry_stub::Registry::new();
+    let place = registry.reference("acme/pdf");
     for line in CHANGES {
         let words: Vec<&str> = line.split(' ').collect();
         let words: Vec<&str> = words
             .into_iter()
-            .map(|word| if word == "ID" { &*id } else { word })
+            .map(|word| match word {
+                "ID" => &*id,
+                "REGISTRY" => &*place,
+                word => word,
+            })
             .collect();
         let before = state(&host);
         for more in [

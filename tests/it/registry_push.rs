@@ -190,9 +190,9 @@ fn a_layer_becomes_what_a_collection_lists() {
             .filter(is_layer)
             .map(|(key, _)| key.clone())
             .collect();
-        layers
-            .iter()
-            .for_each(|key| drop(blobs.insert(key.clone(), b"other".to_vec())));
+        for key in &layers {
+            blobs.insert(key.clone(), b"other".to_vec());
+        }
         layers
     };
     assert!(!broken.is_empty());

@@ -33,7 +33,10 @@ use crate::sys::{eprint, tell};
     does. Exit status: 0 unchanged, 3 changed, 1 refused or failed, 2 misused."
 )]
 pub struct Sync {
-    /// A skills.lock.json, or oci://HOST/NAME[:TAG][@DIGEST] of a collection; the layer's own if omitted
+    #[arg(
+        help = "A skills.lock.json, or oci://HOST/NAME[:TAG][@DIGEST] of a collection; the layer's \
+                own if omitted"
+    )]
     pub list: Option<String>,
     /// Also remove what the list does not have and a source brought
     #[arg(long)]

@@ -25,8 +25,7 @@ pub struct Publish {
     /// Directories of skills, or of several, or names of installed skills
     #[arg(required = true, value_name = "SKILL")]
     pub skills: Vec<String>,
-    /// Where: oci://HOST/NAME[:TAG]
-    #[arg(required = true, value_name = "REFERENCE", value_parser = Destination::parse)]
+    #[arg(required = true, help = "Where: oci://HOST/NAME[:TAG]", value_name = "REFERENCE", value_parser = Destination::parse)]
     pub to: Destination,
     /// Publish them as a collection of this name
     #[arg(long, value_name = "NAME")]
@@ -65,13 +64,13 @@ impl Publish {
                 return Err(Error::new("nothing was published: you said no"));
             }
         }
-        let (mut artifacts, mut signer) = (Vec::new(), None);
+        let (mut artifacts, mut key_used) = (Vec::new(), None);
         for (skill, name, files) in packed {
             let signed = match &self.sign {
                 Some(key) if !common.dry_run => Some(sign(ctx, &manifest(skill, &files)?, key)?),
                 _ => None,
             };
-            signer = signed.as_ref().map(|signed| signed.key.to_string());
+            key_used = signed.as_ref().map(|signed| signed.key.to_string());
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
         let base = ctx.base(&ctx.dirs.plugin);
@@ -94,15 +93,15 @@ impl Publish {
             (false, _) => format!("published {what} to {to}\n{said}"),
         };
         if let Some(before) = moved {
-            let moves = if common.dry_run {
+            let word = if common.dry_run {
                 "would move"
             } else {
                 "moved"
             };
-            let _ = writeln!(text, "  the tag {moves} from {before}");
+            let _ = writeln!(text, "  the tag {word} from {before}");
         }
-        if let Some(signer) = signer {
-            let _ = writeln!(text, "  signed with {signer}");
+        if let Some(key) = key_used {
+            let _ = writeln!(text, "  signed with {key}");
         }
         let _ = writeln!(text, "  {}", done.digest);
         let all = if self.collection.is_some() {
