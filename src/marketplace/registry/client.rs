@@ -17,9 +17,6 @@ use crate::marketplace::registry::store::Store;
 use crate::marketplace::registry::token::Challenge;
 use crate::sys::limits;
 
-/// The least that an answer without a body may have: curl also counts its head.
-const NO_BODY: u64 = 1024 * 1024;
-
 /// What is done to a repository, as a token names it.
 pub const PULL: &str = "pull";
 /// See [`PULL`].
@@ -83,7 +80,8 @@ impl<'a> Client<'a> {
             known.ok_or_else(|| not_here(&format!("{repo}{}", at.suffix())))?
         } else {
             let path = format!("manifests/{}", tag.as_str());
-            let (head, _) = self.ask(repo, PULL, &path, Send::Head, NO_BODY)?;
+            // curl compares the length that the head states, though no body follows.
+            let (head, _) = self.ask(repo, PULL, &path, Send::Head, limits::INDEX)?;
             let told = head.get("docker-content-digest").map(OciDigest::parse);
             match (expect(&head, repo, at)?, told) {
                 ((), Some(told)) => told?,
