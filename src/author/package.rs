@@ -237,7 +237,10 @@ fn is_litter(name: &str) -> bool {
 
 /// Files that usually hold passwords or keys.
 fn is_doubtful(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let path = path.to_lowercase();
+    let mut dirs: Vec<&str> = path.split('/').collect();
+    let name = dirs.pop().unwrap_or_default();
+    let of_keys = [".ssh", ".gnupg", ".aws", ".kube", ".docker"];
     let names = [
         ".env",
         ".netrc",
@@ -246,14 +249,24 @@ fn is_doubtful(path: &str) -> bool {
         ".git-credentials",
         "credentials",
         "id_rsa",
+        "_netrc",
+        ".pgpass",
+        ".htpasswd",
+        "id_dsa",
         "id_ecdsa",
         "id_ed25519",
+        "id_ecdsa_sk",
+        "id_ed25519_sk",
     ];
-    let ends = [".pem", ".key", ".p12", ".pfx"];
+    let ends = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk"];
     let template = ["example", "sample", "template"];
-    let environment = name.strip_prefix(".env.");
+    // `.env.local` and `prod.env`, but no `example.env`.
+    let environment = name
+        .strip_prefix(".env.")
+        .or_else(|| name.strip_suffix(".env"));
     environment.is_some_and(|kind| !template.contains(&kind))
-        || names.contains(&&*name)
+        || names.contains(&name)
+        || dirs.iter().any(|dir| of_keys.contains(dir))
         || ends.iter().any(|end| name.ends_with(end))
 }
 
@@ -345,11 +358,24 @@ mod tests {
             "id_rsa",
             ".env.example",
             "id_rsa.pub",
+            "prod.env",
+            "example.env",
+            ".ssh/known",
+            ".npmrc",
         ] {
+            fs::create_dir_all(root.path().join(".ssh")).unwrap();
             fs::write(root.path().join(name), "x").unwrap();
         }
         let packed = package(root.path(), "x").unwrap();
-        let doubtful = [".env", "Server.PEM", "id_rsa", "scripts/.env.local"];
+        let doubtful = [
+            ".env",
+            ".npmrc",
+            ".ssh/known",
+            "Server.PEM",
+            "id_rsa",
+            "prod.env",
+            "scripts/.env.local",
+        ];
         assert_eq!(packed.doubtful, doubtful);
     }
 

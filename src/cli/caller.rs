@@ -81,11 +81,14 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
         return Err(only_for_people(ctx, command));
     }
-    let unattended = || ctx.config().is_ok_and(|config| config.unattended);
-    if std::io::stdin().is_terminal() || unattended() {
+    let config = ctx.config();
+    if std::io::stdin().is_terminal() || config.as_ref().is_ok_and(|config| config.unattended) {
         return Ok(());
     }
     let text = format!("only a person at a terminal can run `agent-skills {command}`");
+    if let Err(unreadable) = config {
+        return Err(unreadable.context(format!("{text}, and whether a script may is not known")));
+    }
     Err(Error::new(text).hint(format!(
         "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
          `--yes` where it would ask",

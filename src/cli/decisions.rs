@@ -103,6 +103,7 @@ fn of_verb(verb: &Verb) -> Decision {
             to: _,
             collection: _,
             sign: _,
+            findings: _,
         })
         // It also replaces and removes.
         | Verb::Sync(Sync {

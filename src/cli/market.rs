@@ -12,7 +12,7 @@ use crate::host::Protocol;
 use crate::marketplace::{Market, Permit};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{Base, is_quiet, limits, progress, tell};
+use crate::sys::{Base, is_quiet, limits, process, progress, tell};
 
 /// The market of the skills in `base`; `offline` uses only cached data.
 pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<'a> {
@@ -46,6 +46,10 @@ pub fn market_for<'a>(
     offline: bool,
     layer: Layer,
 ) -> Result<Market<'a>> {
+    if layer == Layer::Enterprise {
+        // What root installs for everybody, everybody can read.
+        process::write_for_all();
+    }
     Ok(Market {
         permit: permitting(ctx, layer)?,
         ..market(ctx, base, offline)

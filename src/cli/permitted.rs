@@ -11,7 +11,7 @@ use super::options::{Common, Findings};
 use super::screen::Screen;
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan};
+use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan, Synced};
 use crate::policy::{Policies, Subject, refusal};
 use crate::run_context::RunContext;
 use crate::skill::Skill;
@@ -74,10 +74,23 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
 /// # Errors
 /// When a policy cannot be read.
 pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> {
+    permitting_to(ctx, layer, "installed")
+}
+
+/// As [`permitting`], where what a refused source keeps from being `done` is something else.
+///
+/// # Errors
+/// When a policy cannot be read.
+pub fn permitting_to<'a>(
+    ctx: &RunContext,
+    layer: Layer,
+    done: &'static str,
+) -> Result<Rc<Permit<'a>>> {
     let policies = ctx.policies()?;
     let is_selective = policies.has_source_rules() && layer != Layer::Enterprise;
     let check = move |source: &str, address: Option<&str>| {
-        permits_source(&policies, layer, Some(source), address)
+        let reason = policies.refuses_origin(Some(source), address);
+        refuse_as(done, reason.filter(|_| layer != Layer::Enterprise))
     };
     Ok(Rc::new(Permit::new(check, is_selective)))
 }
@@ -124,6 +137,15 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     permits_source(policies, layer, source, address)?;
     let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
     refuse_if(doubt.map(|doubt| format!("a policy says which sources there are, and {doubt}")))
+}
+
+/// Refuses what a list has, by its name and its source alone: an older install may be forbidden since.
+///
+/// # Errors
+/// When a policy forbids it.
+pub fn permits_listed(policies: &Policies, layer: Layer, listed: &Synced) -> Result<()> {
+    let about = policies.about_origin(&listed.name, Some(&listed.source), None);
+    refuse_if(refusal(about).filter(|_| layer != Layer::Enterprise))
 }
 
 /// Refuses an update that a policy forbids.
@@ -207,8 +229,12 @@ fn permits_findings<'f>(
 
 /// Refuses an install for this reason, if there is one.
 fn refuse_if(reason: Option<String>) -> Result<()> {
+    refuse_as("installed", reason)
+}
+
+fn refuse_as(done: &str, reason: Option<String>) -> Result<()> {
     reason.map_or(Ok(()), |reason| {
-        Err(Error::new(format!("nothing was installed: {reason}"))
+        Err(Error::new(format!("nothing was {done}: {reason}"))
             .hint("ask the administrator of this machine"))
     })
 }

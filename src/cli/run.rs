@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
-use super::args::{Cli, History, Outdated, Proposals, Stats, Tree, Verb, command};
+use super::args::{Cli, History, Outdated, Proposals, Stats, Sync, Tree, Verb, command};
 use super::caller::{Answer, Caller, Failure};
 use super::look::ship;
 use super::options::Common;
@@ -49,6 +49,11 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
         (false, true) => shown(answer, screen.colour),
         (false, false) => screen.fit(shown(answer, screen.colour)),
     };
+    // Who reads this one's answer reads no text.
+    let synced = match &verb {
+        Verb::Sync(sync) if common.json => Some(sync.layer(ctx)),
+        _ => None,
+    };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
     // A host shows standard output only.
     if screen.is_host && !common.json {
@@ -60,6 +65,10 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
         .map_err(|failure| match failure {
             Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
+        })
+        .map_err(|failure| match (failure, synced) {
+            (Failure::Failed(error), Some(layer)) => Sync::refused(&error, layer, common),
+            (other, _) => other,
         });
     with_told(answer).map(fit).map_err(|failure| match failure {
         Failure::Answered(text) => Failure::Answered(fit(text)),

@@ -10,14 +10,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, geteuid, getpid, kill_process, kill_process_group, setrlimit,
-    test_kill_process,
+    test_kill_process, umask,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{files, signals};
+
+/// What this process creates from now on may be read by all, whatever umask it was started with;
+/// what is secret is created with its own mode.
+pub fn write_for_all() {
+    umask(Mode::WGRP | Mode::WOTH);
+}
 
 /// A process. Its start time distinguishes it from later ones with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -98,6 +98,7 @@ mod readme;
 mod registry_engines;
 mod registry_forms;
 mod registry_hostile;
+mod registry_lists;
 mod registry_pull;
 mod registry_push;
 mod registry_stub;

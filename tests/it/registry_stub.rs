@@ -17,6 +17,8 @@ pub struct Instead {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// The only method that is answered so; all if empty.
+    pub method: &'static str,
     /// Whether the body never ends.
     pub is_endless: bool,
 }
@@ -118,6 +120,7 @@ impl Registry {
             status,
             headers: headers.collect(),
             body: body.to_vec(),
+            method: "",
             is_endless: false,
         };
         let mut all = self.behaviour.instead.lock().unwrap();
@@ -195,6 +198,7 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
     behaviour.seen.lock().unwrap().push(seen);
     let path = target.split('?').next().unwrap_or_default().to_owned();
     let instead = behaviour.instead.lock().unwrap().get(&path).cloned();
+    let instead = instead.filter(|one| one.method.is_empty() || one.method == method);
     let is_endless = instead.as_ref().is_some_and(|instead| instead.is_endless);
     let sent = match instead {
         Some(instead) => Reply {

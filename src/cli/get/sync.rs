@@ -14,7 +14,7 @@ use crate::cli::describe_plan::{at, describe};
 use crate::cli::json;
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::permitted::{permits, permits_loss};
+use crate::cli::permitted::{permits, permits_listed, permits_loss};
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
@@ -63,29 +63,24 @@ struct Report<'r> {
     hint: Option<&'r str>,
 }
 
+impl<'r> Report<'r> {
+    fn new(result: &'static str, layer: Layer, common: Common) -> Self {
+        Self {
+            result,
+            dry_run: common.dry_run,
+            layer: layer.as_str(),
+            skills: &[],
+            error: None,
+            hint: None,
+        }
+    }
+}
+
 impl Sync {
     /// Makes the layer equal, and says what has changed.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let layer = self.layer(ctx);
-        let report = |result, skills, error: Option<&Error>| Report {
-            result,
-            dry_run: common.dry_run,
-            layer: layer.as_str(),
-            skills,
-            error: error.map(ToString::to_string),
-            hint: None,
-        };
-        let skills = match self.sync(ctx, (common, caller), layer) {
-            Ok(skills) => skills,
-            Err(error) if common.json => {
-                let refused = Report {
-                    hint: error.next_step(),
-                    ..report("refused", &[], Some(&error))
-                };
-                return Err(Failure::Answered(json::one(&refused)?));
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let skills = self.sync(ctx, (common, caller), layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
         let mut text = if common.dry_run {
             told(&skills, "would ")
@@ -97,7 +92,11 @@ impl Sync {
         }
         if common.json {
             let result = if is_changed { "changed" } else { "unchanged" };
-            text = json::one(&report(result, &skills, None))?;
+            let report = Report::new(result, layer, common);
+            text = json::one(&Report {
+                skills: &skills,
+                ..report
+            })?;
         } else if common.quiet && !common.dry_run {
             text.clear();
         }
@@ -107,8 +106,21 @@ impl Sync {
         Ok(text)
     }
 
+    /// The answer to a program when nothing was done.
+    pub fn refused(error: &Error, layer: Layer, common: Common) -> Failure {
+        let refused = Report {
+            error: Some(error.to_string()),
+            hint: error.next_step(),
+            ..Report::new("refused", layer, common)
+        };
+        match json::one(&refused) {
+            Ok(text) => Failure::Answered(text),
+            Err(error) => Failure::Failed(error),
+        }
+    }
+
     /// Where it works: without a list, where there is a lockfile to go by, as `install` does.
-    fn layer(&self, ctx: &RunContext) -> Layer {
+    pub fn layer(&self, ctx: &RunContext) -> Layer {
         if !self.scope.is_default() {
             return self.scope.layer();
         }
@@ -160,7 +172,8 @@ impl Sync {
             }
             agrees(consenting, plan, common, &command)
         };
-        market.sync(&list, self.prune, &mut agree, &mut note)
+        let listed = |one: &Synced| permits_listed(&policies, layer, one);
+        market.sync((&list, self.prune), &listed, &mut agree, &mut note)
     }
 }
 

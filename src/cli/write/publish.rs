@@ -9,12 +9,13 @@ use crate::author::{manifest, skills_at};
 use crate::catalog::Layer;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
-use crate::cli::market::market_for;
+use crate::cli::market::market;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
+use crate::cli::permitted::permitting_to;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
-use crate::marketplace::{Artifact, Destination};
+use crate::marketplace::{Artifact, Destination, Market};
 use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 use crate::sys::text::count;
@@ -33,6 +34,8 @@ pub struct Publish {
     /// Sign with an ssh key: its file, or its .pub if an agent or a security key has it
     #[arg(long, value_name = "KEY")]
     pub sign: Option<PathBuf>,
+    #[command(flatten)]
+    pub findings: Findings,
 }
 
 impl Publish {
@@ -50,13 +53,20 @@ impl Publish {
         let mut said = String::new();
         for skill in &skills {
             let (name, files) = checked(ctx, skill, "published", |_| true)?;
+            if !files.doubtful.is_empty() && !self.findings.accept_findings {
+                let secrets = one_line(&files.doubtful.join(", "));
+                let text =
+                    format!("nothing was published: of `{name}`, {secrets} may hold secrets");
+                return Err(Error::new(text)
+                    .hint("take them out of the skill; `--accept-findings` publishes them"));
+            }
             let _ = writeln!(said, "  {name}: {}", count(files.digests.len(), "file"));
             said += &remarks(&files);
             packed.push((skill, name, files));
         }
         let to = &self.to;
         if !common.dry_run {
-            let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+            let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
             let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
             let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
             let shown = format!("To {to}:\n{said}");
@@ -74,7 +84,11 @@ impl Publish {
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
         let base = ctx.base(&ctx.dirs.plugin);
-        let market = market_for(ctx, &base, false, Layer::Plugin)?.dry(common.dry_run);
+        let market = Market {
+            permit: permitting_to(ctx, Layer::Plugin, "published")?,
+            ..market(ctx, &base, false)
+        };
+        let market = market.dry(common.dry_run);
         let done = market.publish(to, &artifacts, self.collection.as_deref())?;
         let what = match (&self.collection, &*artifacts) {
             (None, [one]) => format!("`{}`", one.name),

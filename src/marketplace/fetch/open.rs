@@ -361,7 +361,7 @@ fn open_archive<'a>(
         ..origin
     };
     let snapshot = Snapshot::new(memory.tree.clone(), memory, &stem)?;
-    let beside = beside.map(|beside| (String::new(), beside));
+    let beside = beside.map(|beside| (String::new(), vec![beside]));
     let beside = beside.into_iter().collect();
     Ok(Opened {
         snapshot: Rc::new(Snapshot { beside, ..snapshot }),

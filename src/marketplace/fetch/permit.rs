@@ -94,6 +94,24 @@ impl Permitted {
         Ok(Self(to))
     }
 
+    /// As [`Permitted::named`], and what is written without a host is beside this address.
+    ///
+    /// # Errors
+    /// As [`Permitted::named`].
+    pub fn led(&self, written: &str) -> Result<Self> {
+        let place = written.split('?').next().unwrap_or_default();
+        if place.starts_with('/') || place.contains("://") {
+            return self.named(written);
+        }
+        let own = self.0.as_str().split('?').next().unwrap_or_default();
+        let dir = if place.is_empty() {
+            own
+        } else {
+            &own[..=own.rfind('/').unwrap_or(0)]
+        };
+        self.named(&format!("{dir}{written}"))
+    }
+
     /// `to`, if this is GitHub and `to` one of its stores: what is there belongs to this address.
     pub fn store(&self, to: &WebUrl) -> Option<Self> {
         let is_store = self.0.host() == GITHUB && GITHUB_STORES.contains(&to.host());
@@ -109,6 +127,23 @@ impl Permitted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_without_a_host_is_beside_the_one_that_names_it() {
+        let url = WebUrl::parse("https://h.org/v2/x/uploads/?a=b").unwrap();
+        let from = Permit::any().url(url).unwrap();
+        for (to, leads) in [
+            ("1?s=/x%2B", "https://h.org/v2/x/uploads/1?s=/x%2B"),
+            ("?n=2", "https://h.org/v2/x/uploads/?n=2"),
+            ("/y", "https://h.org/y"),
+            ("https://o.org/y", "https://o.org/y"),
+        ] {
+            assert_eq!(from.led(to).unwrap().url().as_str(), leads);
+        }
+        for refused in ["../x", "http://127.0.0.1/x", "file:///x"] {
+            assert!(from.led(refused).is_err(), "{refused}");
+        }
+    }
 
     #[test]
     fn only_github_leads_to_its_stores_unasked() {

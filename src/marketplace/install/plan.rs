@@ -90,6 +90,8 @@ pub struct Staged {
     pub planned: Rc<Planned>,
     /// What is to prove its signature; `None` if it is not signed.
     pub evidence: Option<Rc<Evidence>>,
+    /// What else may prove it, if that does not.
+    pub others: Vec<Rc<Evidence>>,
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
@@ -142,8 +144,8 @@ pub fn stage(
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &place.make()?).map_err(of_skill)?;
-    let evidence =
-        collect(snapshot, origin, &copy, &found.path, &place.path()).map_err(of_skill)?;
+    let evidence = collect(snapshot, origin, &copy, &found.path, &place.path());
+    let mut evidence = evidence.map_err(of_skill)?.into_iter();
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
@@ -162,7 +164,8 @@ pub fn stage(
         place,
         entry,
         planned: Rc::new(planned),
-        evidence,
+        evidence: evidence.next(),
+        others: evidence.collect(),
     })
 }
 

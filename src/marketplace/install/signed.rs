@@ -3,6 +3,7 @@
 //! is in place.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 use crate::marketplace::signature::KnownSigner;
 use crate::marketplace::signature::{
-    Checked, Checker, Evidence, EvidenceId, KnownSigners, Subject, keep, kept, unverified,
+    Checked, Checker, Evidence, EvidenceId, KnownSigners, Of, Subject, keep, kept, unverified,
 };
 use crate::signing::Signer;
 use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
@@ -41,26 +42,12 @@ impl Market<'_> {
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
         Evidence::share(staged.iter_mut().filter_map(|one| one.evidence.as_mut()));
         let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
-        let subjects = staged.iter().zip(&dirs).map(|(one, dir)| {
-            let entry = &one.entry;
-            let subject = Subject {
-                name: &one.planned.author,
-                dir,
-                files: &entry.files,
-                path: &entry.path,
-                evidence: one.evidence.clone(),
-                tag: entry.tag(),
-                unfit: None,
-            };
-            (
-                subject,
-                Some(entry.source.as_str()),
-                entry.address.as_deref(),
-            )
-        });
-        let checked = self
+        let subjects = staged.iter().zip(&dirs);
+        let subjects = subjects.map(|(one, dir)| subject(one, dir, one.evidence.clone()));
+        let mut checked = self
             .signing
             .check(&self.checker(staging), subjects.collect())?;
+        self.check_others(staging, staged, &mut checked)?;
         let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
         for (one, mut checked) in staged.iter_mut().zip(checked) {
             let entry = &one.entry;
@@ -84,6 +71,37 @@ impl Market<'_> {
                 None => None,
             };
             Rc::make_mut(&mut one.planned).signature = Some(checked);
+        }
+        Ok(())
+    }
+
+    /// Where another signature of a skill proves more than the one that was checked, takes that:
+    /// anybody may have put one more beside it.
+    fn check_others(
+        &self,
+        staging: &Staging,
+        staged: &mut [Staged],
+        checked: &mut [Checked],
+    ) -> Result<()> {
+        let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
+        let (mut tried, mut subjects) = (Vec::new(), Vec::new());
+        for (at, one) in staged.iter().enumerate() {
+            if worth(&checked[at]) < KNOWN {
+                for other in &one.others {
+                    tried.push((at, Rc::clone(other)));
+                    subjects.push(subject(one, &dirs[at], Some(Rc::clone(other))));
+                }
+            }
+        }
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let answers = self.signing.check(&self.checker(staging), subjects)?;
+        for ((at, evidence), answer) in tried.into_iter().zip(answers) {
+            if worth(&answer) > worth(&checked[at]) {
+                checked[at] = answer;
+                staged[at].evidence = Some(evidence);
+            }
         }
         Ok(())
     }
@@ -164,6 +182,38 @@ impl Market<'_> {
         }
         KnownSigners::remember(&Base::own(self.home.to_owned()), &signers, Moment::now())
     }
+}
+
+/// The worth of a signature by a signer who has signed for the source before.
+const KNOWN: u8 = 4;
+
+/// How much a signature proves; 0 if it does not hold.
+fn worth(checked: &Checked) -> u8 {
+    match (checked.signature.signer(), &checked.unmet) {
+        (None, _) => 0,
+        (Some(_), Some(_)) => 1,
+        (Some(_), None) if checked.since.is_some() => KNOWN,
+        (Some(signer), None) if signer.principal.is_some() => 3,
+        (Some(_), None) => 2,
+    }
+}
+
+fn subject<'s>(one: &'s Staged, dir: &'s Path, evidence: Option<Rc<Evidence>>) -> Of<'s> {
+    let entry = &one.entry;
+    let subject = Subject {
+        name: &one.planned.author,
+        dir,
+        files: &entry.files,
+        path: &entry.path,
+        evidence,
+        tag: entry.tag(),
+        unfit: None,
+    };
+    (
+        subject,
+        Some(entry.source.as_str()),
+        entry.address.as_deref(),
+    )
 }
 
 /// Refuses a skill that is wrongly signed or not signed as is required.

@@ -96,21 +96,30 @@ struct Compared {
 }
 
 impl Market<'_> {
-    /// Makes what is installed equal to `list`; with `prune`, what else came from a source is removed.
+    /// Makes what is installed equal to `list`, of which `permit` may refuse a skill; with `prune`, what else came from a source is removed.
     /// What was put there by hand, or is a link, is never touched.
     ///
     /// # Errors
     /// When anything cannot be had, is refused or cannot be written: nothing is changed then.
     pub fn sync(
         &self,
-        list: &SyncList,
-        prune: bool,
+        (list, prune): (&SyncList, bool),
+        permit: &dyn Fn(&Synced) -> Result<()>,
         agree: &mut AgreeToAll,
         note: &mut Note,
     ) -> Result<Vec<Synced>> {
         let lockfile = self.begin()?;
         let listed = self.read_list(list)?;
+        if prune && !matches!(list, SyncList::Own) && listed.wanted().is_empty() {
+            // It is rather an accident of whoever makes the list.
+            let text = "the list is empty, and with `--prune` would remove every skill";
+            return Err(Error::new(text).hint("if you mean that: `agent-skills remove NAME …`"));
+        }
         let compared = self.compare_all(&listed, &lockfile, prune)?;
+        // What is there already may be forbidden since.
+        let of_list = compared.skills.iter();
+        let mut of_list = of_list.filter(|one| !matches!(one.change, Fate::Extra | Fate::Removed));
+        of_list.try_for_each(permit)?;
         if !compared.skills.iter().any(Synced::is_change) {
             return Ok(compared.skills);
         }
@@ -152,7 +161,8 @@ impl Market<'_> {
         let names: HashSet<&InstalledName> = all.iter().map(|wanted| wanted.name).collect();
         let is_extra = |entry: &&LockEntry| !names.contains(&entry.name);
         for entry in lockfile.entries().iter().filter(is_extra) {
-            let stays = !prune || entry.kind == Kind::Link;
+            let is_link = entry.kind == Kind::Link || self.dir(&entry.name).is_symlink();
+            let stays = !prune || is_link;
             let fate = if stays { Fate::Extra } else { Fate::Removed };
             let mut one = Synced::new(&Wanted::of(entry), fate);
             (one.from, one.to) = (one.to, None);

@@ -105,6 +105,13 @@ impl Market<'_> {
         let digest = fetcher.resolve_tag(repo, at.as_ref())?.to_string();
         let members = fetcher.collection(repo, at.as_ref())?;
         let members = members.ok_or_else(|| no_list("is one skill, and no collection"))?;
+        if let Some(unusable) = &members.unusable {
+            let text = format!(
+                "has an entry without a skill's name: `{}`",
+                one_line(unusable)
+            );
+            return Err(no_list(&text).hint("nothing was changed; tell whoever published it"));
+        }
         let mut names = Vec::new();
         for member in members.iter() {
             let name = SkillName::from_written(&member.name);

@@ -116,6 +116,26 @@ impl LockEntry {
     }
 }
 
+impl LockEntry {
+    /// The entry and its field that no install could have written, if any: what is compared with it
+    /// would never be equal.
+    fn untrue(&self) -> Option<(&Self, &'static str)> {
+        let commit = self.commit.as_deref();
+        let digest = commit.and_then(|commit| commit.strip_prefix("sha256:"));
+        let is_hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let is_commit = match self.kind {
+            Kind::Git => self.commit_id().is_some(),
+            Kind::Archive | Kind::Oci => digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex)),
+            Kind::Local | Kind::WellKnown | Kind::File | Kind::Link => true,
+        };
+        if !is_commit {
+            return Some((self, "commit"));
+        }
+        let is_id = self.id == format!("{}#{}", self.source, &*self.path);
+        (!is_id).then_some((self, "id"))
+    }
+}
+
 /// The lockfile of a plugin directory.
 #[derive(Debug)]
 pub struct Lockfile {
@@ -208,6 +228,13 @@ impl Lockfile {
             let (path, version) = (path.display(), parsed.version);
             let text = format!("the lockfile `{path}` has version {version}, not {VERSION}");
             return Err(Error::new(text).hint("update agent-skills"));
+        }
+        if let Some((entry, field)) = parsed.entries.iter().find_map(LockEntry::untrue) {
+            let (path, name) = (path.display(), &entry.name);
+            let text = format!(
+                "the lockfile `{path}` has `{name}` with another {field} than any install writes"
+            );
+            return Err(Error::new(text).hint(hint));
         }
         let mut pairs = parsed.entries.windows(2);
         if let Some([one, _]) = pairs.find(|pair| pair[0].name == pair[1].name) {

@@ -132,7 +132,7 @@ impl Client<'_> {
             part.set_len(if head.status == 416 { 0 } else { start })
                 .map_err(io)?;
             if let Some(to) = head.redirect() {
-                url = url.named(to)?;
+                url = url.led(to)?;
                 // What is for the registry is not for its store.
                 answer = None;
             } else if head.status == 401 && !has_asked && answer_fits(&url, repo)? {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Failure, choose_offers};
 use crate::marketplace::reference::{OciDigest, OciRepo, Want};
+use crate::marketplace::registry::member::Members;
 use crate::marketplace::registry::{Client, Descriptor, Manifest, Member, annotation, media_type};
 use crate::skill::one_line;
 
@@ -14,13 +15,25 @@ use crate::skill::one_line;
 const DEPTH: usize = 3;
 /// Skills of a collection.
 const SKILLS: usize = 50_000;
+/// Entries of all its indexes together, and how many indexes these are.
+const ENTRIES: usize = 2 * SKILLS;
+const PARTS: usize = 64;
 
 /// What a digest leads to.
 pub enum Opened {
     /// One skill.
     Skill(Rc<Manifest>, OciDigest),
     /// Several.
-    Collection(Rc<[Member]>),
+    Collection(Rc<Members>),
+}
+
+/// What is found while the indexes of a collection are read.
+#[derive(Default)]
+struct Reading {
+    members: Members,
+    /// The indexes that were read: each is read once, however often it is listed.
+    parts: HashSet<OciDigest>,
+    entries: usize,
 }
 
 impl Client<'_> {
@@ -39,19 +52,14 @@ impl Client<'_> {
                 return Ok(Opened::Collection(Rc::clone(known)));
             }
             if is_collection(&manifest) {
-                let mut members = Vec::new();
-                self.collect(repo, listed, DEPTH, &mut members)?;
-                let members: Rc<[Member]> = members.into();
+                let mut reading = Reading::default();
+                self.collect(repo, listed, DEPTH, &mut reading)?;
+                let members = Rc::new(reading.members);
                 let mut known = self.collections.borrow_mut();
                 known.insert(at, Rc::clone(&members));
                 return Ok(Opened::Collection(members));
             }
-            // An attestation of the image's making is for no machine.
-            let is_image = |one: &&Descriptor| {
-                let platform = one.platform.as_ref();
-                platform.is_none_or(|platform| platform.architecture != "unknown")
-            };
-            let first = listed.iter().find(is_image);
+            let first = listed.iter().find(|one| !one.is_attestation());
             let first = first.ok_or_else(|| {
                 Error::new(format!("the index `{repo}@{at}` lists nothing"))
                     .hint("tell whoever published it")
@@ -66,21 +74,29 @@ impl Client<'_> {
         repo: &OciRepo,
         listed: &[Descriptor],
         depth: usize,
-        members: &mut Vec<Member>,
+        reading: &mut Reading,
     ) -> Result<(), Failure> {
         for one in listed {
-            if members.len() >= SKILLS {
+            reading.entries += 1;
+            if reading.members.all.len() >= SKILLS || reading.entries > ENTRIES {
                 let text = format!("`{repo}` lists more than {SKILLS} skills");
                 return Err(Failure::new(Class::TooLarge, text));
             }
             // A part of a collection that is too long for one index has no name of a skill.
             if one.is_index() && one.said(annotation::SKILL_NAME).is_none() {
                 let below = depth.checked_sub(1).ok_or_else(|| too_deep(repo))?;
+                if !reading.parts.insert(one.digest.clone()) {
+                    continue;
+                }
+                if reading.parts.len() > PARTS {
+                    let text = format!("`{repo}` is in more than {PARTS} parts");
+                    return Err(Failure::new(Class::TooLarge, text));
+                }
                 let part = self.manifest(repo, &one.digest)?;
                 let listed = part.manifests.as_deref().unwrap_or_default();
-                self.collect(repo, listed, below, members)?;
+                self.collect(repo, listed, below, reading)?;
             } else {
-                members.extend(Member::of(one));
+                reading.members.add(one);
             }
         }
         Ok(())

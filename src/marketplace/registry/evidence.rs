@@ -4,27 +4,39 @@
 use crate::error::Result;
 use crate::marketplace::fetch::Failure;
 use crate::marketplace::reference::{OciDigest, OciRepo};
-use crate::marketplace::registry::{Client, media_type};
+use crate::marketplace::registry::{Client, Descriptor, media_type};
 use crate::marketplace::signature::ManifestEvidence;
 use crate::signing::{MINISIGN, SSH_SIGNATURE};
 use crate::sys::limits;
 
+/// How many signatures of one skill are looked at.
+const SIGNATURES: usize = 16;
+
 impl Client<'_> {
-    /// What is signed about a skill's manifest; of several signatures the last that the registry
-    /// lists. Whether it holds is not looked at.
+    /// What is signed about a skill's manifest, the newest first; of many signatures only those that
+    /// the registry lists last. Whether one holds is not looked at. One that cannot be fetched counts
+    /// as none: where a signature is required, that refuses the skill.
     ///
     /// # Errors
-    /// When the registry cannot be reached, or what it lists cannot be fetched.
+    /// When the registry does not answer which there are.
     pub fn evidence(
         &self,
         repo: &OciRepo,
         subject: &OciDigest,
-    ) -> Result<Option<ManifestEvidence>, Failure> {
+    ) -> Result<Vec<ManifestEvidence>, Failure> {
         let listed = self.referrers(repo, subject, media_type::SIGNATURE)?;
-        let Some(last) = listed.last() else {
-            return Ok(None);
-        };
-        let manifest = self.manifest(repo, &last.digest)?;
+        let newest = listed.iter().rev().take(SIGNATURES);
+        let found = newest.filter_map(|one| self.signed(repo, subject, one).ok().flatten());
+        Ok(found.collect())
+    }
+
+    fn signed(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+        listed: &Descriptor,
+    ) -> Result<Option<ManifestEvidence>, Failure> {
+        let manifest = self.manifest(repo, &listed.digest)?;
         // A list that was put there by hand may name the signature of something else.
         let of = manifest.subject.as_ref().map(|subject| &subject.digest);
         if of.is_some_and(|of| of != subject) {

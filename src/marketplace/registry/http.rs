@@ -67,11 +67,14 @@ impl Head {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        // Those of a proxy or an interim answer come first.
-        let last = text.rfind("HTTP/")?;
-        let mut lines = text[last..].lines();
+        // Those of a proxy or an interim answer come first. A header may have `HTTP/` in its value.
+        let all: Vec<&str> = text.lines().collect();
+        let begins = |at: &usize| all[*at].starts_with("HTTP/");
+        let follows = |at: &usize| *at == 0 || all[*at - 1].is_empty();
+        let last = (0..all.len()).rfind(|at| begins(at) && follows(at))?;
+        let mut lines = all[last..].iter();
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
-        let header = |line: &str| {
+        let header = |line: &&str| {
             let (key, value) = line.split_once(':')?;
             Some((key.trim().to_ascii_lowercase(), value.trim().to_owned()))
         };
@@ -111,9 +114,13 @@ pub fn send_into(
     let max = request.max;
     let options = format!(
         "--silent --show-error --globoff --no-location --proto {proto} --connect-timeout 20 \
-         --max-time {SECONDS} --max-filesize {max} --no-progress-meter --config -"
+         --max-time {SECONDS} --no-progress-meter --config -"
     );
     command.args(options.split(' '));
+    // The length that a HEAD tells is that of a body which does not come.
+    if !matches!(request.send, Send::Head) {
+        command.args(["--max-filesize", &max.to_string()]);
+    }
     let ran = tool.run_into(command, config(tool, request, from)?, output, max)?;
     let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
     let told = told.unwrap_or_default();
@@ -190,6 +197,10 @@ mod tests {
         assert_eq!(head.get("www-authenticate"), Some("Bearer realm=\"x\""));
         assert_eq!((head.get("x"), head.get("y")), (Some("a:b"), None));
         assert!(Head::parse("").is_none());
+        let text =
+            "HTTP/1.1 200 OK\r\nVia: HTTP/1.1 proxy\r\nHTTP/x: y\r\nServer: x HTTP/2 404\r\n\r\n";
+        let head = Head::parse(text).unwrap();
+        assert_eq!((head.status, head.get("http/x")), (200, Some("y")));
     }
 
     #[test]

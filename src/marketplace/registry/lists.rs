@@ -43,6 +43,7 @@ impl Client<'_> {
         subject: &OciDigest,
         artifact_type: &str,
     ) -> Result<Vec<Descriptor>, Failure> {
+        let is_meant = |one: &Descriptor| one.artifact_type.as_deref() == Some(artifact_type);
         let mut all: Vec<Descriptor> = Vec::new();
         if self.offline {
             let kept = self.store.referrers(subject);
@@ -52,7 +53,8 @@ impl Client<'_> {
             let path = format!("referrers/{subject}");
             let mut add = |bytes: &[u8]| {
                 let index = Manifest::parse(bytes).ok();
-                all.extend(index.and_then(|index| index.manifests).unwrap_or_default());
+                let listed = index.and_then(|index| index.manifests).unwrap_or_default();
+                all.extend(listed.into_iter().filter(is_meant));
             };
             if !self.pages(repo, &path, &mut add)? {
                 let tag = format!("manifests/sha256-{}", subject.hex());
@@ -68,11 +70,11 @@ impl Client<'_> {
                 self.store.put_referrers(subject, &bytes, scratch);
             }
         }
-        all.retain(|one| one.artifact_type.as_deref() == Some(artifact_type));
+        all.retain(is_meant);
         Ok(all)
     }
 
-    /// Reads all pages of a list. Whether the registry has that list.
+    /// Reads all pages of a list, which are at most [`limits::INDEX`] bytes together. Whether the registry has that list.
     fn pages(
         &self,
         repo: &OciRepo,
@@ -80,8 +82,10 @@ impl Client<'_> {
         add: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, Failure> {
         let mut url = self.place(repo, path)?;
+        let mut left = limits::INDEX;
         for page in 0..PAGES {
-            let (head, bytes) = self.ask_at(repo, PULL, &url, Send::Nothing, limits::INDEX)?;
+            let (head, bytes) = self.ask_at(repo, PULL, &url, Send::Nothing, left)?;
+            left = left.saturating_sub(bytes.len() as u64);
             match head.status {
                 200 => add(&bytes),
                 429 | 500.. => return Err(refusal(&head, repo, &format!("`{path}`"))),
@@ -91,10 +95,10 @@ impl Client<'_> {
                 let (url, rest) = link.strip_prefix('<')?.split_once('>')?;
                 rest.contains("next").then_some(url)
             });
-            let Some(next) = next.map(|next| url.named(next)).transpose()? else {
+            let Some(next) = next.map(|next| url.led(next)).transpose()? else {
                 return Ok(true);
             };
-            if next.url().host() != url.url().host() || next.url() == url.url() {
+            if next.url().host() != url.url().host() || next.url() == url.url() || left == 0 {
                 return Ok(true);
             }
             url = next;

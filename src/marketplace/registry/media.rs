@@ -155,6 +155,12 @@ impl Descriptor {
             .filter(|text| !text.is_empty())
     }
 
+    /// Whether it attests how an image was made, which is for no machine.
+    pub fn is_attestation(&self) -> bool {
+        let platform = self.platform.as_ref();
+        platform.is_some_and(|platform| platform.architecture == "unknown")
+    }
+
     /// Whether it names an index.
     pub fn is_index(&self) -> bool {
         matches!(

@@ -17,6 +17,40 @@ pub struct Member {
     pub manifest: Descriptor,
 }
 
+/// The skills of a collection.
+#[derive(Debug, Default)]
+pub struct Members {
+    /// Those with a usable name.
+    pub all: Vec<Member>,
+    /// What the first other entry calls itself. Whoever makes something equal to the list has to
+    /// know that there is one.
+    pub unusable: Option<String>,
+}
+
+impl Members {
+    /// Adds what a collection lists so.
+    pub fn add(&mut self, listed: &Descriptor) {
+        match Member::of(listed) {
+            Some(member) => self.all.push(member),
+            None if listed.is_attestation() => {}
+            None => {
+                let said = listed.said(annotation::SKILL_NAME);
+                let said = said.or_else(|| listed.said(annotation::TITLE));
+                let said = || said.unwrap_or(listed.digest.as_str()).to_owned();
+                self.unusable.get_or_insert_with(said);
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Members {
+    type Target = [Member];
+
+    fn deref(&self) -> &[Member] {
+        &self.all
+    }
+}
+
 impl Member {
     /// The skill that a collection lists so; `None` for one without a usable name.
     pub fn of(listed: &Descriptor) -> Option<Self> {

@@ -19,5 +19,5 @@ mod upload;
 
 pub use client::Client;
 pub use media::{Descriptor, Manifest, annotation, media_type};
-pub use member::Member;
+pub use member::{Member, Members};
 pub use publish::{Artifact, Destination, Published};

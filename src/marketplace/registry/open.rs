@@ -8,8 +8,8 @@ use crate::marketplace::fetch::{Failure, Fetcher, Memory, Node, Opened, Snapshot
 use crate::marketplace::fetch::{check_total, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Kind, OciAt, OciDigest, OciRepo, Want};
-use crate::marketplace::registry::Member;
 use crate::marketplace::registry::collection::{Opened as Found, choose};
+use crate::marketplace::registry::{Member, Members};
 use crate::marketplace::signature::{Evidences, verify_image};
 use crate::marketplace::source::Origin;
 use crate::skill::{SkillName, one_line};
@@ -46,7 +46,7 @@ impl<'a> Fetcher<'a> {
             Found::Skill(manifest, real) => {
                 let memory = client.files(repo, &manifest)?;
                 let evidence = client.evidence(repo, &real)?;
-                beside.extend(evidence.map(|one| (String::new(), one)));
+                beside.insert(String::new(), evidence);
                 memory
             }
             Found::Collection(members) => {
@@ -59,7 +59,7 @@ impl<'a> Fetcher<'a> {
                     let files = client.files(&place, &manifest)?;
                     put(member, &files, &mut memory, &mut left).map_err(of_repo)?;
                     let evidence = client.evidence(&place, &member.manifest.digest)?;
-                    beside.extend(evidence.map(|one| (member.name.clone(), one)));
+                    beside.insert(member.name.clone(), evidence);
                     names.push(member.name.clone());
                 }
                 memory
@@ -94,7 +94,7 @@ impl<'a> Fetcher<'a> {
         &self,
         repo: &OciRepo,
         at: Option<&OciAt>,
-    ) -> Result<Option<Rc<[Member]>>, Failure> {
+    ) -> Result<Option<Rc<Members>>, Failure> {
         let digest = self.resolve_tag(repo, at)?;
         Ok(match self.registry.open(repo, &digest)? {
             Found::Skill(..) => None,

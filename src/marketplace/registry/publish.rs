@@ -1,7 +1,7 @@
 //! Publishes skills to a registry in the form of "Agent Skills as OCI Artifacts": each as a manifest,
 //! several as an index of those, and signatures as what has a manifest for its subject.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::marketplace::fetch::{Class, Failure, Tool};
 use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, OciTag};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::{Market, Signed};
-use crate::skill::{Skill, ToolList};
+use crate::skill::{Skill, ToolList, visible};
 
 /// The configuration of an artifact that has none.
 const EMPTY: &[u8] = b"{}";
@@ -183,6 +183,26 @@ fn manifest(media_type: &str, artifact_type: &str) -> Manifest {
     }
 }
 
+/// Refuses a collection that nobody could use.
+fn check_names(skills: &[Artifact], collection: Option<&str>) -> Result<()> {
+    let Some(collection) = collection else {
+        return Ok(());
+    };
+    if collection.trim().is_empty() || visible(collection) != collection {
+        let shown = visible(collection);
+        let text = format!("`{shown}` cannot be the name of a collection");
+        return Err(Error::new(text).hint("give a name of letters that can be seen"));
+    }
+    let mut seen = HashSet::new();
+    match skills.iter().find(|skill| !seen.insert(&skill.name)) {
+        Some(skill) => {
+            let text = format!("the collection would have `{}` twice", skill.name);
+            Err(Error::new(text).hint("give each skill once, or rename one"))
+        }
+        None => Ok(()),
+    }
+}
+
 impl Market<'_> {
     /// Publishes a skill, or several as the collection of this name. The tag moves last: until then,
     /// nobody finds what is not complete. In a dry run, nothing is sent.
@@ -195,6 +215,7 @@ impl Market<'_> {
         skills: &[Artifact],
         collection: Option<&str>,
     ) -> Result<Published> {
+        check_names(skills, collection)?;
         let staging = self.home_staging()?;
         let tool = Tool {
             env: self.env,
@@ -217,6 +238,9 @@ impl Market<'_> {
         let before = match client.resolve(&to.repo, &OciAt::Tag(to.tag.clone())) {
             Ok(before) => Some(before),
             Err(failure) if failure.class == Class::NoRepository => None,
+            // Some registries say so of a repository that does not exist yet, or let push what may
+            // not be read.
+            Err(failure) if failure.class == Class::NeedsAuthentication && !self.dry_run => None,
             Err(failure) => return Err(failure.into()),
         };
         let mut sent = 0;
@@ -289,7 +313,7 @@ impl Client<'_> {
             Err(failure) => return Err(failure),
         };
         let mut all = known.unwrap_or_default();
-        // The last counts.
+        // The newest comes last.
         all.retain(|one| one.digest != listed.digest);
         all.push(listed);
         let mut list = manifest(media_type::INDEX, "");

@@ -31,7 +31,7 @@ impl Client<'_> {
         let place = place.ok_or_else(|| refusal(&head, repo, &what))?;
         let join = if place.contains('?') { '&' } else { '?' };
         let hex = digest.hex();
-        let url = own.named(&format!("{place}{join}digest=sha256%3A{hex}"))?;
+        let url = own.led(&format!("{place}{join}digest=sha256%3A{hex}"))?;
         let send = Send::Bytes("PUT", BYTES, bytes);
         let (head, _) = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
         match head.status {

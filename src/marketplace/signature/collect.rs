@@ -12,7 +12,7 @@ use crate::marketplace::signature::evidence::{Evidence, GitEvidence, GitObject, 
 use crate::marketplace::source::Origin;
 
 /// The evidence for the skill at `path` of a snapshot, of which `copy` is installed and `staged` has
-/// been written; `None` if it is not signed. A signed tag or commit counts before a manifest in the
+/// been written; empty if it is not signed. Several are tried in their order. A signed tag or commit counts before a manifest in the
 /// skill, and that before one beside the archive.
 ///
 /// # Errors
@@ -23,16 +23,20 @@ pub fn collect(
     copy: &CopyPlan,
     path: &str,
     staged: &Path,
-) -> Result<Option<Rc<Evidence>>> {
+) -> Result<Vec<Rc<Evidence>>> {
     if let Some(git) = of_git(snapshot, origin, copy, path)? {
-        return Ok(Some(Rc::new(Evidence::Git(git))));
+        return Ok(vec![Rc::new(Evidence::Git(git))]);
     }
-    let inside = ManifestEvidence::inside(staged)?;
-    let beside = || {
-        let of_skill = snapshot.beside.get(path);
-        of_skill.or_else(|| snapshot.beside.get("")).cloned()
+    let manifests = match ManifestEvidence::inside(staged)? {
+        Some(inside) => vec![inside],
+        None => {
+            let of_skill = snapshot.beside.get(path);
+            let beside = of_skill.or_else(|| snapshot.beside.get(""));
+            beside.cloned().unwrap_or_default()
+        }
     };
-    Ok(inside.or_else(beside).map(Evidence::Manifest).map(Rc::new))
+    let all = manifests.into_iter().map(Evidence::Manifest).map(Rc::new);
+    Ok(all.collect())
 }
 
 /// Reads what [`collect`] needs for several skills, given by what is copied and their paths, in one

@@ -94,8 +94,9 @@ pub struct ManifestEvidence {
     pub minisign: Option<String>,
 }
 
-/// Signed manifests that are not in the skills themselves, by the paths of the skills.
-pub type Evidences = BTreeMap<String, ManifestEvidence>;
+/// Signed manifests that are not in the skills themselves, by the paths of the skills. Of several for
+/// one skill, any may be the one that holds.
+pub type Evidences = BTreeMap<String, Vec<ManifestEvidence>>;
 
 /// The SHA-256 of kept evidence, by which the lockfile names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ pub use document::unmet_by_policy;
 pub use evidence::{Evidence, EvidenceId, Evidences, GitKind, GitObject, ManifestEvidence};
 pub use known::{KnownSigner, KnownSigners};
 pub use programs::SIGNED;
-pub use rules::{Checked, Signing};
+pub use rules::{Checked, Of, Signing};
 pub use sign::Signed;
 pub use store::{has, keep, kept, tidy};
 pub use verifier::{Fetched, unverified, verify, verify_image};

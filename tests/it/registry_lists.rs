@@ -1,0 +1,274 @@
+//! What a registry lists wrongly, too long or more than once, and what is not pushed to one.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::registry_pull::{INDEX, MANIFEST, collection, versioned};
+use crate::registry_push::{author, runs};
+use crate::registry_stub::Registry;
+use crate::syncing::layer;
+
+const SIGNATURE: &str = "application/vnd.agentskills.signature.v1";
+
+fn machine() -> Host {
+    let host = Host::stdin();
+    host.succeeds(&["config", "set", "unattended", "true"]);
+    host
+}
+
+/// Publishes these skills as `all`.
+fn list(registry: &Registry, names: &[&str]) -> String {
+    let skills: Vec<_> = names
+        .iter()
+        .map(|name| (*name, versioned(registry, name, "one")))
+        .collect();
+    let members: Vec<_> = skills.iter().map(|(name, skill)| (*name, skill)).collect();
+    registry.publish("all", "latest", &collection(registry, &members));
+    registry.reference("all")
+}
+
+#[test]
+fn a_collection_of_several_megabytes_has_a_tag() {
+    let (registry, host) = (Registry::new(), Host::stdin());
+    let mut all = collection(&registry, &[("pdf", &versioned(&registry, "pdf", "one"))]);
+    all["annotations"]["x"] = json!("x".repeat(3 * 1024 * 1024));
+    registry.publish("all", "latest", &all);
+    host.succeeds(&["install", &registry.reference("all@pdf")]);
+}
+
+#[test]
+fn each_part_of_a_collection_is_read_once() {
+    let (registry, host) = (Registry::new(), Host::stdin());
+    let pdf = versioned(&registry, "pdf", "one");
+    let mut part = registry.manifest(&collection(&registry, &[("pdf", &pdf)]));
+    for _ in 0..2 {
+        let listed = vec![part; 12_000];
+        part = registry
+            .manifest(&json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}));
+    }
+    let all = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [part],
+        "annotations": {"io.agentskills.collection.name": "all"}});
+    registry.publish("all", "latest", &all);
+    host.succeeds(&["install", &registry.reference("all@pdf")]);
+}
+
+#[test]
+fn a_list_with_an_unreadable_entry_changes_nothing() {
+    let (registry, host) = (Registry::new(), machine());
+    let all = list(&registry, &["csv", "pdf"]);
+    runs(&host, &["sync", "--yes", &all], 3);
+    let before = layer(&host);
+    for names in [&["pdf", "c/sv"][..], &["pdf", ""], &[]] {
+        list(&registry, names);
+        let told = runs(&host, &["sync", "--yes", "--prune", &all], 1);
+        let why = ["without a skill's name", "the list is empty"];
+        assert!(told.contains(why[usize::from(names.is_empty())]), "{told}");
+        assert_eq!(layer(&host), before);
+    }
+}
+
+#[test]
+fn a_lockfile_that_no_install_writes_is_no_list() {
+    let (registry, host) = (Registry::new(), machine());
+    host.succeeds(&["install", &list(&registry, &["pdf"]), "--all"]);
+    let path = host.plugin_dir().join("skills.lock.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let other = host.home().join("list.json");
+    for (field, value) in [
+        ("id", json!("evil")),
+        ("commit", json!("latest")),
+        ("commit", Value::Null),
+    ] {
+        let mut lock: Value = serde_json::from_str(&text).unwrap();
+        lock["skills"][0][field] = value;
+        fs::write(&other, lock.to_string()).unwrap();
+        let told = runs(&host, &["sync", "--yes", other.to_str().unwrap()], 1);
+        assert!(told.contains(&format!("another {field} than")), "{told}");
+    }
+    runs(&host, &["sync", "--yes", path.to_str().unwrap()], 3);
+    runs(&host, &["sync", "--yes", path.to_str().unwrap()], 0);
+}
+
+#[test]
+fn one_good_signature_among_others_is_enough() {
+    let Some(keys) = crate::signatures::keys() else {
+        return;
+    };
+    let registry = Registry::new();
+    let (host, dir) = author();
+    let (pdf, to) = (dir.join("pdf"), registry.reference("acme/pdf"));
+    let key = keys.private("alice");
+    let words = ["publish", pdf.to_str().unwrap(), &to, "--yes", "--sign"];
+    runs(&host, &[&words[..], &[key.to_str().unwrap()]].concat(), 0);
+    let (tag, listed) = {
+        let tags = registry.behaviour.tags.lock().unwrap();
+        let found = tags.iter().find(|(tag, _)| tag.contains("/sha256-"));
+        let (tag, listed) = found.unwrap();
+        (tag.rsplit('/').next().unwrap().to_owned(), listed.clone())
+    };
+    let read = |digest: &str| -> Value {
+        let blobs = registry.behaviour.blobs.lock().unwrap();
+        serde_json::from_slice(&blobs[digest]).unwrap()
+    };
+    let mut index = read(&listed);
+    // One that does not hold, and one that is not there.
+    let mut bad = read(index["manifests"][0]["digest"].as_str().unwrap());
+    let kind = bad["layers"][1]["mediaType"].as_str().unwrap().to_owned();
+    bad["layers"][1] = registry.blob(&kind, b"-----BEGIN SSH SIGNATURE-----\n");
+    let mut bad = registry.manifest(&bad);
+    bad["artifactType"] = json!(SIGNATURE);
+    let missing = json!({"mediaType": MANIFEST, "artifactType": SIGNATURE, "size": 3,
+        "digest": format!("sha256:{}", "0".repeat(64))});
+    index["manifests"]
+        .as_array_mut()
+        .unwrap()
+        .extend([bad, missing]);
+    registry.publish("acme/pdf", &tag, &index);
+    runs(&host, &["install", &to, "--yes"], 0);
+    let info = host.succeeds(&["info", "pdf"]);
+    assert!(info.contains(&keys.fingerprint("alice")), "{info}");
+}
+
+#[test]
+fn what_may_hold_secrets_is_not_pushed() {
+    let registry = Registry::new();
+    let (host, dir) = author();
+    let (pdf, to) = (dir.join("pdf"), registry.reference("acme/pdf"));
+    fs::create_dir(pdf.join(".ssh")).unwrap();
+    for name in [".env", "prod.env", "id_rsa", ".npmrc", ".ssh/k"] {
+        fs::write(pdf.join(name), "x").unwrap();
+    }
+    let words = ["publish", pdf.to_str().unwrap(), &to, "--yes"];
+    let told = runs(&host, &words, 1);
+    assert!(
+        told.contains("of `pdf`, .env, .npmrc, .ssh/k, id_rsa, prod.env may hold secrets"),
+        "{told}"
+    );
+    assert!(registry.take_seen().is_empty());
+    runs(&host, &[&words[..], &["--accept-findings"]].concat(), 0);
+}
+
+#[test]
+fn a_push_needs_no_right_to_read_and_any_place_to_upload() {
+    let registry = Registry::new();
+    let (host, dir) = author();
+    let (all, to) = (dir.to_str().unwrap(), registry.reference("acme/all"));
+    let tag = "/v2/acme/all/manifests/latest";
+    registry.instead(tag, 403, &[], b"{}");
+    let uploads = "/v2/acme/all/blobs/uploads/";
+    registry.instead(uploads, 202, &[("Location", "7?state=x%3D")], b"");
+    for (path, method) in [(tag, "HEAD"), (uploads, "POST")] {
+        let mut instead = registry.behaviour.instead.lock().unwrap();
+        instead.get_mut(path).unwrap().method = method;
+    }
+    let publish = ["publish", all, &to, "--yes", "--collection"];
+    for (more, why) in [
+        (&[" "][..], "cannot be the name of a collection"),
+        (&["a\u{202e}b"], "cannot be the name of a collection"),
+        (&["all", "--", all], ""),
+    ] {
+        let told = runs(
+            &host,
+            &[&publish[..], more].concat(),
+            if why.is_empty() { 2 } else { 1 },
+        );
+        assert!(told.contains(why), "{told}");
+    }
+    let twice = ["publish", all, all, &to, "--yes", "--collection", "all"];
+    assert!(runs(&host, &twice, 1).contains("would have `csv` twice"));
+    assert!(registry.take_seen().is_empty());
+    runs(&host, &[&publish[..], &["all"]].concat(), 0);
+}
+
+#[test]
+fn a_policy_that_came_later_refuses_the_list() {
+    let (registry, host) = (Registry::new(), machine());
+    let all = list(&registry, &["pdf"]);
+    runs(&host, &["sync", "--yes", &all], 3);
+    let policy = host.home().join("policy.toml");
+    let lock = host.home().join(".chibi/skills.lock.json");
+    let copy = host.home().join("list.json");
+    fs::copy(lock, &copy).unwrap();
+    let block = format!("[sources]\nblock = [\"{}\"]\n", registry.reference("all"));
+    fs::write(&policy, block).unwrap();
+    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    registry.take_seen();
+    let told = runs(&host, &["sync", "--yes", copy.to_str().unwrap()], 1);
+    assert!(
+        told.contains("policy") && registry.take_seen().is_empty(),
+        "{told}"
+    );
+    // A policy that cannot be read is named, to a program as well.
+    fs::write(&policy, "[").unwrap();
+    let ran = host.unattended(&["sync", "--yes", "--json", copy.to_str().unwrap()]);
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.status, &answer["result"]), (1, &json!("refused")));
+    assert!(
+        answer["error"].as_str().unwrap().contains("policy.toml"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_link_in_the_place_of_a_skill_is_not_pruned() {
+    let (registry, host) = (Registry::new(), machine());
+    let all = list(&registry, &["csv", "pdf"]);
+    runs(&host, &["sync", "--yes", &all], 3);
+    let (csv, mine) = (
+        host.home().join(".chibi/skills/csv"),
+        host.home().join("mine"),
+    );
+    fs::rename(&csv, &mine).unwrap();
+    symlink(&mine, &csv).unwrap();
+    list(&registry, &["pdf"]);
+    for more in [&["--dry-run"][..], &[]] {
+        let told = runs(
+            &host,
+            &[&["sync", "--yes", "--prune", &all], more].concat(),
+            3,
+        );
+        assert!(!told.contains("`csv`"), "{told}");
+        assert!(csv.is_symlink() && mine.join("SKILL.md").exists());
+    }
+}
+
+#[test]
+fn what_root_installs_for_all_everybody_can_read() {
+    let (registry, host) = (Registry::new(), machine());
+    let mut pdf = versioned(&registry, "pdf", "one");
+    pdf["annotations"]["x"] = json!("y");
+    registry.publish("all", "latest", &collection(&registry, &[("pdf", &pdf)]));
+    let of_all = host.home().join("all");
+    let host = host.var("AGENT_SKILLS_ENTERPRISE_DIR", of_all.to_str().unwrap());
+    let inner = host.command();
+    let mut command = Command::new("sh");
+    command.args(["-c", "umask 077; exec \"$@\"", "sh"]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.args(["sync", "--yes", "--layer", "enterprise"]);
+    command.arg(registry.reference("all"));
+    for (key, value) in inner.get_envs() {
+        value.map(|value| command.env(key, value));
+    }
+    command.current_dir(inner.get_current_dir().unwrap_or(Path::new("/")));
+    let ran = command.stdin(Stdio::null()).output().unwrap();
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+    for (path, mode) in [
+        ("", 0o755),
+        ("skills", 0o755),
+        ("skills/pdf", 0o755),
+        ("skills/pdf/a", 0o755),
+        ("skills/pdf/SKILL.md", 0o644),
+        ("skills.lock.json", 0o644),
+    ] {
+        let found = fs::metadata(of_all.join(path))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(found & 0o777, mode, "{path}");
+    }
+}
