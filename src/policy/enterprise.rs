@@ -311,7 +311,13 @@ impl Enterprise {
     pub fn check_named(&self, path: &Path) -> Result<()> {
         let path = path.to_owned();
         let must_exist = true;
-        self.has(&PolicyFile { path, must_exist }).map(drop)
+        let is_named = false;
+        self.has(&PolicyFile {
+            path,
+            must_exist,
+            is_named,
+        })
+        .map(drop)
     }
 
     /// Every possible policy file. All that exist apply together.
