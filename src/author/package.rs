@@ -55,6 +55,9 @@ impl Package {
             let mut header = tar::Header::new_ustar();
             header.set_size(content.len() as u64);
             header.set_mode(if executable { 0o755 } else { 0o644 });
+            header.set_uid(0);
+            header.set_gid(0);
+            header.set_mtime(0);
             tar.append_data(&mut header, format!("{}/{path}", self.name), content)
         };
         let mut all = self.files.iter();

@@ -99,7 +99,10 @@ fn commands(above: &Command, page: &mut String) {
     for command in above.get_subcommands().filter(|verb| !verb.is_hide_set()) {
         if command.has_subcommands() {
             commands(command, page);
-            continue;
+            let is_shared = |arg: &clap::Arg| arg.is_global_set() || arg.get_id() == "help";
+            if command.get_arguments().all(is_shared) {
+                continue;
+            }
         }
         let name = command.get_bin_name().unwrap_or_default();
         let name = name.trim_start_matches("agent-skills ").replace('-', "\\-");
