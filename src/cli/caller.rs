@@ -81,12 +81,18 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
         return Err(only_for_people(ctx, command));
     }
-    let config = ctx.config();
-    if std::io::stdin().is_terminal() || config.as_ref().is_ok_and(|config| config.unattended) {
+    let is_person = std::io::stdin().is_terminal();
+    // Read only where it decides: what is read is not read again after a change.
+    let config = if is_person { None } else { Some(ctx.config()) };
+    if is_person
+        || config
+            .as_ref()
+            .is_some_and(|read| read.as_ref().is_ok_and(|config| config.unattended))
+    {
         return Ok(());
     }
     let text = format!("only a person at a terminal can run `agent-skills {command}`");
-    if let Err(unreadable) = config {
+    if let Some(Err(unreadable)) = config {
         return Err(unreadable.context(format!("{text}, and whether a script may is not known")));
     }
     Err(Error::new(text).hint(format!(

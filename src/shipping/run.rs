@@ -62,7 +62,7 @@ pub fn ship(ctx: &RunContext, dry_run: bool) -> Result<Vec<Shipment>> {
     if destinations.is_empty() {
         return Err(Error::new("no collector is configured").hint(
             "`agent-skills config set audit.ship ADDRESS`, or `[audit] ship = [\"ADDRESS\"]` in \
-             the policy; docs/fleet.md has the addresses",
+             the policy, such as `syslog+tls://HOST:6514`",
         ));
     }
     let file = ctx.audit_file();

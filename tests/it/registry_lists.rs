@@ -244,6 +244,7 @@ fn what_root_installs_for_all_everybody_can_read() {
     pdf["annotations"]["x"] = json!("y");
     registry.publish("all", "latest", &collection(&registry, &[("pdf", &pdf)]));
     let of_all = host.home().join("all");
+    fs::create_dir(&of_all).unwrap();
     let host = host.var("AGENT_SKILLS_ENTERPRISE_DIR", of_all.to_str().unwrap());
     let inner = host.command();
     let mut command = Command::new("sh");

@@ -301,10 +301,16 @@ fn no_list_prunes_a_required_skill() {
     let host = under(Host::stdin(), "");
     let source = host.home().join("source");
     put(&source, "must", "", "x");
-    let from = source.join("must");
-    host.succeeds(&["install", "--yes", from.to_str().unwrap()]);
+    put(&source, "free", "", "x");
+    for name in ["must", "free"] {
+        host.succeeds(&["install", "--yes", source.join(name).to_str().unwrap()]);
+    }
     let list = host.home().join("list.json");
-    fs::write(&list, r#"{"version": 1, "skills": []}"#).unwrap();
+    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let mut lock: Value = serde_json::from_slice(&lock).unwrap();
+    let listed = lock["skills"].as_array_mut().unwrap();
+    listed.retain(|one| one["name"] != "must");
+    fs::write(&list, lock.to_string()).unwrap();
     let policy = "[skills]\nrequire = [{name = 'must', source = '/*'}]\n";
     fs::write(policy_file(&host), policy).unwrap();
     let list = list.to_str().unwrap();
