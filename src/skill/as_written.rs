@@ -41,9 +41,8 @@ fn keep(lines: &[&str], values: &mut Map<String, Value>) {
     };
     let mut written = lines.iter().filter_map(|line| scalar(line, "version"));
     *value = match (written.next(), written.next(), &*value) {
-        (Some(_), Some(_), _) => Value::Null,
+        (Some(_), Some(_), _) | (None, None, Value::Number(_)) => Value::Null,
         (Some(text), None, Value::Number(_)) => Value::String(text.to_owned()),
-        (None, None, Value::Number(_)) => Value::Null,
         // A list or a mapping stays for `validate` to name; as a version it is not read.
         (_, _, other) => other.clone(),
     };

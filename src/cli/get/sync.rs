@@ -63,7 +63,7 @@ struct Report<'r> {
     hint: Option<&'r str>,
 }
 
-impl<'r> Report<'r> {
+impl Report<'_> {
     fn new(result: &'static str, layer: Layer, common: Common) -> Self {
         Self {
             result,
