@@ -27,13 +27,12 @@ pub fn collect(
     if let Some(git) = of_git(snapshot, origin, copy, path)? {
         return Ok(vec![Rc::new(Evidence::Git(git))]);
     }
-    let manifests = match ManifestEvidence::inside(staged)? {
-        Some(inside) => vec![inside],
-        None => {
-            let of_skill = snapshot.beside.get(path);
-            let beside = of_skill.or_else(|| snapshot.beside.get(""));
-            beside.cloned().unwrap_or_default()
-        }
+    let manifests = if let Some(inside) = ManifestEvidence::inside(staged)? {
+        vec![inside]
+    } else {
+        let of_skill = snapshot.beside.get(path);
+        let beside = of_skill.or_else(|| snapshot.beside.get(""));
+        beside.cloned().unwrap_or_default()
     };
     let all = manifests.into_iter().map(Evidence::Manifest).map(Rc::new);
     Ok(all.collect())
