@@ -8,6 +8,7 @@ mod documented;
 mod files;
 mod finding;
 mod fix;
+mod leftovers;
 mod lint;
 mod markdown;
 mod package;

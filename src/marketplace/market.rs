@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Changes, Staging, litter};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::signature::{Signing, tidy};
+use crate::marketplace::signature::{Programs, Signing, tidy};
 use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
@@ -91,6 +91,16 @@ impl Market<'_> {
     /// A directory for data that is fetched and inspected, but never installed.
     pub(super) fn home_staging(&self) -> Result<Staging> {
         Staging::new(&Base::own(self.home.to_owned()), patience(self.deadline))
+    }
+
+    /// The programs that check and make signatures, working in a staging directory.
+    pub(super) fn programs<'s>(&'s self, staging: &'s Staging) -> Programs<'s> {
+        Programs(Tool {
+            env: self.env,
+            deadline: self.deadline,
+            scratch: staging.scratch(),
+            progress: None,
+        })
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {

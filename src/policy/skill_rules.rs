@@ -287,7 +287,13 @@ fn about_required(file: &Path, required: &RequiredSkill, subject: Subject) -> Fi
     } else if subject.is_administrators {
         (true, "it is the administrator's".to_owned())
     } else {
-        (true, version_is(subject))
+        let version = subject
+            .version
+            .map(|version| format!(", version {version}"));
+        (
+            true,
+            format!("it is the one{}", version.unwrap_or_default()),
+        )
     };
     finding(file, "skills.require", holds, why)
 }

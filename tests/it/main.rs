@@ -61,6 +61,7 @@ mod jobs;
 mod keys;
 mod layers;
 mod looking;
+mod loopback;
 mod many;
 mod many_called;
 mod market;

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::loopback::Loopback;
 
 /// An answer that is given instead of the usual one.
 #[derive(Clone, Default)]
@@ -44,49 +45,32 @@ pub struct Behaviour {
     pub ignores_ranges: AtomicBool,
     /// Every request: method, path, and `Authorization` and `Range` if given.
     pub seen: Mutex<Vec<String>>,
-    stopped: AtomicBool,
 }
 
 pub struct Registry {
-    address: SocketAddr,
+    loopback: Loopback,
     pub behaviour: Arc<Behaviour>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Registry {
     pub fn new() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = listener.local_addr().unwrap();
         let behaviour = Arc::new(Behaviour::default());
         let shared = Arc::clone(&behaviour);
-        let thread = std::thread::spawn(move || {
-            std::thread::scope(|scope| {
-                for stream in listener.incoming() {
-                    if shared.stopped.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    let shared = &shared;
-                    // A client that goes away in the middle is part of the tests.
-                    scope.spawn(move || stream.and_then(|stream| answer(stream, address, shared)));
-                }
-            });
-        });
-        let thread = Some(thread);
+        let loopback = Loopback::new(move |stream, address| answer(stream, address, &shared));
         Self {
-            address,
+            loopback,
             behaviour,
-            thread,
         }
     }
 
     /// `oci://127.0.0.1:PORT/name`
     pub fn reference(&self, name: &str) -> String {
-        format!("oci://{}/{name}", self.address)
+        format!("oci://{}/{name}", self.loopback.address)
     }
 
     /// `127.0.0.1:PORT`
     pub fn host(&self) -> String {
-        self.address.to_string()
+        self.loopback.address.to_string()
     }
 
     /// Keeps a blob. Returns its descriptor.
@@ -136,17 +120,6 @@ impl Registry {
 /// The digest in a descriptor.
 pub fn digest(descriptor: &Value) -> String {
     descriptor["digest"].as_str().unwrap().to_owned()
-}
-
-impl Drop for Registry {
-    fn drop(&mut self) {
-        self.behaviour.stopped.store(true, Ordering::SeqCst);
-        // Wakes the listener up.
-        let _ = TcpStream::connect(self.address);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }
 
 /// What is sent back.

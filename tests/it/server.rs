@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+
+use crate::loopback::Loopback;
 
 /// What the server is like; may be changed while it runs.
 #[derive(Default)]
@@ -29,45 +30,28 @@ pub struct Behaviour {
     pub seen: Mutex<Vec<String>>,
     /// How many bytes git's answers had.
     pub sent: AtomicUsize,
-    stopped: AtomicBool,
 }
 
 pub struct Server {
-    address: SocketAddr,
+    loopback: Loopback,
     pub behaviour: Arc<Behaviour>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
     /// Serves the repositories below `root`.
     pub fn new(root: &Path) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = listener.local_addr().unwrap();
         let behaviour = Arc::new(Behaviour::default());
         let (shared, root) = (Arc::clone(&behaviour), root.to_owned());
-        let thread = std::thread::spawn(move || {
-            std::thread::scope(|scope| {
-                for stream in listener.incoming() {
-                    if shared.stopped.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    let (shared, root) = (&shared, &root);
-                    // A client that goes away in the middle is part of the tests.
-                    scope.spawn(move || stream.and_then(|stream| answer(stream, root, shared)));
-                }
-            });
-        });
-        let thread = Some(thread);
+        let loopback = Loopback::new(move |stream, _| answer(stream, &root, &shared));
         Self {
-            address,
+            loopback,
             behaviour,
-            thread,
         }
     }
 
     /// `http://127.0.0.1:PORT/path`
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address)
+        format!("http://{}/{path}", self.loopback.address)
     }
 
     pub fn file(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
@@ -79,17 +63,6 @@ impl Server {
     /// The requests so far, which are then forgotten.
     pub fn take_seen(&self) -> Vec<String> {
         std::mem::take(&mut self.behaviour.seen.lock().unwrap())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.behaviour.stopped.store(true, Ordering::SeqCst);
-        // Wakes the listener up.
-        let _ = TcpStream::connect(self.address);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

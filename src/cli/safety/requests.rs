@@ -192,16 +192,10 @@ pub fn sign(
 
 fn lines(asked: &Statement, statement: &Statement) -> Vec<String> {
     let mut lines = vec![format!("digest {}", statement.digest)];
-    let by = asked
-        .by
-        .as_deref()
-        .map(|by| brief(by, 60))
-        .unwrap_or_default();
+    let by = asked.by.as_deref().map(|by| brief(by, 60));
+    let by = by.map_or_else(String::new, |by| format!(" by {by}"));
     let on = brief(&asked.machine, 60);
-    lines.push(format!(
-        "asked for by {by} on {on}, {}",
-        brief(&asked.time, 40)
-    ));
+    lines.push(format!("asked for{by} on {on}, {}", brief(&asked.time, 40)));
     let stranger = |what: &str, text: &str| format!("{what}: {}", shown_name(&brief(text, 300)));
     lines.extend(
         asked

@@ -5,7 +5,6 @@
 //! keep the replaced skill; remove the journal.
 
 use std::collections::HashSet;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,10 +17,12 @@ use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::sys::{Base, Dir, EntryName, FileLock};
 
+mod exchange;
 mod journal;
 mod recover;
 mod whole;
 
+use exchange::{OLD, exchange, not_moved};
 use journal::{ASIDE, Journal, New, begin_journal, remove_journal};
 pub use recover::recover;
 pub use whole::Whole;
@@ -29,9 +30,6 @@ pub use whole::Whole;
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::from_static("skills");
 const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
-/// The replaced skill, if the system cannot exchange two directories. The move is then two renames,
-/// of which recovery undoes the first if the second was not made.
-static OLD: EntryName = EntryName::from_static("old");
 static GONE: EntryName = EntryName::from_static("gone");
 /// The plugin directory, with the install lock held; without it, nothing is changed.
 pub struct Changes<'s> {
@@ -379,22 +377,6 @@ fn replaced<'d>(aside: &'d Dir, staged: (&'d Dir, &'d EntryName)) -> (&'d Dir, &
 /// The path of the directory of installed skills.
 pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
-}
-
-fn exchange(within: &Dir, skills: &Dir, target: &EntryName, aside: &Dir) -> io::Result<()> {
-    if within.exchange(target, skills, target)? {
-        return Ok(());
-    }
-    skills.rename(target, aside, &OLD)?;
-    within.rename(target, skills, target).inspect_err(|_| {
-        // Errors here do not matter: the first one is reported.
-        let _ = aside.rename(&OLD, skills, target);
-    })
-}
-
-fn not_moved(skills: &Dir, target: &EntryName, error: &io::Error) -> Error {
-    let error = skills.error("move the skill to", target, error);
-    error.hint("check the permissions of the skills directory")
 }
 
 #[cfg(test)]

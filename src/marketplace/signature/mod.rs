@@ -28,7 +28,7 @@ pub use collect::{bring, collect, is_signed};
 pub use document::unmet_by_policy;
 pub use evidence::{Evidence, EvidenceId, Evidences, GitKind, GitObject, ManifestEvidence};
 pub use known::{KnownSigner, KnownSigners};
-pub use programs::SIGNED;
+pub use programs::{Programs, SIGNED};
 pub use rules::{Checked, Of, Signing};
 pub use sign::Signed;
 pub use store::{has, keep, kept, tidy};

@@ -8,13 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::fetch::Tool;
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::signature::commit::armored;
 use crate::marketplace::signature::evidence::{Evidence, ManifestEvidence};
 use crate::marketplace::signature::keys::Keys;
 use crate::marketplace::signature::openpgp;
-use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::store::kept;
 use crate::signing::{KeyKind, Signers, SshSignature, ssh_fingerprint, ssh_kind};
 
@@ -30,12 +28,7 @@ impl Market<'_> {
             return Ok(fingerprints);
         }
         let staging = self.home_staging()?;
-        let programs = Programs(Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch: staging.scratch(),
-            progress: None,
-        });
+        let programs = self.programs(&staging);
         programs.find("gpg")?;
         let mut lines = String::new();
         for (at, key) in keys.iter().enumerate() {

@@ -6,8 +6,7 @@ use std::process::Stdio;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::fetch::{Class, Failure, Tool};
-use crate::marketplace::signature::programs::Programs;
+use crate::marketplace::fetch::{Class, Failure};
 use crate::signing::{
     Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, SshSignature, ssh_fingerprint,
 };
@@ -49,12 +48,7 @@ impl Market<'_> {
     pub fn sign_text(&self, text: &str, purpose: Namespace, key: &Path) -> Result<(String, Key)> {
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
-        let programs = Programs(Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch,
-            progress: None,
-        });
+        let programs = self.programs(&staging);
         let program = programs.find("ssh-keygen")?;
         let written = scratch.replace(&MANIFEST, text.as_bytes(), 0o600, Durable::No);
         written.map_err(|error| scratch.error("write", &MANIFEST, &error))?;

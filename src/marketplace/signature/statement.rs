@@ -4,10 +4,8 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::marketplace::Market;
-use crate::marketplace::fetch::Tool;
 use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::ssh;
 use crate::signing::{Covers, Namespace, Signature};
 
@@ -24,12 +22,7 @@ impl Market<'_> {
     ) -> Result<Signature> {
         let keys = Keys::read(Some(signers), revoked)?;
         let staging = self.home_staging()?;
-        let programs = Programs(Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch: staging.scratch(),
-            progress: None,
-        });
+        let programs = self.programs(&staging);
         let files = KeyFiles::write(&programs, &keys)?;
         let purpose = (Namespace::Approval, Covers::Manifest);
         ssh::check(&programs, &files, signature, text.as_bytes(), purpose)

@@ -12,7 +12,7 @@ use crate::cli::report::Report;
 use crate::cli::signed::faults;
 use crate::error::Error;
 use crate::marketplace::{Market, Verified};
-use crate::policy::Config;
+use crate::policy::{Config, Policies};
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, SkillName, one_line};
 use crate::sys::{files, limits, text};
@@ -36,7 +36,8 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(found);
     checks.extend(Report::for_catalog(ctx, &catalog).filter_map(|report| remarks(&report)));
     let config = ctx.config().unwrap_or_default();
-    checks.extend(unmeant(&config, &catalog));
+    let policies = ctx.policies().unwrap_or_default();
+    checks.extend(unmeant(&config, &policies, &catalog));
     let disclosure = Disclosure::new(&catalog, &config);
     checks.extend(cut(&disclosure, &config));
     checks.extend(catalog.entries().iter().filter_map(too_long));
@@ -142,11 +143,14 @@ fn remarks(report: &Report) -> Option<Check> {
 }
 
 /// Settings for single skills that mean none.
-fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
+fn unmeant(config: &Config, policies: &Policies, catalog: &Catalog) -> Vec<Check> {
     let there = catalog.entries().iter().map(Entry::name);
     let there = there.filter_map(|name| SkillName::from_written(&name));
     let there: BTreeSet<SkillName> = there.collect();
-    let modes = config.enforce_for.keys().map(|name| ("enforce_for", name));
+    // Of a required skill, which may be missing, the policy has set it.
+    let is_own = |name: &&SkillName| policies.requires(name.as_str()).is_none();
+    let modes = config.enforce_for.keys().filter(is_own);
+    let modes = modes.map(|name| ("enforce_for", name));
     let scripts = config.skills.keys().map(|name| ("skills", name));
     let seen = config.visibility.keys().map(|name| ("visibility", name));
     let all = modes.chain(scripts).chain(seen);

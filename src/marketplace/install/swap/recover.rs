@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::exchange::OLD;
 use super::journal::{ASIDE, Journal, remove_journal};
-use super::{Changes, GONE, OLD, replaced};
+use super::{Changes, GONE, replaced};
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::{JOURNAL, NEW};
 use crate::marketplace::lock::{Digest, previous};

@@ -8,8 +8,9 @@ use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{InstalledName, LockEntry};
 use crate::sys::Dir;
 
+use super::exchange::not_moved;
 use super::journal::{ASIDE, Journal, New, begin_journal, remove_journal};
-use super::{Changes, GONE, SKILLS, not_moved, replaced};
+use super::{Changes, GONE, SKILLS, replaced};
 
 /// What is to be done to the skills of a layer.
 #[derive(Default)]
