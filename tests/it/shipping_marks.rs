@@ -109,3 +109,23 @@ fn a_record_that_was_removed_is_missed() {
     write(&host, 10..11);
     assert_eq!(ship(&host).1["notes"], json!([]));
 }
+
+#[test]
+fn a_clock_that_jumps_changes_neither_order_nor_number() {
+    let (address, arrived) = collector(&[Does::Takes]);
+    let host = configured(Host::stdin(), &[&address]);
+    write(&host, 0..3);
+    let text = fs::read_to_string(log(&host)).unwrap();
+    // The second is dated in the past, the third far in the future.
+    let dated = text.lines().zip(["", "1970", "9999"]).map(|(line, year)| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        if !year.is_empty() {
+            event["time"] = format!("{year}-01-01T00:00:00.000Z").into();
+        }
+        event.to_string() + "\n"
+    });
+    fs::write(log(&host), dated.collect::<String>()).unwrap();
+    let (status, said) = ship(&host);
+    assert_eq!((status, &said["sent"]), (0, &json!(3)), "{said}");
+    assert_eq!(numbers(&arrived.recv().unwrap()), [0, 1, 2]);
+}
