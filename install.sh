@@ -26,8 +26,7 @@ runs meanwhile is not disturbed.
   --completions    also let bash, zsh and fish complete its commands
   --man            also install the manual page
   --uninstall      disconnect agents, and remove the program, its link, and what it keeps for
-                   itself; your skills, their lockfile and your configuration stay. A script can do
-                   it while no agent is at work
+                   itself; your skills, their lockfile and your configuration stay
   --help           show this text
 
 Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are
@@ -192,7 +191,7 @@ disconnect() {
     # shellcheck disable=SC2086 # names of agents, without blanks
     remove() { AGENT_SKILLS_HOME=$dir "$file" hosts remove $connected --scope user "$1"; }
     { remove --dry-run >/dev/null && remove --yes; } ||
-        fail "still connected:$connected" "after that, or in a terminal: ./install.sh --uninstall"
+        fail "still connected:$connected" "in a terminal that no agent started: ./install.sh --uninstall"
 }
 
 if [ -n "$uninstall" ]; then

@@ -3,9 +3,10 @@
 use std::io::IsTerminal;
 
 use crate::error::{Error, Result, word};
+use crate::host::program::agent_of;
 use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
-use crate::sys::variables::OF_A_CALL;
+use crate::sys::process::ProcessId;
 use crate::sys::visible;
 
 /// Who runs a command.
@@ -65,21 +66,42 @@ impl Caller {
     }
 }
 
-/// Whether the call came through the host, in this or the parent process; then it may come from the
-/// model.
-pub fn is_by_host(ctx: &RunContext, caller: Caller) -> bool {
-    caller == Caller::Host || ctx.env.os(ours::BY_HOST).is_some()
+/// An agent's process of which this one is a descendant.
+#[derive(Debug)]
+pub struct AgentAbove {
+    name: String,
+    process: ProcessId,
 }
 
-/// Refuses `command`, as [`pasted`] writes it, unless a person requests it. The host is refused, because the model may be
-/// behind it, and so is any process below a host. The request must come from a terminal, which no
-/// model uses, unless the user's configuration says that nobody sits there.
+/// The nearest agent below which this process runs: an ancestor that is the host of a live session, or
+/// that runs an agent's program (docs/policy.md#below-an-agent). Nothing else is known of
+/// processes. The host of a call is the direct parent and does not count: above it, another agent may
+/// have started it.
+pub fn agent_above(ctx: &RunContext, caller: Caller) -> Option<AgentAbove> {
+    let is_person = caller != Caller::Host;
+    let is_hosts_own = !is_person && ctx.env.os(ours::BY_HOST).is_none();
+    let above: Vec<ProcessId> = ProcessId::ancestors().skip(is_hosts_own.into()).collect();
+    let host = ctx.store().host_among(&above);
+    above.into_iter().find_map(|process| {
+        let image = process.image();
+        let name = match agent_of(&image, is_person) {
+            Some(name) => name.to_owned(),
+            None if host == Some(process) => visible(&image.comm),
+            None => return None,
+        };
+        Some(AgentAbove { name, process })
+    })
+}
+
+/// Refuses `command`, as [`pasted`] writes it, unless a person requests it: at a terminal below no
+/// agent. In scripts, where nobody sits, the user's configuration says so.
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
 pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> Result<()> {
-    if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
-        return Err(only_for_people(ctx, command));
+    let agent = agent_above(ctx, caller);
+    if caller == Caller::Host || agent.is_some() {
+        return Err(only_for_people(agent.as_ref(), command));
     }
     let is_person = std::io::stdin().is_terminal();
     // Read only where it decides: what is read is not read again after a change.
@@ -103,40 +125,18 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
 }
 
 /// The refusal of a command, as [`pasted`] writes it, that only the user may run.
-pub fn only_for_people(ctx: &RunContext, command: &str) -> Error {
+pub fn only_for_people(agent: Option<&AgentAbove>, command: &str) -> Error {
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
-    if let Err((file, unreadable)) = ctx.store().health() {
-        let text = format!(
-            "{text}, and whether this is one is not known: `{}` cannot be read ({})",
-            file.display(),
-            unreadable
-        );
-        return Error::new(text).hint("`agent-skills doctor` says how to repair it");
-    }
-    if let Some(name) = ctx.store().without_host() {
-        let text = format!(
-            "{text}, and whether this is one is not known: an earlier version did not record the \
-             host of the session `{}`",
-            visible(&name)
-        );
-        return Error::new(text).hint("the next prompt in that session records it");
-    }
-    Error::new(text).hint("run it in a terminal; a model asks its user to")
-}
-
-/// Whether a host runs above this process; yes if the record is unreadable. The host itself is the
-/// direct parent of its calls: a call with a host further up was made by a process below it that
-/// only imitates the host. So is a command that is only marked as one for the host.
-pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
-    if caller == Caller::Host && ctx.env.os(ours::BY_HOST).is_none() {
-        return ctx.store().is_below_a_host(true).unwrap_or(true);
-    }
-    in_a_call(ctx) || ctx.store().is_below_a_host(false).unwrap_or(true)
-}
-
-/// Whether the environment is that of a host's call.
-pub fn in_a_call(ctx: &RunContext) -> bool {
-    OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some())
+    let Some(AgentAbove { name, process }) = agent else {
+        return Error::new(text).hint("run it in a terminal; a model asks its user to");
+    };
+    let text = format!(
+        "{text}, and this runs below `{name}` (process {})",
+        process.pid
+    );
+    Error::new(text).hint(format!(
+        "run it in a terminal that `{name}` did not start; a model asks its user to"
+    ))
 }
 
 /// A command as it is typed to the host of this call.

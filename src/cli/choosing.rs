@@ -11,7 +11,7 @@ use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::caller::{Caller, is_by_host, pasted, through_host};
+use super::caller::{Caller, pasted, through_host};
 use super::options::Common;
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
@@ -45,7 +45,7 @@ pub fn picking<'a>(
     marks: Option<&'a str>,
     command: &'a str,
 ) -> Option<impl Fn(&[Candidate]) -> Result<Vec<usize>> + 'a> {
-    if common.json || is_by_host(ctx, caller) {
+    if common.json || caller == Caller::Host {
         return None;
     }
     let screen = Screen::new(&ctx.env, caller);

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use std::io::BufRead;
 use std::rc::Rc;
 
-use super::caller::{Caller, is_by_host, pasted};
+use super::caller::{Caller, pasted};
 use super::describe::{describe_difference, list, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
 use super::options::Consent;
@@ -42,9 +42,9 @@ impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
     pub fn new(ctx: &RunContext, consent: Consent, caller: Caller) -> Self {
         let asked = match caller {
-            _ if is_by_host(ctx, caller) => Asked::Host,
+            Caller::Host => Asked::Host,
             Caller::Person { terminal: true } => Asked::Person,
-            _ => Asked::Nobody,
+            Caller::Person { terminal: false } => Asked::Nobody,
         };
         Self {
             asked,
@@ -303,7 +303,6 @@ pub fn asked(question: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::ours::BY_HOST;
     use crate::sys::Env;
     use std::path::Path;
 
@@ -324,8 +323,8 @@ mod tests {
         }
     }
 
-    fn hint(caller: Caller, variables: &[(&str, &str)]) -> String {
-        let env = Env::new(variables.iter().copied(), Path::new("/"));
+    fn hint(caller: Caller) -> String {
+        let env = Env::new([("A", "")], Path::new("/"));
         let consenting = Consenting::new(&RunContext::new(env, None), UNGIVEN, caller);
         let error = consenting.unless_suspect(
             ([&finding()], "look".to_owned()),
@@ -337,14 +336,11 @@ mod tests {
 
     #[test]
     fn a_caller_through_a_host_is_told_the_users_command() {
-        let pipe = Caller::Person { terminal: false };
-        // Long operations run in a separate process whose caller is not the host.
-        for by_host in [hint(Caller::Host, &[]), hint(pipe, &[(BY_HOST, "1")])] {
-            let command = "ask the user to run in a terminal: agent-skills install 'a/b;x' (";
-            assert!(by_host.contains(command), "{by_host}");
-            assert!(!by_host.contains("--"), "{by_host}");
-        }
-        let in_a_pipe = hint(pipe, &[]);
+        let by_host = hint(Caller::Host);
+        let command = "ask the user to run in a terminal: agent-skills install 'a/b;x' (";
+        assert!(by_host.contains(command), "{by_host}");
+        assert!(!by_host.contains("--"), "{by_host}");
+        let in_a_pipe = hint(Caller::Person { terminal: false });
         assert!(in_a_pipe.contains("`--accept-findings`"), "{in_a_pipe}");
     }
 }

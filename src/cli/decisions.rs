@@ -1,4 +1,4 @@
-//! The single table of what each command decides and who may run it (docs/policy.md shows it). Each
+//! The single table of what each command does (docs/policy.md shows it). Each
 //! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 
@@ -9,7 +9,7 @@ use super::args::{
     Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
     ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
-use super::decision::{Decision, Who};
+use super::decision::{Class, Decision};
 use super::options::Common;
 use super::safety::keys::Keying;
 use super::safety::policy::Asking;
@@ -74,11 +74,15 @@ fn of_verb(verb: &Verb) -> Decision {
         // It only restricts; `install.sh --for` runs it in a script.
         | Verb::Hosts(Hosts {
             change:
-                Some(Connecting::Add {
-                    hosts: _,
-                    scope: _,
-                    mode: None | Some(Mode::Restrict),
-                }),
+                Some(
+                    Connecting::Add {
+                        hosts: _,
+                        scope: _,
+                        mode: None | Some(Mode::Restrict),
+                    }
+                    // An agent asks no more after that, so no agent does it.
+                    | Connecting::Remove { hosts: _, scope: _ },
+                ),
         })
         // It brings only what the administrator's file means.
         | Verb::Policy(Policy {
@@ -92,9 +96,9 @@ fn of_verb(verb: &Verb) -> Decision {
             },
         )
         // In a layer, the new skill is offered at once.
-        | Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer),
+        | Verb::New(New { layer: Some(_), .. }) => Decision::new(Class::Changes),
         Verb::Remove(Remove { names: _, scope }) => {
-            Decision::new(Who::Remover).for_models(scope.is_default())
+            Decision::new(Class::Changes).for_models(scope.is_default())
         }
         Verb::Rollback(Rollback { names: _, scope: _ })
         // Others get it, in the name of whoever may write there.
@@ -184,10 +188,7 @@ fn of_verb(verb: &Verb) -> Decision {
                 findings: _,
             }
             | Proposals::Reject { ids: _, reason: _ },
-        ) => Decision::new(Who::Person),
-        Verb::Hosts(Hosts {
-            change: Some(Connecting::Remove { hosts: _, scope: _ }),
-        }) => Decision::new(Who::Disconnector),
+        ) => Decision::new(Class::Decides),
         Verb::Update(Update {
             check: true, scope, ..
         })
@@ -204,7 +205,7 @@ fn of_verb(verb: &Verb) -> Decision {
             scope,
             names: _,
             offline: _,
-        }) => Decision::anyone().for_models(scope.is_default()),
+        }) => Decision::reads().for_models(scope.is_default()),
         // A comment is stored with its author.
         Verb::Proposals(
             Proposals::List
@@ -238,7 +239,7 @@ fn of_verb(verb: &Verb) -> Decision {
             files: false,
             history: _,
             offline: _,
-        }) => Decision::anyone().for_models(true),
+        }) => Decision::reads().for_models(true),
         Verb::Trust(Trust { list: true, .. })
         | Verb::Install(Install { list: true, .. })
         | Verb::Approve(Approve { list: true, .. })
@@ -345,7 +346,7 @@ fn of_verb(verb: &Verb) -> Decision {
             command: _,
         })
         | Verb::Hook(Hook { agent: _, mode: _ })
-        | Verb::Man => Decision::anyone(),
+        | Verb::Man => Decision::reads(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! In which layer a named skill is, if no option says so.
 
-use super::caller::{Caller, is_below_a_host, is_by_host, pasted};
+use super::caller::{Caller, agent_above, pasted};
 use super::options::Scope;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ pub fn layer_of(
     verb: &str,
     written: &str,
 ) -> Result<Layer> {
-    if !scope.is_default() || is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
+    if !scope.is_default() || caller == Caller::Host || agent_above(ctx, caller).is_some() {
         return Ok(scope.layer());
     }
     let layers = layers_with(ctx, written);

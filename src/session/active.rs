@@ -8,9 +8,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::SessionKey;
-use super::hosts::Hosts;
+use super::key::{self, SessionKey};
 use crate::skill::Skill;
+use crate::sys::process::ProcessId;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
 /// of a hundred conversations.
@@ -54,10 +54,9 @@ pub struct Session {
     /// When each active skill was activated, by directory, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
-    /// The host processes of a named session; `None` if an earlier version wrote it, and for the
-    /// session of a process.
+    /// The host of a named session of chibi: what called last when the session changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<Hosts>,
+    pub host: Option<ProcessId>,
     /// The user's prompt at which its skills became active, as an agent that numbers prompts names
     /// it. Another one ends them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +162,24 @@ impl Session {
     /// Whether any activated skill restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.activated.iter().any(ActiveSkill::is_restricted)
+    }
+
+    /// Whether its host is in a conversation.
+    pub(super) fn is_live(&self) -> bool {
+        self.context.is_some() || !self.activated.is_empty()
+    }
+
+    /// Records the host of a call, if this is a named session of chibi.
+    pub(super) fn note_host(&mut self, key: &SessionKey) {
+        if let host @ Some(_) = key.named_host() {
+            (self.realm, self.host) = (key::realm(), host);
+        }
+    }
+
+    /// Whether [`Session::note_host`] would change nothing.
+    pub(super) fn knows_host(&self, key: &SessionKey) -> bool {
+        let host = key.named_host();
+        host.is_none() || host == self.host && self.realm == key::realm()
     }
 
     /// The active skills, most recent last.

@@ -21,6 +21,8 @@ const NAMED: &str = "named:";
 pub struct SessionKey {
     text: String,
     process: Option<ProcessId>,
+    /// The host of a call of a named session.
+    host: Option<ProcessId>,
 }
 
 impl SessionKey {
@@ -31,7 +33,7 @@ impl SessionKey {
             .text("AGENT_SKILLS_SESSION")
             .filter(|name| !name.is_empty())
         {
-            Some(name) => Self::named(&name),
+            Some(name) => Self::hosted(&name, ProcessId::parent()),
             None => Self::of_process(ProcessId::parent()),
         }
     }
@@ -41,6 +43,15 @@ impl SessionKey {
         Self {
             text: format!("{NAMED}{name}"),
             process: None,
+            host: None,
+        }
+    }
+
+    /// The session of this name, in a call of chibi in this process.
+    pub(super) fn hosted(name: &str, host: ProcessId) -> Self {
+        Self {
+            host: Some(host),
+            ..Self::named(name)
         }
     }
 
@@ -49,6 +60,7 @@ impl SessionKey {
         Self {
             text: format!("{}-{}", process.pid, process.start),
             process: Some(process),
+            host: None,
         }
     }
 
@@ -60,6 +72,11 @@ impl SessionKey {
     /// The session's host process; `None` for a named session.
     pub fn process(&self) -> Option<ProcessId> {
         self.process
+    }
+
+    /// The host of this call, if it is of a named session of chibi.
+    pub(super) fn named_host(&self) -> Option<ProcessId> {
+        self.host
     }
 
     /// Whether an entry written in `realm` can be this session's. The key of a process is valid
@@ -130,6 +147,7 @@ mod tests {
         let key =
             |name| SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")));
         assert_eq!(key("a").as_str(), "named:a");
+        assert_eq!(key("a").host, Some(ProcessId::parent()));
         assert_eq!(key(""), SessionKey::of_process(ProcessId::parent()));
     }
 

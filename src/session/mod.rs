@@ -4,12 +4,10 @@
 
 mod active;
 mod always;
-mod below;
 mod contexts;
 mod entering;
 mod file;
 mod hook_record;
-mod hosts;
 mod key;
 mod loading;
 mod mending;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Store;
-use super::active::{End, Ended};
+use super::active::{End, Ended, Session};
 use super::key::{self, SessionKey, now};
 use super::store::is_over;
 use crate::error::Result;
@@ -25,25 +25,25 @@ impl Store {
                         return true;
                     }
                     ended.extend(session.ended(other, End::NextPrompt));
-                    session.keeps_hosts(other);
-                    session.note_host(key);
-                    session.prompt = prompt.map(str::to_owned);
-                    session.changed = now();
+                    *session = Session {
+                        realm: std::mem::take(&mut session.realm),
+                        changed: now(),
+                        prompt: prompt.map(str::to_owned),
+                        ..Session::default()
+                    };
                     return true;
                 }
-                if !is_over(other, session, &realm) {
-                    return true;
+                let is_over = is_over(other, session, &realm);
+                if is_over {
+                    ended.extend(session.ended(other, End::HostGone));
                 }
-                ended.extend(session.ended(other, End::HostGone));
-                session.keeps_hosts(other)
+                !is_over
             });
-            // A session without anything needs no record, and one whose host is not recorded would
-            // make everybody pass for its model.
+            // A session without anything needs no record.
             let begins = prompt.is_some() && !state.sessions.contains_key(key.as_str());
             if begins && !state.may_have_lost(key) {
                 let session = state.sessions.entry(key.as_str().to_owned()).or_default();
                 (session.realm, session.changed) = (realm, now());
-                session.note_host(key);
                 session.prompt = prompt.map(str::to_owned);
             }
             Ok(ended)

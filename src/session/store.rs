@@ -12,6 +12,7 @@ use super::record::Record;
 use super::state::{Reset, State, Unreadable};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
+use crate::sys::process::ProcessId;
 use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
@@ -130,14 +131,13 @@ impl Store {
                     return true;
                 };
                 ended.extend(session.ended(other, why));
-                session.keeps_hosts(other)
+                false
             });
             state.reset.take_if(|reset| reset.realm != realm);
             if state.may_have_lost(key) {
                 let session = state.sessions.entry(key.as_str().to_owned());
                 let session = session.or_default();
                 (session.realm, session.changed) = (realm, now());
-                session.hosts.get_or_insert_default();
             }
             Ok(ended)
         })
@@ -225,6 +225,25 @@ impl Store {
             // In the discarded state it may have been active.
             None => state.reset.is_none() || SessionKey::has_ended(owner),
         }
+    }
+
+    /// The first of these processes that is the host of a live session of chibi. `None` also while the
+    /// record cannot be read: then only the names of programs tell.
+    pub fn host_among(&self, processes: &[ProcessId]) -> Option<ProcessId> {
+        let state = self.record.read().ok()??;
+        let realm = key::realm();
+        let is_host = |process: &ProcessId| {
+            let key = SessionKey::of_process(*process);
+            let mut live = state
+                .sessions
+                .iter()
+                .filter(|(_, session)| session.is_live());
+            live.any(|(other, session)| {
+                let is_its = session.host == Some(*process) || other == key.as_str();
+                is_its && session.realm == realm
+            })
+        };
+        processes.iter().copied().find(is_host)
     }
 
     /// Records that the model was handed the instructions of these active skills, with these
@@ -378,11 +397,8 @@ pub(super) fn is_over(key: &str, session: &Session, realm: &str) -> bool {
     if SessionKey::name(key).is_none() && session.realm == realm {
         return SessionKey::has_ended(key);
     }
-    let has_host = session
-        .hosts
-        .as_ref()
-        .is_some_and(|hosts| hosts.of_here(realm).next().is_some());
-    !has_host && has_expired(session.changed)
+    let is_there = |host: ProcessId| session.realm == realm && host.is_alive();
+    !session.host.is_some_and(is_there) && has_expired(session.changed)
 }
 
 #[cfg(test)]

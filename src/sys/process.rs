@@ -1,12 +1,9 @@
 //! Identifies processes even after their ids are reused.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -65,39 +62,22 @@ impl ProcessId {
         std::iter::successors(Some(Self::parent()), started_by)
     }
 
-    /// All our ancestors up to the first process, nearest first. `None` if the system does not
-    /// report them all, or one ended meanwhile: its id may have been another's when it was read.
-    pub fn whole_ancestry() -> Option<Vec<Self>> {
-        let all: Vec<Self> = Self::ancestors().collect();
-        is_whole(&all).then_some(all)
-    }
-
-    /// The names of its program: as it was started, of its executable, and as it calls itself. Only
-    /// the first is always known, as the others are not told of another user's process. None if the
-    /// process is gone.
-    pub fn names(self) -> Vec<OsString> {
-        let name = |path: PathBuf| Some(path.file_name()?.to_owned());
-        let text = |file| {
+    /// Its names, as far as the system tells them of a process that may be another user's.
+    pub fn image(self) -> Image {
+        let read = |file| {
             let mut bytes = Vec::new();
             let file = files::open_regular(&self.at(file)).ok()?;
-            file.take(PROGRAM_NAME).read_to_end(&mut bytes).ok()?;
-            let end = bytes.iter().position(|byte| [0, b'\n'].contains(byte));
-            bytes.truncate(end.unwrap_or(bytes.len()));
-            Some(OsString::from_vec(bytes))
+            file.take(IMAGE).read_to_end(&mut bytes).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
         };
-        let executable = fs::read_link(self.at("exe")).ok().and_then(name);
-        let own = text("cmdline").and_then(|path| name(path.into()));
-        let Some(started_as) = text("comm") else {
-            return Vec::new();
-        };
-        let others = [executable, own].into_iter().flatten();
-        std::iter::once(started_as).chain(others).collect()
-    }
-
-    /// Whether it runs this executable, under whatever name. No if the system does not say.
-    pub fn runs(self, executable: &Path) -> bool {
-        let file = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
-        file(&self.at("exe")).is_some_and(|own| file(executable) == Some(own))
+        let text = |file| read(file).unwrap_or_default();
+        let executable = fs::read_link(self.at("exe")).ok();
+        let words = text("cmdline");
+        Image {
+            comm: text("comm").trim_end().to_owned(),
+            executable: executable.map(|path| path.to_string_lossy().into_owned()),
+            words: words.split_terminator('\0').map(str::to_owned).collect(),
+        }
     }
 
     fn at(self, file: &str) -> PathBuf {
@@ -126,11 +106,15 @@ impl ProcessId {
     }
 }
 
-/// Whether these are all ancestors of a process. None began after its child.
-fn is_whole(ancestors: &[ProcessId]) -> bool {
-    let is_first = |last: &ProcessId| last.pid == FIRST;
-    ancestors.last().is_some_and(is_first)
-        && ancestors.is_sorted_by(|child, parent| parent.start <= child.start)
+/// What the system calls a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Image {
+    /// What it was started as or calls itself: 15 bytes at most.
+    pub comm: String,
+    /// Its executable; `None` if that is not told, as of another user's.
+    pub executable: Option<String>,
+    /// The words that it was started with, or the title that it has put in their place.
+    pub words: Vec<String>,
 }
 
 /// Boot, machine and process id namespace, within which process ids are unique. Empty if the system
@@ -144,11 +128,8 @@ pub fn pid_realm() -> &'static str {
     })
 }
 
-/// What is read of the name that a process was started by: a path.
-const PROGRAM_NAME: u64 = 4096;
-
-/// The id of the first process, from which all others descend.
-const FIRST: u32 = 1;
+/// What is read of the words that a process was started with: enough for its script.
+const IMAGE: u64 = 16 * 1024;
 
 /// Indexes of the fields of `/proc/<pid>/stat`, starting at the third.
 const PARENT: usize = 1;
@@ -250,29 +231,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_chain_that_breaks_off_or_turns_back_is_not_whole() {
-        let chain = |ids: &[(u32, u64)]| {
-            let ids = ids.iter().map(|&(pid, start)| ProcessId { pid, start });
-            is_whole(&ids.collect::<Vec<_>>())
-        };
-        assert!(chain(&[(9, 30), (5, 20), (1, 0)]) && chain(&[(1, 0)]));
-        assert!(!chain(&[]) && !chain(&[(9, 30), (5, 20)]));
-        assert!(!chain(&[(9, 30), (5, 40), (1, 0)]) && !chain(&[(9, 0), (5, 20), (1, 0)]));
-        if cfg!(target_os = "linux") {
-            let above = ProcessId::whole_ancestry().unwrap();
-            assert_eq!(above[0], ProcessId::parent());
-        }
-    }
-
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_is_known_by_its_executable() {
-        let me = ProcessId::current();
+    fn a_process_has_its_names_and_one_that_is_gone_none() {
+        let image = ProcessId::current().image();
         let own = std::env::current_exe().unwrap();
-        let name = own.file_name().unwrap().to_owned();
-        assert!(me.names().contains(&name) && me.runs(&own));
-        assert!(!me.runs("/proc".as_ref()) && ProcessId { pid: 0, ..me }.names().is_empty());
+        assert_eq!(image.executable.as_deref(), own.to_str());
+        assert!(!image.comm.is_empty() && !image.words.is_empty());
+        assert_eq!(ProcessId { pid: 0, start: 0 }.image(), Image::default());
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -260,30 +259,13 @@ fn where_only_others_are_connected_their_words_are_used() {
 }
 
 #[test]
-fn a_script_disconnects_while_no_agent_is_at_work() {
+fn a_script_disconnects_by_a_yes() {
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
-    let remove = ["hosts", "remove", "codex", "--yes"];
-    let refused = |why: &str| {
-        let dry = host.unattended(&["hosts", "remove", "codex", "--dry-run"]);
-        assert!(dry.stdout.contains("would disconnect"), "{dry:?}");
-        let ran = host.unattended(&remove);
-        assert!(ran.status == 1 && ran.stderr.contains(why), "{ran:?}");
-    };
     host.succeeds(&["hosts", "add", "codex", "--yes"]);
+    host.activates("careful");
     let ran = host.unattended(&["hosts", "remove", "codex"]);
     assert!(ran.stderr.contains("--yes` agrees"), "{ran:?}");
-    // An agent that has just asked may be the one that runs this.
-    let seen = host.plugin_dir().join("hosts/codex.seen");
-    fs::write(&seen, "").unwrap();
-    refused("codex asked less than ten minutes ago");
-    let file = fs::File::open(&seen).unwrap();
-    let past = SystemTime::now() - Duration::from_mins(11);
-    file.set_modified(past).unwrap();
-    // What restricts somebody's session is not taken away.
-    host.activates("careful");
-    refused("the skill `careful` is active");
-    host.succeeds(&["deactivate"]);
-    let ran = host.unattended(&remove);
+    let ran = host.unattended(&["hosts", "remove", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!host.home().join(".codex").exists());
 }

@@ -14,7 +14,7 @@ use crate::terminal::terminal;
 /// What the documentation says of one command.
 struct Row {
     words: Vec<&'static str>,
-    who: &'static str,
+    class: &'static str,
     for_models: bool,
 }
 
@@ -26,7 +26,7 @@ fn rows() -> Vec<Row> {
         let cells: Vec<&str> = line.strip_prefix("| `")?.split(" | ").collect();
         Some(Row {
             words: cells[0].trim_end_matches('`').split_whitespace().collect(),
-            who: cells[1].split(',').next().unwrap(),
+            class: cells[1].split(',').next().unwrap(),
             for_models: cells[2].starts_with("yes"),
         })
     });
@@ -45,10 +45,10 @@ const REFUSED: &str = "only a person";
 #[test]
 fn from_a_pipe_only_what_needs_no_person_is_done() {
     let host = host(Host::stdin());
-    for Row { words, who, .. } in rows() {
+    for Row { words, class, .. } in rows() {
         let ran = host.unattended(&words);
         let refused = ran.stderr.contains(REFUSED);
-        let expected = ["a person", "a remover"].contains(&who);
+        let expected = class == "decides";
         assert_eq!(refused, expected, "{words:?}: {ran:?}");
         assert!(!refused || ran.status == 1, "{words:?}: {ran:?}");
     }
@@ -60,7 +60,7 @@ fn from_a_pipe_only_what_needs_no_person_is_done() {
 fn a_dry_run_needs_no_terminal_and_no_host_above_it() {
     let host = host(Host::stdin());
     let rows = rows();
-    let decided = rows.iter().filter(|row| row.who == "a person");
+    let decided = rows.iter().filter(|row| row.class == "decides");
     let mut lines = Vec::new();
     for Row { words, .. } in decided {
         let dry = [words, &["--dry-run"][..]].concat();
@@ -80,28 +80,14 @@ fn a_dry_run_needs_no_terminal_and_no_host_above_it() {
 #[test]
 fn only_a_persons_terminal_without_a_host_decides() {
     let host = host(Host::stdin());
-    for Row { words, who, .. } in rows() {
+    for Row { words, .. } in rows() {
         let ran = host.person(&words);
         assert!(!ran.stderr.contains(REFUSED), "{words:?}: {ran:?}");
-        for variables in [
-            &[
-                ("CHIBI_TOOL_NAME", "agent-skills"),
-                ("CHIBI_TOOL_ARGS", "{}"),
-            ][..],
-            &[("CHIBI_TOOL_NAME", "agent-skills")],
-            &[("CHIBI_HOOK", "on_start")],
-        ] {
-            if who == "anyone" {
-                break;
-            }
-            let (_ours, theirs) = terminal(0);
-            let mut command = host.command();
-            command.args(&words).envs(variables.iter().copied());
-            let ran = finish(command.stdin(theirs), b"");
-            // An update of everything is what the model may ask for, too.
-            let expected = words != ["update"];
-            assert_eq!(ran.stderr.contains(REFUSED), expected, "{words:?}: {ran:?}");
-        }
+        let (_ours, theirs) = terminal(0);
+        let mut command = host.command();
+        let call = command.args(&words).env("CHIBI_TOOL_NAME", "agent-skills");
+        let ran = finish(call.env("CHIBI_TOOL_ARGS", "{}").stdin(theirs), b"");
+        assert!(!ran.stdout.contains("Nothing was active"), "{ran:?}");
     }
 }
 
@@ -113,15 +99,14 @@ fn by_way_of_a_host_nothing_is_decided() {
         std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
         for Row {
             words,
-            who,
+            class,
             for_models,
         } in rows()
         {
             let arguments = json!({"args": words});
             let told = host.tool("agent-skills", &arguments);
             let refused = told.starts_with(&format!("Error: {REFUSED}"));
-            let decides = ["a person", "a disconnector"].contains(&who);
-            assert_eq!(refused, decides, "{words:?}: {told}");
+            assert_eq!(refused, class == "decides", "{words:?}: {told}");
             // The model has no direct call, and of its own tool what is written there.
             host.blocks("agent-skills", &arguments);
             let answer = host.pre_tool("skill_marketplace", &arguments);
@@ -169,7 +154,13 @@ fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
         let (_ours, theirs) = terminal(0);
         let mut command: Command = shell(&host, &script);
         let ran = finish(command.stdin(theirs).stdout(Stdio::piped()), b"");
-        for Row { words, who, .. } in rows {
+        for Row {
+            words,
+            class,
+            for_models,
+        } in rows
+        {
+            let for_models = for_models && words[0] != "install";
             let mark = format!("== {}\n", words.join(" "));
             let told = ran
                 .stderr
@@ -177,7 +168,8 @@ fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
                 .nth(1)
                 .unwrap_or_else(|| panic!("{mark}: {ran:?}"));
             let told = told.split("== ").next().unwrap();
-            let expected = who != "anyone" && words != ["update"];
+            // What the model's own tool may do, its shell may do.
+            let expected = class != "reads" && !for_models;
             assert_eq!(told.contains(REFUSED), expected, "{words:?}: {told}");
         }
     }
@@ -214,7 +206,7 @@ fn a_model_removes_nothing_that_restricts() {
 #[test]
 fn what_only_looks_like_a_host_installs_and_removes_nothing() {
     for played in Host::both() {
-        let host = host(played);
+        let host = host(played).skill("listed", "allowed-tools: Read", "");
         installs(&host, "free");
         let source = host.home().join("source");
         std::fs::create_dir(&source).unwrap();
@@ -226,7 +218,7 @@ fn what_only_looks_like_a_host_installs_and_removes_nothing() {
         let source = source.display();
         for call in [
             format!("install\",\"{source}"),
-            "remove\",\"free".to_owned(),
+            "remove\",\"listed".to_owned(),
         ] {
             let data = format!("{{\"args\":[\"{call}\"]}}");
             let script = format!(
@@ -237,7 +229,7 @@ fn what_only_looks_like_a_host_installs_and_removes_nothing() {
             let ran = finish(&mut shell(&host, &script), b"");
             assert_eq!(ran.stdout.matches(REFUSED).count(), 2, "{call}: {ran:?}");
         }
-        assert!(host.skills_dir().join("free").exists());
+        assert!(host.skills_dir().join("listed").exists());
         assert!(!host.skills_dir().join("evil").exists());
         // The host's own call is not below it.
         let data = r#"{"args":["remove","free"]}"#;

@@ -175,14 +175,14 @@ fn a_command_marked_as_the_hosts_decides_no_more() {
             "---\nname: other\ndescription: d\n---\nb\n",
         )
         .unwrap();
-        for words in ["install ./other", "remove pdf"] {
+        for words in ["install ./other", "remove strict"] {
             let script = format!("{IN_A_HOST} AGENT_SKILLS_BY_HOST=1 \"$A\" {words}; echo");
             let ran: Ran = finish(&mut shell(&host, &script), b"");
             let said = format!("{}{}", ran.stdout, ran.stderr);
             assert!(said.contains("only a person"), "{words}: {ran:?}");
         }
         assert!(!host.plugin_dir().join("skills/other").exists());
-        assert!(host.plugin_dir().join("skills/pdf").exists());
+        assert!(host.plugin_dir().join("skills/strict").exists());
     }
 }
 
@@ -198,20 +198,6 @@ fn a_process_that_has_left_the_shell_of_a_host_decides_nothing() {
     let ran: Ran = finish(&mut shell(&host, &script), b"");
     assert!(ran.stdout.contains("ended 1"), "{ran:?}");
     assert!(text(&host, "pdf/SKILL.md").contains("One."));
-}
-
-#[test]
-fn with_an_unreadable_record_nothing_is_decided() {
-    let host = strict(Host::stdin());
-    let id = propose(&host, "pdf", &diff("One.", "1."));
-    let state = host.plugin_dir().join("state.json");
-    fs::write(&state, "{").unwrap();
-    let refused = host.fails(&["proposals", "approve", &id, "--yes"]);
-    assert!(refused.contains("their own terminal"), "{refused}");
-    assert!(text(&host, "pdf/SKILL.md").contains("One."));
-    // The user's next prompt resets it.
-    host.starts();
-    host.succeeds(&["proposals", "approve", &id, "--yes"]);
 }
 
 #[test]

@@ -82,26 +82,27 @@ fn agents_are_connected_and_disconnected() {
         entries.contains(program(&host).to_str().unwrap()),
         "{entries}"
     );
-    // A script disconnects all or none: not while one of them is at work, nor one that has a fault.
+    // A script disconnects all or none, and none below an agent.
     let hooks = host.home().join(".codex/hooks.json");
-    let seen = data(&host).join("hosts/codex.seen");
     let whole = fs::read_to_string(&hooks).unwrap();
-    for (fault, why) in [(false, "asked less than"), (true, "not JSON")] {
-        let _ = if fault {
-            fs::remove_file(&seen).unwrap();
-            fs::write(&hooks, "{")
-        } else {
-            fs::write(&seen, "")
-        };
-        let ran = script(&host, &["--uninstall"]);
-        let said = |part| ran.stderr.contains(part);
-        assert!(
-            said(why) && said("still connected: claude-code codex"),
-            "{ran:?}"
-        );
-        assert!(ran.status == 1 && settings.exists() && program(&host).exists());
-    }
+    fs::write(&hooks, "{").unwrap();
+    let ran = script(&host, &["--uninstall"]);
+    let said = |part| ran.stderr.contains(part);
+    assert!(
+        said("not JSON") && said("still connected: claude-code codex"),
+        "{ran:?}"
+    );
+    assert!(ran.status == 1 && settings.exists() && program(&host).exists());
     fs::write(&hooks, whole).unwrap();
+    if cfg!(target_os = "linux") {
+        let claude = host.home().join("claude");
+        fs::copy("/bin/sh", &claude).unwrap();
+        let mut below = host.surround(Command::new(claude));
+        let install = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
+        let ran = finish(below.args([install, "--uninstall"]), b"");
+        assert!(ran.stderr.contains("below `claude`"), "{ran:?}");
+        assert!(ran.status == 1 && settings.exists() && hooks.exists());
+    }
     let ran = script(&host, &["--uninstall"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!settings.exists() && !hooks.exists() && !program(&host).exists());

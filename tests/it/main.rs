@@ -18,6 +18,7 @@ mod arguments;
 mod audit;
 mod audit_log;
 mod author;
+mod below_agents;
 mod bills;
 mod choosing;
 mod closed;

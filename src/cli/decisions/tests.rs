@@ -4,36 +4,34 @@ use super::super::args::Cli;
 use super::*;
 use clap::{CommandFactory, Parser};
 
-/// The rows of docs/policy.md: the words, who may run it, and whether models may.
-fn rows() -> Vec<(Vec<&'static str>, Who, bool)> {
+/// The rows of docs/policy.md: the words, what they do, and whether models may.
+fn rows() -> Vec<(Vec<&'static str>, Class, bool)> {
     let text = include_str!("../../../docs/policy.md");
     let section = text.split("## What only a person decides").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix("| `")?.split(" | ").collect();
         let words = cells[0].trim_end_matches('`').split_whitespace().collect();
-        let who = match cells[1].split(',').next().unwrap() {
-            "anyone" => Who::Anyone,
-            "an installer" => Who::Installer,
-            "a remover" => Who::Remover,
-            "a disconnector" => Who::Disconnector,
-            "a person" => Who::Person,
+        let class = match cells[1].split(',').next().unwrap() {
+            "reads" => Class::Reads,
+            "changes" => Class::Changes,
+            "decides" => Class::Decides,
             other => panic!("{other}"),
         };
-        Some((words, who, cells[2].starts_with("yes")))
+        Some((words, class, cells[2].starts_with("yes")))
     });
     rows.collect()
 }
 
 #[test]
 fn the_documentation_says_what_holds() {
-    for (words, who, for_models) in rows() {
+    for (words, class, for_models) in rows() {
         let line = ["agent-skills"].iter().chain(&words);
         let cli = Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{words:?}: {error}"));
         let decided = decision(cli.common, &cli.verb.unwrap());
         assert_eq!(
-            (decided.who, decided.for_models),
-            (who, for_models),
+            (decided.class, decided.for_models),
+            (class, for_models),
             "{words:?}"
         );
     }

@@ -9,7 +9,7 @@ use clap::builder::PossibleValue;
 use crate::activation::unmet;
 use crate::catalog::Layer;
 use crate::cli::agents::share;
-use crate::cli::caller::{decided_by_a_person, is_below_a_host, is_by_host, pasted};
+use crate::cli::caller::{agent_above, decided_by_a_person, pasted};
 use crate::cli::choosing::{Offered, picking};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
@@ -210,7 +210,7 @@ impl Install {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
         let pick = picking(ctx, common, caller, Some(reference), &command);
-        let is_models = is_by_host(ctx, caller) || is_below_a_host(ctx, caller);
+        let is_models = caller == Caller::Host || agent_above(ctx, caller).is_some();
         let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)
     }

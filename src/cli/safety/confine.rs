@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::cli::Caller;
-use crate::cli::caller::{is_by_host, pasted};
+use crate::cli::caller::pasted;
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
@@ -30,7 +30,7 @@ impl Confine {
     /// Becomes the command. Returns only if it could not, or in a dry run.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
         // Here it would be one more shell, and write where the host reads our answer.
-        if is_by_host(ctx, caller) {
+        if caller == Caller::Host {
             let text = "a command is confined where a shell runs it, not by this tool";
             return Err(Error::new(text).hint("run a script of the skill with `run_skill_script`"));
         }

@@ -99,6 +99,8 @@ pub(super) static TABLE: Table = Table {
 /// without a shell.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["claude"],
+    package: Some("@anthropic-ai/claude-code"),
+    editor: None,
     home: Home {
         variable: Some("CLAUDE_CONFIG_DIR"),
         in_variable: "",

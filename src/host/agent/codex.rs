@@ -65,6 +65,8 @@ pub(super) static TABLE: Table = Table {
 /// takes no other keys than `hooks` and `description`.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["codex"],
+    package: Some("@openai/codex"),
+    editor: None,
     home: Home {
         variable: Some("CODEX_HOME"),
         in_variable: "",

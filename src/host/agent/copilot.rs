@@ -89,6 +89,8 @@ pub(super) static TABLE: Table = Table {
 /// these names of events it sends Claude's keys.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["copilot"],
+    package: Some("@github/copilot"),
+    editor: None,
     home: Home {
         variable: Some("COPILOT_HOME"),
         in_variable: "",

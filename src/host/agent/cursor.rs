@@ -80,7 +80,9 @@ pub(super) static TABLE: Table = Table {
 
 /// Its configuration (cursor.com/docs, hooks; not tried).
 pub(super) const SETTINGS: Settings = Settings {
-    programs: &["cursor-agent", "cursor"],
+    programs: &["cursor-agent"],
+    package: None,
+    editor: Some("cursor"),
     home: Home {
         variable: None,
         in_variable: "",

@@ -66,6 +66,8 @@ pub(super) static TABLE: Table = Table {
 /// decision wins there.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["droid"],
+    package: None,
+    editor: None,
     home: Home {
         variable: None,
         in_variable: "",

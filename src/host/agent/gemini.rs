@@ -100,6 +100,8 @@ pub(super) static TABLE: Table = Table {
 /// limits are in milliseconds.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["gemini"],
+    package: Some("@google/gemini-cli"),
+    editor: None,
     home: Home {
         variable: Some("GEMINI_CLI_HOME"),
         in_variable: ".gemini",

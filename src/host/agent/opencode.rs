@@ -115,6 +115,8 @@ pub(super) static TABLE: Table = Table {
 /// Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["opencode"],
+    package: Some("opencode-ai"),
+    editor: None,
     home: Home {
         variable: Some("XDG_CONFIG_HOME"),
         in_variable: "opencode",

@@ -79,6 +79,8 @@ pub(super) static TABLE: Table = Table {
 /// Claude Code's events, but no form without a shell, and its own name of the skill tool.
 pub(super) const SETTINGS: Settings = Settings {
     programs: &["qwen"],
+    package: Some("@qwen-code/qwen-code"),
+    editor: None,
     home: Home {
         variable: Some("QWEN_HOME"),
         in_variable: "",

@@ -103,8 +103,13 @@ impl Home {
 /// What an agent's configuration is like, and what else decides about its hooks.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Names of its program, the usual one first.
+    /// Names of its program, the usual one first: what runs below a program of such a name may be the
+    /// model's.
     pub programs: &'static [&'static str],
+    /// Its npm package, whose scripts node runs under other names.
+    pub package: Option<&'static str>,
+    /// An editor that contains it, below which a person has a terminal.
+    pub editor: Option<&'static str>,
     /// Its directory of this user.
     pub home: Home,
     /// Our file in that directory.

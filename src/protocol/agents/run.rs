@@ -130,8 +130,6 @@ impl Hook<'_> {
         if is_idle && skill.is_none() && !table.reads_activate {
             return Verdict::Silent;
         }
-        // If it cannot be recorded, what was known of it counts.
-        let _ = ctx.store().note_host(&ctx.session());
         let judge = Judge::new(ctx, self.calling, &session).of(self.event);
         if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));

@@ -94,8 +94,6 @@ pub fn final_arguments(ctx: &RunContext, used: Option<ToolUse>) -> Response {
 
 fn decide(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Decided {
     let session = always_on::session(ctx);
-    // If it cannot be recorded, what was known of it counts.
-    let _ = ctx.store().note_host(&ctx.session());
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();

@@ -260,12 +260,13 @@ fn an_unrecorded_conversation_counts_until_it_is_recorded() {
     use std::os::unix::fs::PermissionsExt;
     let (_dir, store) = store();
     let key = of_parent();
+    let is_host = |store: &Store| store.host_among(&[ProcessId::parent()]).is_some();
     let mark = key.left_mark(store.record.path());
     let left = |text: &str, mode| {
         fs::write(&mark, text).unwrap();
         fs::set_permissions(&mark, fs::Permissions::from_mode(mode)).unwrap();
     };
-    assert!(store.is_before_first_prompt(&key) && !store.is_below_a_host(false).unwrap());
+    assert!(store.is_before_first_prompt(&key) && !is_host(&store));
     for (text, mode) in [
         ("", 0o600),
         (r#"{"context":"b"}"#, 0o600),
@@ -282,7 +283,7 @@ fn an_unrecorded_conversation_counts_until_it_is_recorded() {
     assert_eq!(store.context(&key).as_deref(), Some("b"));
     assert_eq!(activated(&store, &key), []);
     activate(&store, &key, skill("y"));
-    assert!(!mark.exists() && store.is_below_a_host(false).unwrap());
+    assert!(!mark.exists() && is_host(&store));
     assert_eq!(activated(&store, &key), [skill("y")]);
     store.enter(&key, "a", true).unwrap();
     assert_eq!(activated(&store, &key), [skill("x")]);
@@ -303,4 +304,79 @@ fn only_a_name_is_begun_again() {
         let _ = fs::remove_file(&mark);
         assert_eq!(activated(&store, &key).is_empty(), is_again);
     }
+}
+
+/// A process that runs until the test ends it.
+struct Running(std::process::Child);
+
+impl Running {
+    fn start() -> Self {
+        let mut command = std::process::Command::new("cat");
+        Self(command.stdin(std::process::Stdio::piped()).spawn().unwrap())
+    }
+
+    fn id(&self) -> ProcessId {
+        ProcessId::from_pid(self.0.id())
+    }
+
+    fn end(mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_last_host_of_a_named_session_is_its_host() {
+    let (_dir, store) = store();
+    let [first, second] = [Running::start(), Running::start()];
+    for host in [&first, &second, &second] {
+        store
+            .enter(&SessionKey::hosted("a", host.id()), "work", true)
+            .unwrap();
+        assert_eq!(store.host_among(&[host.id()]), Some(host.id()));
+    }
+    assert_eq!(store.host_among(&[first.id()]), None);
+    let session = store.session(&named("a")).unwrap();
+    assert!(!is_over(
+        "named:a",
+        &Session {
+            changed: 1,
+            ..session.clone()
+        },
+        &key::realm()
+    ));
+    first.end();
+    second.end();
+    assert!(is_over(
+        "named:a",
+        &Session {
+            changed: 1,
+            ..session
+        },
+        &key::realm()
+    ));
+}
+
+#[test]
+fn an_agents_session_and_one_without_anything_have_no_host() {
+    let (_dir, store) = store();
+    let parent = [ProcessId::parent()];
+    activate(&store, &named("claude-code/1"), skill("x"));
+    assert_eq!(store.host_among(&parent), None);
+    store
+        .remember_tools(&of_parent(), std::collections::BTreeSet::new(), None)
+        .unwrap();
+    assert_eq!(store.host_among(&parent), None);
+    activate(&store, &of_parent(), skill("x"));
+    assert_eq!(store.host_among(&parent), Some(parent[0]));
+}
+
+#[test]
+fn the_hosts_that_an_earlier_version_recorded_are_ignored() {
+    let (_dir, store) = store();
+    let text = r#"{"version":1,"sessions":{"named:a":{"realm":"","changed":1,"context":"c",
+        "hosts":[{"realm":"r","noted":1,"above":[{"pid":1,"start":0}]}]}}}"#;
+    fs::write(store.record.path(), text).unwrap();
+    assert_eq!(store.context(&named("a")).as_deref(), Some("c"));
+    assert_eq!(store.host_among(&[ProcessId { pid: 1, start: 0 }]), None);
 }

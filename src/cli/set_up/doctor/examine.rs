@@ -54,9 +54,13 @@ impl Doctor {
             // First: without the record, nothing says whether the rest may be repaired.
             let mended = mend(ctx, caller, common, ENDS, "Repair it?")?;
             (fixed, not_fixed) = repair(ctx);
-            fixed.extend(
-                mended.map(|it| format!("`{}` was repaired from its copy", it.file.display())),
-            );
+            fixed.extend(mended.map(|it| {
+                let how = match it.copy {
+                    Some(_) => "repaired from its copy",
+                    None => "replaced by a new one",
+                };
+                format!("`{}` was {how}", it.file.display())
+            }));
         }
         let checks: Vec<Check> = examine(ctx).collect();
         let answer = Report {

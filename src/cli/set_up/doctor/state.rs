@@ -1,11 +1,11 @@
 //! Checks that the state file can be written and read. Otherwise every call is refused while a
 //! skill may be active (docs/spec/restriction.md#fail-closed).
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::check::Check;
-use crate::cli::mending::mending;
 use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
 use crate::sys::text::counted;
@@ -20,7 +20,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
             let recorded = counted(sessions, "session is", "sessions are");
             Check::ok("state", format!("{recorded} recorded"))
         }
-        Err((file, why)) => unreadable(ctx, &file, &why.to_string()),
+        Err((file, why)) => unreadable(&file, &why.to_string()),
     });
     checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
         let (shown, dir) = (copy.display(), copy.parent().unwrap_or(&copy).display());
@@ -58,30 +58,18 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
     }
 }
 
-fn unreadable(ctx: &RunContext, file: &Path, why: &str) -> Check {
+fn unreadable(file: &Path, why: &str) -> Check {
     let shown = file.display();
     let text =
         format!("`{shown}` cannot be read ({why}): only reading is allowed until the next prompt");
-    let remedy = match (mending(ctx), file.metadata()) {
-        (_, Ok(found)) if ![effective_user(), 0].contains(&found.uid()) => {
-            format!("it is another user's: let its owner remove it, or `sudo rm {shown}`")
-        }
-        (Ok(_), _) => {
-            let remedy = "`agent-skills doctor --fix` says what that ends, and repairs it";
-            let fixable = true;
-            return Check {
-                fixable,
-                ..Check::fail("state", text, remedy)
-            };
-        }
-        (Err(_), Err(_)) => format!("rm {shown}"),
-        (Err(_), Ok(found)) if found.is_file() && found.permissions().mode() & 0o022 != 0 => {
-            format!("chmod 600 {shown}")
-        }
-        (Err(refused), Ok(_)) => match refused.next_step() {
-            Some(way_out) => format!("{refused}: {way_out}"),
-            None => refused.to_string(),
-        },
-    };
-    Check::fail("state", text, remedy)
+    let is_anothers = |found: &Metadata| ![effective_user(), 0].contains(&found.uid());
+    if file.metadata().is_ok_and(|found| is_anothers(&found)) {
+        let remedy = format!("it is another user's: let its owner remove it, or `sudo rm {shown}`");
+        return Check::fail("state", text, remedy);
+    }
+    let remedy = "`agent-skills doctor --fix` says what that ends, and repairs it";
+    Check {
+        fixable: true,
+        ..Check::fail("state", text, remedy)
+    }
 }

@@ -84,8 +84,9 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> 
         let env = &ctx.env;
         let asked = Agent::ALL.map(|agent| {
             scope.spawn(move || {
-                let names = agent.settings().programs;
-                let program = names.iter().find_map(|name| find_program(name, env))?;
+                let settings = agent.settings();
+                let mut names = settings.programs.iter().chain(&settings.editor);
+                let program = names.find_map(|name| find_program(name, env))?;
                 let version = ask(&program, "--version", env).ok();
                 Some((program.display().to_string(), version))
             })
