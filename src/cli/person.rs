@@ -35,6 +35,11 @@ pub fn may(
         // Nothing is decided by it, and it shows a user's own program what that user may read.
         (Class::Decides, _) if common.dry_run && is_persons => Ok(()),
         (Class::Decides, _) => decided_by_a_person(ctx, caller, &command),
+        // It asks nobody, so without a terminal somebody has to have said yes.
+        (_, Verb::Remove(_)) if is_persons && !common.yes && !common.dry_run => {
+            decided_by_a_person(ctx, caller, &command)
+                .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
+        }
         _ if is_persons => Ok(()),
         (_, Verb::Remove(remove)) if remove.names.iter().any(|name| is_in_force(ctx, name)) => {
             Err(only_for_people(agent.as_ref(), &command))

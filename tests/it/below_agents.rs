@@ -240,7 +240,7 @@ fn when_a_session_of_chibi_has_ended_a_person_decides() {
 
 /// Without a terminal, as in a container: a yes changes, the configuration decides.
 #[test]
-fn without_a_terminal_a_yes_changes_and_the_configuration_decides() {
+fn without_a_terminal_a_yes_changes_and_a_file_decides() {
     let host = host();
     assert_eq!(host.unattended(&["install", "--yes", "./one"]).status, 0);
     assert_eq!(host.unattended(&["remove", "one"]).status, 1);
