@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::untaken::{Untaken, untaken};
 use crate::error::Error;
-use crate::marketplace::{Failure, Tool};
+use crate::marketplace::Tool;
 use crate::policy::{Destination, is_warning};
 use crate::skill::brief;
 use crate::sys::{Moment, process};
@@ -71,7 +71,7 @@ pub fn post(tool: &Tool, to: &Destination, events: &[Value]) -> Result<(u64, Str
     let mut ran = ran.map_err(|failure| untaken(failure, could_not))?;
     let status = ran.errors.lines().find_map(|line| line.strip_prefix(MARK));
     if !ran.status.success() {
-        let failure = Failure::from_curl(ran.status.code(), &ran.errors);
+        let failure = tool.curl_failure(&ran);
         let error = could_not(failure.into());
         // Before the request there was neither a connection nor a certificate that holds.
         let is_before = matches!(ran.status.code(), Some(5..=7 | 26 | 35 | 60 | 77));

@@ -188,6 +188,19 @@ fn programs_that_are_needed_and_not_there_are_named() {
     let bin = host.home().join("bin");
     let host = host.var("PATH", bin.to_str().unwrap());
     finds(&host, "git", "fail", &["git", "package manager"]);
+    fs::create_dir_all(&bin).unwrap();
+    let git = |says: &str| {
+        let file = bin.join("git");
+        fs::write(&file, format!("#!/bin/sh\n{says}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    git("echo git version 2.29.9.windows.1");
+    finds(&host, "git", "fail", &["git 2.29", "2.30 or later"]);
+    git("echo no developer tools >&2; exit 1");
+    finds(&host, "git", "fail", &["no developer tools"]);
+    git("echo 'git version 2.30.0 (Apple Git-1)'");
+    assert_eq!(check(&host, "git")["outcome"], "ok");
+    fs::remove_dir_all(&bin).unwrap();
     finds(&host, "curl", "warn", &["curl"]);
     finds(
         &host,

@@ -44,6 +44,7 @@ mod fail_closed_tools;
 mod first_minutes;
 mod fork;
 mod git_arguments;
+mod gits;
 #[cfg(target_os = "linux")]
 mod growth;
 mod hooks;
@@ -54,6 +55,7 @@ mod hostile_project;
 mod hosts;
 mod idle;
 mod index;
+mod installed_names;
 mod installing;
 mod installing_for;
 mod invoked_arguments;

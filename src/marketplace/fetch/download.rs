@@ -45,7 +45,7 @@ pub fn get(tool: &Tool, urls: &[Permitted], max: u64) -> Result<Vec<Answer>, Fai
     command.args(["--write-out", &report]);
     let ran = tool.run(command, &config, max)?;
     if !ran.status.success() {
-        return Err(Failure::from_curl(ran.status.code(), &ran.errors));
+        return Err(tool.curl_failure(&ran));
     }
     let bytes = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
     let mut rest = bytes.as_slice();
@@ -66,7 +66,7 @@ pub fn get(tool: &Tool, urls: &[Permitted], max: u64) -> Result<Vec<Answer>, Fai
         }
     }
     if answers.len() != urls.len() || !rest.is_empty() {
-        return Err(Failure::new(Class::Other, "curl's answer broke off"));
+        return Err(Failure::new(Class::Other, "curl's answer broke off").hint("try again"));
     }
     Ok(answers)
 }

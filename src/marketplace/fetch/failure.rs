@@ -2,9 +2,9 @@
 //! advice. The words are those that git, curl and ssh really print, because a wrong class misleads
 //! the user.
 
-use std::fmt;
+use std::{fmt, io};
 
-use crate::error::Error;
+use crate::error::{Error, reason};
 use crate::skill::brief;
 use crate::sys::text::has_any;
 
@@ -52,41 +52,67 @@ pub struct Failure {
 impl Failure {
     /// A failure whose message names the thing and the reason.
     pub fn new(class: Class, message: impl Into<String>) -> Self {
-        let error = Error::new(message).hint(class.next_step());
+        let error = Error::new(message);
+        let error = match class.next_step() {
+            Some(step) => error.hint(step),
+            None => error,
+        };
         Self { class, error }
     }
 
     /// The same with this next step.
     #[must_use]
-    pub fn hint(mut self, hint: String) -> Self {
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.error = self.error.hint(hint);
         self
     }
 
-    /// Classifies git's standard error.
+    /// A program that could not be started.
+    pub fn not_started(program: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound {
+            return Self::new(Class::Missing, format!("{program} was not found"));
+        }
+        let text = format!("could not start {program}: {}", reason(error));
+        Self::new(Class::Other, text).hint(format!("see that `{program}` runs by itself"))
+    }
+
+    /// What git says on standard error, and what it means if its words tell that.
     pub fn from_stderr(stderr: &str) -> Self {
-        let starts = ["fatal:", "error:", "remote:", "ssh:"];
-        let telling = |line: &&str| starts.iter().any(|start| line.starts_with(start));
-        let mut lines = stderr
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty());
-        let line = lines.clone().find(telling).or_else(|| lines.next_back());
-        let line = line.unwrap_or("git failed and did not say why");
-        let clean = brief(line, 300);
-        let failure = Self::new(classify(stderr), clean.trim_start_matches("fatal: "));
+        let lines: Vec<&str> = stderr.split(['\n', '\r']).map(str::trim).collect();
+        let (class, evidence) = classify(&lines);
+        let mut telling: Vec<&str> = lines.iter().copied().filter(|line| tells(line)).collect();
+        // This adds nothing to the reason, which precedes it.
+        if telling.len() > 1 {
+            telling.retain(|line| *line != "fatal: Could not read from remote repository.");
+        }
+        telling.dedup();
+        if telling.len() > 2 * TOLD {
+            telling.drain(TOLD..telling.len() - TOLD);
+        }
+        let mut told = telling;
+        if let Some(evidence) = evidence.filter(|line| !told.contains(line)) {
+            told.insert(0, evidence);
+        }
+        let last = lines.iter().rfind(|line| !line.is_empty());
+        if told.is_empty() {
+            told.push(last.unwrap_or(&"git failed and did not say why"));
+        }
+        let bare = |line: &&str| brief(line.trim_start_matches("fatal: "), 300);
+        let told = told.iter().map(bare);
+        let told = told.map(|line| line.trim_end_matches('.').to_owned());
+        let failure = Self::new(class, told.collect::<Vec<_>>().join("; "));
         // Git prints the whole command that makes an exception.
-        let exception = stderr.lines().map(str::trim);
-        let mut exception = exception.filter(|line| line.starts_with(EXCEPTION));
-        match exception
-            .next()
-            .filter(|_| failure.class == Class::NotOwned)
-        {
-            Some(exception) => failure.hint(format!(
+        let exception = lines.iter().find(|line| line.starts_with(EXCEPTION));
+        match (class, exception) {
+            (Class::NotOwned, Some(exception)) => failure.hint(format!(
                 "git reads it once you have run `{}`; do that if you trust its owner",
                 brief(exception, 300)
             )),
-            None => failure,
+            (Class::Other, _) => failure.hint(
+                "that is all that git said; `agent-skills doctor` tells whether git is too old, \
+                 and `git clone` may say more",
+            ),
+            _ => failure,
         }
     }
 
@@ -94,7 +120,6 @@ impl Failure {
     pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
         let class = match status {
             Some(5..=7 | 35 | 52 | 55 | 56 | 60) => Class::Unreachable,
-            Some(23) => Class::DiskFull,
             Some(28) => Class::TimedOut,
             Some(63) => Class::TooLarge,
             _ => Class::Other,
@@ -104,6 +129,11 @@ impl Failure {
             class,
             brief(line.unwrap_or("curl failed and did not say why"), 300),
         )
+    }
+
+    /// A failure of our own with its class.
+    pub fn of(class: Class, error: Error) -> Self {
+        Self { class, error }
     }
 
     /// Prepends what was attempted to the message.
@@ -121,8 +151,9 @@ impl Failure {
 }
 
 impl Class {
-    fn next_step(self) -> &'static str {
-        match self {
+    /// What helps against it, if that is certain.
+    fn next_step(self) -> Option<&'static str> {
+        Some(match self {
             Self::NoRepository => "check the spelling of the address",
             Self::NeedsAuthentication => {
                 "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
@@ -145,8 +176,8 @@ impl Class {
             Self::DiskFull => "free some space and try again",
             Self::Missing => "install it and see that it is on the PATH",
             Self::Offline => "run it once without `--offline`",
-            Self::Other => "make room if the disk is full; else `git clone` or `curl` says more",
-        }
+            Self::Other => return None,
+        })
     }
 }
 
@@ -163,6 +194,9 @@ impl From<Error> for Failure {
         Self { class, error }
     }
 }
+
+/// How many of git's first and last lines a message has: the first know most, the last what came of it.
+const TOLD: usize = 2;
 
 /// How git's advice about a repository of another user begins.
 const EXCEPTION: &str = "git config --global --add safe.directory ";
@@ -202,18 +236,29 @@ const MEANINGS: [(Class, &str); 8] = [
     (
         Class::NoRepository,
         "repository not found|does not appear to be a git repository|' not found|\
-         error: 404|no such file or directory|\
+         error: 404|\
          could not be found or you don't have permission|does not exist|\
          not found: did you run git update-server-info",
     ),
 ];
 
-/// Classifies standard error.
-fn classify(stderr: &str) -> Class {
-    let stderr = stderr.to_ascii_lowercase();
-    let mut meanings = MEANINGS.iter();
-    let found = meanings.find(|(_, words)| has_any(&stderr, words));
-    found.map_or(Class::Other, |(class, _)| *class)
+/// What the lines mean, and the one that says so. A warning or advice is no reason.
+fn classify<'l>(lines: &[&'l str]) -> (Class, Option<&'l str>) {
+    let reasons = |line: &&&str| !line.starts_with("warning:") && !line.starts_with("hint:");
+    let found = MEANINGS.iter().find_map(|(class, words)| {
+        let mut reasons = lines.iter().filter(reasons);
+        let line = reasons.find(|line| has_any(&line.to_ascii_lowercase(), words))?;
+        Some((*class, Some(*line)))
+    });
+    found.unwrap_or((Class::Other, None))
+}
+
+/// Whether a line may give a reason, and is no progress.
+fn tells(line: &str) -> bool {
+    let starts = ["fatal:", "error:", "ERROR:", "ssh:"];
+    let said = line.strip_prefix("remote: ");
+    let is_progress = |said: &str| said.contains("objects:") || said.starts_with("Total ");
+    starts.iter().any(|start| line.starts_with(start)) || said.is_some_and(|it| !is_progress(it))
 }
 
 #[cfg(test)]
@@ -277,6 +322,68 @@ mod tests {
         ] {
             assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
         }
+    }
+
+    #[test]
+    fn what_git_says_is_told_whatever_it_is() {
+        for (stderr, told) in [
+            (
+                "remote: Enumerating objects: 3, done.\rremote: Total 3 (delta 0)\nerror: object a1: \
+                 badTimezone: bad time zone\nfatal: fsck error in packed object\nfatal: fetch-pack: \
+                 invalid index-pack output",
+                "error: object a1: badTimezone: bad time zone; fsck error in packed object; \
+                 fetch-pack: invalid index-pack output",
+            ),
+            (
+                "warning: lazy fetching disabled\nfatal: could not fetch a1 from promisor remote",
+                "could not fetch a1 from promisor remote",
+            ),
+            (
+                "error: cannot run ssh: No such file or directory\nfatal: unable to fork",
+                "error: cannot run ssh: No such file or directory; unable to fork",
+            ),
+            (
+                "warning: No space left on device\nerror: unknown option `stdin'\nusage: git fetch",
+                "error: unknown option `stdin'",
+            ),
+            ("died", "died"),
+            ("", "git failed and did not say why"),
+        ] {
+            let failure = Failure::from_stderr(stderr);
+            assert_eq!(failure.class, Class::Other, "{stderr}");
+            assert_eq!(failure.error.to_string(), told);
+            let hint = failure.error.next_step().unwrap();
+            assert!(hint.starts_with("that is all that git said"), "{hint}");
+        }
+        // The words that tell the class are told, and so is what the other side says.
+        let failure = Failure::from_stderr(
+            "remote: fatal: pack is broken\nfatal: the remote end hung up unexpectedly\n\
+             fatal: early EOF\nfatal: index-pack failed",
+        );
+        let told = failure.error.to_string();
+        assert_eq!(failure.class, Class::Unreachable);
+        let all = [
+            "pack is broken",
+            "hung up",
+            "early EOF",
+            "index-pack failed",
+        ];
+        assert!(all.iter().all(|words| told.contains(words)), "{told}");
+        let failure = Failure::from_stderr(
+            "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
+        );
+        let told = failure.error.to_string();
+        assert_eq!(failure.class, Class::NeedsAuthentication);
+        assert!(told.contains("(publickey)"), "{told}");
+    }
+
+    #[test]
+    fn no_failure_of_curl_is_taken_for_a_full_disk() {
+        for status in 1..100 {
+            let failure = Failure::from_curl(Some(status), "curl: (23) Failed writing body");
+            assert_ne!(failure.class, Class::DiskFull, "{status}");
+        }
+        assert_eq!(Failure::from_curl(Some(23), "").error.next_step(), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use open::{Fetcher, Opened};
 pub use past::{Commit, Past, WORKED_IN};
 pub use permit::{Permit, Permitted};
 pub use refs::{Refs, Resolved};
-pub use remote::{NAME, Remote};
+pub use remote::{NAME, PARTIAL, Remote};
 pub use repository::{FETCH, Repository, list_refs};
 pub use snapshot::Snapshot;
 pub use tool::{Ran, Tool, patience};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::marketplace::fetch::cache;
-use crate::marketplace::fetch::{Call, Class, FETCH, Failure, Fetcher, Git, NAME, Remote};
+use crate::marketplace::fetch::{Call, Class, FETCH, Failure, Fetcher, Git, NAME, PARTIAL, Remote};
 use crate::marketplace::reference::{CommitId, RepoUrl};
 use crate::marketplace::signature::SIGNED;
 use crate::sys::{EntryName, limits};
@@ -53,7 +53,8 @@ impl<'a> Past<'a> {
     pub fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
         let depth = format!("--depth={depth}");
         let options = ["--quiet", &depth, filter, NAME];
-        self.read(&[&FETCH[..], &options, what].concat()).map(drop)
+        self.read(&[&PARTIAL[..], &FETCH, &options, what].concat())
+            .map(drop)
     }
 
     /// Whether `old` is `new` or one of its ancestors, as far as fetched.

@@ -6,6 +6,15 @@ use crate::marketplace::reference::{RepoUrl, is_authority};
 
 /// The name of the remote in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
+/// Arguments before a fetch that leaves out what is not asked for. Only a fetch gets them: for any
+/// other command a missing object is then missing, whatever the version of git. With them git fetches
+/// it by itself, or fails.
+pub const PARTIAL: [&str; 4] = [
+    "-c",
+    "remote.agent-skills.promisor=true",
+    "-c",
+    "remote.agent-skills.partialclonefilter=blob:none",
+];
 /// The maximum length of an address that git returns, in bytes.
 const ADDRESS: u64 = 16 * 1024;
 
@@ -31,11 +40,7 @@ impl Remote {
         address: &RepoUrl,
         url: &RepoUrl,
     ) -> Result<Self, Failure> {
-        let mut settings = vec![
-            format!("remote.{NAME}.url={}", address.as_str()),
-            format!("remote.{NAME}.promisor=true"),
-            format!("remote.{NAME}.partialclonefilter=blob:none"),
-        ];
+        let mut settings = vec![format!("remote.{NAME}.url={}", address.as_str())];
         let call = Call::new(&settings, &["ls-remote", "--get-url", NAME]);
         let answer = git.read(&call, ADDRESS)?;
         let answer = String::from_utf8_lossy(&answer);

@@ -9,8 +9,10 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::git_answer::{parse_entry, parse_objects};
-use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, Refs, Remote};
-use crate::marketplace::fetch::{Slot, Tree, Visit, Wanted, check_total, patience, read_small};
+use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, PARTIAL, Refs};
+use crate::marketplace::fetch::{
+    Remote, Slot, Tree, Visit, Wanted, check_total, patience, read_small,
+};
 use crate::marketplace::reference::CommitId;
 use crate::marketplace::signature::GitObject;
 use crate::sys::{FileLock, limits};
@@ -85,13 +87,15 @@ impl<'a> Repository<'a> {
             return Err(Failure::new(Class::Offline, text));
         }
         let what = [NAME, commit.as_str()];
-        let fetch = |how: &[&str]| self.fetch_into_slot(&[], &[how, &what].concat(), "");
+        let fetch = |settings: &[&str], how: &[&str]| {
+            self.fetch_into_slot(settings, &[how, &what].concat(), "")
+        };
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
         let again = |failure: Failure, how: &[&str]| match failure.class {
-            Class::Other => fetch(how),
+            Class::Other => fetch(&[], how),
             _ => Err(failure),
         };
-        fetch(&["--depth=1", "--filter=blob:none"])
+        fetch(&PARTIAL, &["--depth=1", "--filter=blob:none"])
             .or_else(|failure| again(failure, &["--depth=1"]))
             .or_else(|failure| again(failure, &[]))
     }
@@ -187,16 +191,16 @@ impl<'a> Repository<'a> {
                     let text = "its files are not on this machine";
                     return Err(Failure::new(Class::Offline, text));
                 }
-                let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
+                let settings = [&PARTIAL[..], &["-c", "fetch.negotiationAlgorithm=noop"]].concat();
                 let objects = ["--filter=blob:none", "--stdin", NAME];
-                self.fetch_into_slot(&noop, &objects, &missing)?;
+                self.fetch_into_slot(&settings, &objects, &missing)?;
                 sizes = self.sizes(&ids)?;
             }
         }
         let whole: Option<Vec<u64>> = sizes.into_iter().collect();
         let Some(whole) = whole.filter(|sizes| sizes.len() == files.len()) else {
             let text = "the repository did not send all of its files";
-            return Err(Failure::new(Class::Other, text));
+            return Err(Failure::new(Class::Other, text).hint("try again"));
         };
         let known = files.iter().zip(&whole);
         let known = known.map(|(file, size)| (file.id.clone(), *size));
@@ -239,7 +243,7 @@ impl Content for Repository<'_> {
                 // What links lead to came with the files.
                 let ids = unknown.iter().filter(|name| !name.contains(':'));
                 let what: Vec<&str> = how.into_iter().chain(ids.copied()).collect();
-                self.fetch_into_slot(&[], &what, "")?;
+                self.fetch_into_slot(&PARTIAL, &what, "")?;
                 objects = parse_objects(&read()?);
             }
             let objects = objects.unwrap_or_default();

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
+use crate::error::Error;
 use crate::marketplace::fetch::{Class, Failure};
 use crate::sys::{Dir, Env, limits, process, running, variables};
 
@@ -94,12 +95,7 @@ impl Tool<'_> {
         let mut errors = files.map_err(|e| self.local(&e))?;
         process::limit_files(&mut command, limits::FETCHED_FILE);
         let child = process::in_own_group(&mut command).spawn();
-        let mut child = child.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                Failure::new(Class::Missing, format!("{program} was not found"))
-            }
-            _ => Failure::new(Class::Other, format!("could not start {program}: {error}")),
-        })?;
+        let mut child = child.map_err(|error| Failure::not_started(&program, &error))?;
         let ended = self.wait(&mut child, &program, &output, &errors, max);
         // This ends the helpers that it left running.
         process::kill_group(child.id());
@@ -171,8 +167,26 @@ impl Tool<'_> {
             io::ErrorKind::FileTooLarge => Class::TooLarge,
             _ => Class::Other,
         };
-        let place = self.scratch.path().display();
-        Failure::new(class, format!("could not work in `{place}`: {error}"))
+        let error = Error::io("work in", self.scratch.path(), error);
+        Failure::of(class, error)
+    }
+
+    /// The failure of a curl that has ended. It does not say why it could not write, so that is
+    /// tried here.
+    pub fn curl_failure(&self, ran: &Ran) -> Failure {
+        let status = ran.status.code();
+        let written = match status {
+            Some(23) => self.write_some(),
+            _ => Ok(()),
+        };
+        match written {
+            Err(error) => self.local(&error),
+            Ok(()) => Failure::from_curl(status, &ran.errors),
+        }
+    }
+
+    fn write_some(&self) -> io::Result<()> {
+        self.scratch.create_unseen()?.write_all(&[1; 64 * 1024])
     }
 }
 

@@ -130,7 +130,7 @@ pub fn send_into(
         if let Some(from) = from.filter(|from| *from > 0 && head.status != 206) {
             ran.output.set_len(from).map_err(|e| tool.local(&e))?;
         }
-        return Err(Failure::from_curl(ran.status.code(), &ran.errors));
+        return Err(tool.curl_failure(&ran));
     }
     Ok((head, ran.output))
 }

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
-use crate::marketplace::fetch::Tool;
+use crate::error::Result;
+use crate::marketplace::fetch::{Failure, Tool};
 use crate::marketplace::install::{CopyPlan, Piece};
 use crate::marketplace::lock::Files;
 use crate::marketplace::signature::commit;
@@ -198,11 +198,10 @@ impl<'c> Checker<'c> {
         command.arg(format!("--object-format={format}"));
         let ran = self.0.run(command, "")?;
         if !ran.status.success() {
-            let text = format!(
-                "git cannot make a directory to check in: {}",
-                ran.errors.trim()
-            );
-            return Err(Error::new(text).hint("try again"));
+            let failure = Failure::from_stderr(&ran.errors);
+            return Err(failure
+                .context("git cannot make a directory to check in")
+                .into());
         }
         Ok(())
     }

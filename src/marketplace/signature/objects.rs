@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Node, Tree};
+use crate::marketplace::fetch::{Failure, Node, Tree};
 use crate::marketplace::signature::evidence::{GitKind, GitObject};
 use crate::marketplace::signature::programs::Programs;
 use crate::sys::{Dir, EntryName, limits};
@@ -86,11 +86,10 @@ pub fn hashed(programs: &Programs, repo: &Path, kind: GitKind, paths: &str) -> R
     let text = crate::sys::files::read_all_capped(ran.output, limits::GIT_LISTING)
         .map_err(|error| programs.0.local(&error))?;
     if !ran.status.success() {
-        let text = format!(
-            "git cannot tell the ids of a signature's objects: {}",
-            ran.errors.trim()
-        );
-        return Err(Error::new(text).hint("try again"));
+        let failure = Failure::from_stderr(&ran.errors);
+        return Err(failure
+            .context("git cannot tell the ids of a signature's objects")
+            .into());
     }
     Ok(String::from_utf8_lossy(&text)
         .lines()
@@ -170,7 +169,9 @@ impl Committed {
             let path = crate::marketplace::fetch::tree::join(at, name);
             let room = self.room.checked_sub(path.len() + ENTRY);
             self.room = room.ok_or_else(|| broken("a directory"))?;
-            let node = match mode {
+            // Old programs wrote `040000`, which git reads too.
+            let zeros = mode.iter().take_while(|digit| **digit == b'0').count();
+            let node = match &mode[zeros..] {
                 b"40000" => {
                     // One that is too deep is not added, nor what is in it.
                     if self.tree.insert(path.clone(), Node::Dir { id: id.clone() }) {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::fetch::{Class, Failure};
+use crate::marketplace::fetch::Failure;
 use crate::signing::{
     Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, SshSignature, ssh_fingerprint,
 };
@@ -57,9 +57,8 @@ impl Market<'_> {
         command.arg(key).arg(scratch.path_of(&MANIFEST));
         // It says on standard error what it waits for, and asks at the terminal.
         command.stdout(Stdio::null());
-        let status = command.status().map_err(|error| {
-            Failure::new(Class::Other, format!("could not start ssh-keygen: {error}"))
-        })?;
+        let status = command.status();
+        let status = status.map_err(|error| Failure::not_started("ssh-keygen", &error))?;
         let not_signed = || {
             let text = format!("ssh-keygen has not signed with `{}`", key.display());
             Error::new(text).hint(

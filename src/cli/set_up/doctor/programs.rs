@@ -1,15 +1,19 @@
 //! Checks the programs that fetch skills or that their scripts need.
 
+use super::ask::ask;
 use super::check::Check;
 use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
 use crate::sys::limits;
 
+/// The least version of git that the tests run with (docs/spec/references.md#git).
+const LEAST_GIT: (u32, u32) = (2, 30);
+
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![
-        program(ctx, "git", "is needed to install skills", Check::fail),
+        git(ctx),
         program(
             ctx,
             "curl",
@@ -23,6 +27,39 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     }
     checks.extend(confinement(ctx));
     checks
+}
+
+fn git(ctx: &RunContext) -> Check {
+    let found = find_program("git", &ctx.env);
+    let said = found.as_ref().map(|git| ask(git, "--version", &ctx.env));
+    let (Some(git), Some(said)) = (found, said) else {
+        return program(ctx, "git", "is needed to install skills", Check::fail);
+    };
+    let (at, (major, minor)) = (git.display(), LEAST_GIT);
+    let remedy = format!("install git {major}.{minor} or later with your package manager");
+    match said.as_deref().map(version) {
+        Err(why) => Check::fail(
+            "git",
+            format!("`{at}` does not tell its version: {why}"),
+            remedy,
+        ),
+        Ok(Some(version)) if version < LEAST_GIT => {
+            let (is_major, is_minor) = version;
+            let text = format!(
+                "`{at}` is git {is_major}.{is_minor}, and skills are installed with {major}.{minor} \
+                 or later"
+            );
+            Check::fail("git", text, remedy)
+        }
+        Ok(_) => Check::ok("git", format!("git is {at}")),
+    }
+}
+
+/// Major and minor version in what `git --version` prints.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let numbers = said.trim().strip_prefix("git version ")?;
+    let mut numbers = numbers.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 type Absent = fn(&'static str, String, String) -> Check;
