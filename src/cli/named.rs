@@ -1,12 +1,62 @@
-//! Finds the installed skill that somebody named, or suggests similar names.
+//! Finds what somebody named: a directory or an installed skill; or suggests similar names.
+
+use std::path::{Path, PathBuf};
 
 use super::layers::layers_with;
+use super::market::note;
 use super::report::is_told;
+use crate::author::strict;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;
+
+/// What a verb was given that takes a path or the name of an installed skill.
+#[derive(Debug)]
+pub enum Meant<'a> {
+    /// A directory.
+    Directory(PathBuf),
+    /// An installed skill, of whichever layer.
+    Installed(&'a Entry),
+    /// Neither: a path of another kind, a reference, or a mistake.
+    Other,
+}
+
+/// What `written` means. A skill's directory comes first, as for a shell; then what is installed in
+/// any layer, where an ambiguous name means what the catalog takes.
+///
+/// # Errors
+/// When an installed skill is gone, or is not for the caller: its name then means nothing else.
+pub fn meant<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<Meant<'a>> {
+    if let Some(dir) = directory(ctx, written) {
+        return Ok(Meant::Directory(dir));
+    }
+    let is_installed =
+        || catalog.by_name(written).is_some() || !layers_with(ctx, written).is_empty();
+    let is_path = || written.contains('/') && ctx.env.cwd.join(written).exists();
+    if is_path() || !is_installed() {
+        return Ok(Meant::Other);
+    }
+    installed(ctx, catalog, written).map(Meant::Installed)
+}
+
+/// Tells a person which directory a name stands for: it may be another than they think of.
+pub fn tell_which(written: &str, dir: &Path) {
+    let (name, dir) = (quoted(written), dir.display());
+    note(&format!("`{name}` is the installed skill in `{dir}`"));
+}
+
+/// The directory that a path means; a bare word is a path only if a skill is there.
+fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
+    let path = ctx.env.cwd.join(written);
+    if strict::is_skill_file(&path) {
+        return path.parent().map(Path::to_owned);
+    }
+    let is_path =
+        written.contains('/') || written.starts_with('.') || path.join("SKILL.md").exists();
+    (is_path && path.is_dir()).then_some(path)
+}
 
 /// The entry that `written` means.
 ///

@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::cli::market::{market, note};
+use crate::cli::named::{Meant, meant};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::Result;
-use crate::marketplace::{Finding, RULES, Severity};
+use crate::marketplace::{Finding, RULES, Severity, scan_directory};
 use crate::run_context::RunContext;
+use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::visible;
 
@@ -32,9 +34,11 @@ pub struct Scan {
 }
 
 #[derive(Serialize)]
-struct Scanned<'a> {
-    name: &'a str,
-    findings: &'a [Finding],
+struct Scanned {
+    name: String,
+    /// The directory of an installed skill.
+    path: Option<String>,
+    findings: Vec<Finding>,
 }
 
 impl Scan {
@@ -54,16 +58,16 @@ impl Scan {
         if all.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let skills = all
-            .iter()
-            .map(|(name, findings)| Scanned { name, findings });
         let text = if common.json {
-            json::list("skills", &skills.collect::<Vec<_>>())?
+            json::list("skills", &all)?
         } else {
             let mut text = String::new();
-            for Scanned { name, findings } in skills {
-                let _ = writeln!(text, "{name}: {}", count(findings.len(), "finding"));
-                for finding in findings {
+            for one in &all {
+                let (name, findings) = (&one.name, count(one.findings.len(), "finding"));
+                let at = one.path.as_ref();
+                let at = at.map(|path| format!(" in {}", one_line(path)));
+                let _ = writeln!(text, "{name}: {findings}{}", at.unwrap_or_default());
+                for finding in &one.findings {
                     let _ = writeln!(text, "  {}", finding.summary());
                 }
             }
@@ -71,24 +75,38 @@ impl Scan {
         };
         let is_whole = failed.is_empty();
         let errors = failed.errors();
-        let mut findings = all.iter().flat_map(|(_, findings)| findings);
+        let mut findings = all.iter().flat_map(|one| &one.findings);
         let fails = |level| findings.any(|finding| finding.severity >= level);
         Failure::unless(is_whole && !self.fail_on.is_some_and(fails), text + &errors)
     }
 
-    /// The findings about the skills at a target.
-    fn scan(&self, ctx: &RunContext, target: &str) -> Result<Vec<(String, Vec<Finding>)>> {
+    /// The findings about the skills at a target. What is installed is never looked for in a source.
+    fn scan(&self, ctx: &RunContext, target: &str) -> Result<Vec<Scanned>> {
+        let catalog = ctx.catalog_naming(target);
+        if let Meant::Installed(entry) = meant(ctx, &catalog, target)? {
+            return Ok(vec![Scanned {
+                name: entry.name(),
+                path: Some(entry.dir.display().to_string()),
+                findings: scan_directory(&entry.dir),
+            }]);
+        }
         let base = ctx.base(&ctx.dirs.plugin);
         let scanned = market(ctx, &base, self.offline).scan(target, &mut note);
-        scanned.map_err(|error| {
+        let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
-            match ctx.catalog().nearest(target) {
+            match catalog.nearest(target) {
                 Some(name) if !target.contains(['/', '@', ':']) => {
                     error.hint(format!("did you mean the installed `{name}`?"))
                 }
                 _ => error,
             }
-        })
+        })?;
+        let each = scanned.into_iter().map(|(name, findings)| Scanned {
+            name,
+            path: None,
+            findings,
+        });
+        Ok(each.collect())
     }
 }
 

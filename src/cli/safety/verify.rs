@@ -9,12 +9,14 @@ use serde::Serialize;
 use crate::catalog::Layer;
 use crate::cli::agents;
 use crate::cli::caller::pasted;
-use crate::cli::layers::layers_of;
+use crate::cli::layers::{layer_of, layers_of};
 use crate::cli::market::{market, market_for, note};
+use crate::cli::named::tell_which;
 use crate::cli::options::{Common, Scope};
 use crate::cli::outcome::Outcomes;
 use crate::cli::signed::{Fault, faults, withheld};
 use crate::cli::{Answer, Caller, Failure, json};
+use crate::error::{Error, Result};
 use crate::marketplace::{Repaired, State, Verified, listed_name};
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -54,7 +56,7 @@ pub struct Verify {
 impl Verify {
     /// Compares the skills; a failure if one differs.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let by_layer = layers_of(ctx, caller, self.scope, "verify", &self.names)?;
+        let by_layer = self.layers(ctx, caller)?;
         if self.fix {
             return fix(ctx, common, caller, &by_layer);
         }
@@ -128,6 +130,25 @@ impl Verify {
             && unsigned.is_empty()
             && verified.iter().all(Verified::is_well);
         Failure::unless(is_whole, text + &failed.errors())
+    }
+
+    /// The skills by their layers. What is only looked at may be in several: then that is meant which
+    /// the catalog takes.
+    fn layers(&self, ctx: &RunContext, caller: Caller) -> Result<Vec<(Layer, Vec<String>)>> {
+        if self.fix || self.names.is_empty() {
+            return layers_of(ctx, caller, self.scope, "verify", &self.names);
+        }
+        let layer = |name: &String| {
+            let layer = layer_of(ctx, caller, self.scope, "verify", name);
+            let layer = layer.or_else(|several| {
+                let catalog = ctx.catalog_naming(name);
+                let entry = catalog.by_name(name).ok_or(several)?;
+                tell_which(name, &entry.dir);
+                Ok::<_, Error>(entry.layer)
+            })?;
+            Ok((layer, vec![name.clone()]))
+        };
+        self.names.iter().map(layer).collect()
     }
 
     /// Checks anew what has to be signed to be offered, and adds what is not.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::findings;
-use super::try_skill::find;
+use super::try_skill::find_and_tell;
 use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
 use crate::cli::market::watched;
 use crate::cli::options::Common;
@@ -43,7 +43,7 @@ impl Package {
         Outcomes::of_each(common, caller, &self.skills, |skill| {
             progress.at(done);
             done += 1;
-            let skill = find(ctx, skill)?;
+            let skill = find_and_tell(ctx, skill)?;
             if self.in_place {
                 self.sign_in_place(ctx, common, &skill)
             } else {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::package::{checked, remarks, sign};
-use super::try_skill::find;
+use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
 use crate::catalog::Layer;
 use crate::cli::caller::pasted;
@@ -136,13 +136,13 @@ impl Publish {
 fn several(ctx: &RunContext, written: &str) -> Result<Vec<Skill>> {
     let path = ctx.env.cwd.join(written);
     if !path.is_dir() {
-        return Ok(vec![find(ctx, written)?]);
+        return Ok(vec![find_and_tell(ctx, written)?]);
     }
     let dirs = skills_at(&path);
     if dirs.is_empty() {
         let text = format!("`{}` has no skill", one_line(written));
         return Err(Error::new(text).hint("give a directory with a SKILL.md, or of several skills"));
     }
-    let load = |dir: PathBuf| find(ctx, &dir.to_string_lossy());
+    let load = |dir: PathBuf| find_and_tell(ctx, &dir.to_string_lossy());
     dirs.into_iter().map(load).collect()
 }

@@ -2,14 +2,12 @@
 //! name or path.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use crate::activation::fork;
 use crate::activation::{Instructions, hooks_ahead, required_line};
-use crate::author::strict;
 use crate::cli::describe::printable;
 use crate::cli::json;
-use crate::cli::named::similar;
+use crate::cli::named::{Meant, meant, similar, tell_which};
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::host::Protocol;
@@ -76,37 +74,42 @@ fn text(
     })
 }
 
+/// As [`find`], and tells a person which directory a name stands for.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_and_tell(ctx: &RunContext, written: &str) -> Result<Skill> {
+    let skill = find(ctx, written)?;
+    if !ctx.env.cwd.join(written).exists() {
+        tell_which(written, &skill.dir);
+    }
+    Ok(skill)
+}
+
 /// The skill at a path, otherwise the installed one of that name.
 ///
 /// # Errors
 /// When there is none.
 pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
-    if let Some(dir) = directory(ctx, written) {
-        let dir = real(&dir);
-        return Skill::load(&dir).map_err(|diagnostic| {
-            let hint = format!("`agent-skills validate {}` says more", dir.display());
-            Error::new(diagnostic.to_string()).hint(hint)
-        });
-    }
     let (catalog, shown) = (ctx.catalog_naming(written), quoted(written));
-    let entry = catalog.by_name(written).ok_or_else(|| {
-        let text = format!("`{shown}` is neither a directory with a skill nor an installed skill");
-        Error::new(text).hint(similar(ctx, &catalog, written))
-    })?;
+    let entry = match meant(ctx, &catalog, written)? {
+        Meant::Directory(dir) => {
+            let dir = real(&dir);
+            return Skill::load(&dir).map_err(|diagnostic| {
+                let hint = format!("`agent-skills validate {}` says more", dir.display());
+                Error::new(diagnostic.to_string()).hint(hint)
+            });
+        }
+        Meant::Installed(entry) => entry,
+        Meant::Other => {
+            let text =
+                format!("`{shown}` is neither a directory with a skill nor an installed skill");
+            return Err(Error::new(text).hint(similar(ctx, &catalog, written)));
+        }
+    };
     entry.disclosed().cloned().ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
         Error::new(format!("the skill `{shown}` cannot be shown: {reason}"))
             .hint("give its directory to look at it all the same")
     })
-}
-
-/// The directory that a path means; a bare word is a path only if no skill has that name.
-fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
-    let path = ctx.env.cwd.join(written);
-    if strict::is_skill_file(&path) {
-        return path.parent().map(Path::to_owned);
-    }
-    let is_path =
-        written.contains('/') || written.starts_with('.') || path.join("SKILL.md").exists();
-    (is_path && path.is_dir()).then_some(path)
 }

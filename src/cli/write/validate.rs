@@ -9,6 +9,7 @@ use crate::author::{self, Finding, Findings, Format, strict};
 use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
+use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::options::Common;
 use crate::cli::{Answer, Failure};
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use crate::sys::{Durable, Progress, files, limits, tell};
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
 pub struct Validate {
-    /// Skill directories, SKILL.md files, or directories that contain skills
+    /// Skill directories, SKILL.md files, directories that contain skills, or names of installed skills
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Apply exactly the rules of the specification's reference validator
@@ -49,10 +50,12 @@ impl Validate {
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
-            let dirs = author::skills_at(path);
+            let mut dirs = author::skills_at(path);
             if dirs.is_empty() {
-                let found = no_skill(path, self.strict, &installed);
-                report.findings.extend(found);
+                match by_name(ctx, path)? {
+                    Some(dir) => dirs.push(dir),
+                    None => report.findings.extend(no_skill(path, self.strict)),
+                }
             }
             let progress = Progress::new("checking skills", dirs.len(), watched(ctx));
             for (done, dir) in dirs.into_iter().enumerate() {
@@ -81,7 +84,22 @@ impl Validate {
     }
 }
 
-fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
+/// The directory of the installed skill of this name.
+fn by_name(ctx: &RunContext, written: &Path) -> Result<Option<PathBuf>> {
+    let Some(name) = written.to_str() else {
+        return Ok(None);
+    };
+    let catalog = ctx.catalog_naming(name);
+    Ok(match meant(ctx, &catalog, name)? {
+        Meant::Installed(entry) => {
+            tell_which(name, &entry.dir);
+            Some(entry.dir.clone())
+        }
+        Meant::Directory(_) | Meant::Other => None,
+    })
+}
+
+fn no_skill(path: &Path, strictly: bool) -> Vec<Finding> {
     if strictly {
         return author::lint_strictly(path);
     }
@@ -93,13 +111,7 @@ fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
         let message = format!("`{shown}` is neither a directory nor a SKILL.md");
         ("no-path", message)
     } else {
-        let entry = path.to_str().and_then(|name| installed.by_name(name));
-        let known = entry.map(|entry| {
-            let dir = entry.dir.display();
-            format!("; the installed skill of this name is in `{dir}`")
-        });
-        let message = format!("`{shown}` does not exist{}", known.unwrap_or_default());
-        ("no-path", message)
+        ("no-path", format!("`{shown}` does not exist"))
     };
     vec![Finding::new(code, shown.to_string(), (1, 1), &message)]
 }

@@ -7,7 +7,7 @@ use crate::marketplace::fetch::{Wanted, read_small, tree};
 use crate::marketplace::install::{Plan, Staged, plan};
 use crate::marketplace::lock::InstalledName;
 use crate::marketplace::reference::{As, Reference, SubPath, is_local};
-use crate::marketplace::scan::{self, Finding};
+use crate::marketplace::scan::Finding;
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::sys::{Progress, limits};
 
@@ -103,17 +103,13 @@ impl Market<'_> {
         bytes.ok_or_else(|| missing(" that is small enough to be shown"))
     }
 
-    /// Scans a directory, what a reference means, or an installed skill. Returns each skill's name
-    /// and findings, the worst first.
+    /// Scans a directory or what a reference means. Returns each skill's name and findings, the worst
+    /// first.
     ///
     /// # Errors
-    /// When `target` is none of them.
+    /// When `target` is neither.
     pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
         let is_path = is_local(target) || self.env.cwd.join(target).exists();
-        if !is_path && let Ok(name) = self.installed(target) {
-            let findings = scan::scan(&self.dir(&name));
-            return Ok(vec![(name.to_string(), findings)]);
-        }
         let options = |all: bool| InstallOptions {
             reading: is_path.then_some(As::Path),
             all,
