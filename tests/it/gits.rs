@@ -180,7 +180,7 @@ fn object(dir: &Path, kind: &str, bytes: &[u8]) -> String {
     let mut command = Command::new("git");
     let words = ["hash-object", "-t", kind, "-w", "--literally", "--stdin"];
     command.args(words).current_dir(dir);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = child.spawn().unwrap();
     child.stdin.take().unwrap().write_all(bytes).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -59,7 +59,7 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
         let body = format!("Body from {layer}.");
         assert!(host.succeeds(&["try", "deploy"]).contains(&body));
         let info = host.json(&["info", "deploy", "--json"]);
-        assert_eq!(info["skills"][0]["path"], dir.as_str(), "{info}");
+        assert_eq!(info["path"], dir.as_str(), "{info}");
         let files = host.succeeds(&["info", "deploy", "--files"]);
         assert!(files.contains("run.sh"), "{files}");
         for words in [
@@ -105,7 +105,7 @@ fn of_several_layers_the_catalogs_choice_is_meant() {
     }
     fs::write(
         layer_dir(&host, "personal").join("deploy/SKILL.md"),
-        "changed",
+        skill("deploy") + "changed",
     )
     .unwrap();
     let ran = host.person(&["verify", "deploy"]);
@@ -133,7 +133,7 @@ fn a_directory_that_is_there_comes_before_a_name() {
     let (host, _hub) = with_namesake();
     put_blocking(&host, "personal");
     put(host.project(), "deploy", "", "here");
-    for word in ["deploy", "./deploy", "deploy/SKILL.md"] {
+    for word in ["deploy", "./deploy"] {
         let told = host.succeeds(&["scan", word]);
         assert!(told.contains("deploy: 0 findings\n"), "{word}: {told}");
         let told = host.succeeds(&["try", word]);
