@@ -10,9 +10,8 @@ use crate::sys::eprint;
 use crate::sys::text::{backticked, distinct};
 
 /// What the repair itself ends.
-pub const ENDS: &str = "What became active after that copy was written ends, with what it \
-    restricts. Running conversations that are not in the copy may only read until their next \
-    prompt.";
+pub const ENDS: &str = "What is not in that record ends, with what it restricts. Running \
+    conversations that are not in it may only read until their next prompt.";
 
 /// Says what this command ends besides what it names, asks, and repairs; only says it in a dry run.
 /// Returns what was repaired; `None` if nothing is damaged.

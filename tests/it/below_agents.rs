@@ -169,14 +169,8 @@ fn in_another_session_or_without_its_parent_a_person_decides() {
     decides(&host, &format!("setsid -w {all}"));
     decides(&host, &format!("script -qec \"{all}\" /dev/null"));
     // Its parent ends first; the terminal stays.
-    let orphan = format!(
-        "sh -c 'exec <&3; sleep 0.1; {}' 3<&0 &",
-        all.replace('\'', "")
-    );
-    decides(
-        &host,
-        &format!("sh -c \"{orphan}\"; sleep 0.2; wait; cat >/dev/null & {all}"),
-    );
+    let orphan = format!("sh -c 'exec <&3; sleep 0.1; sh {}' &", text.display());
+    decides(&host, &format!("exec 3<&0; sh -c \"{orphan}\""));
 }
 
 /// What Claude Code's hook is called with, in this order: a prompt, a skill, a subagent's call.

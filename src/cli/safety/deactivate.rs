@@ -26,7 +26,7 @@ impl Deactivate {
         let context = self.context.as_deref();
         let (ends, question) = match context {
             None => (
-                "Every active skill ends, even one that is not in the copy, and so does what it restricts.",
+                "Every active skill ends, even one that is not known, and so does what it restricts.",
                 "Deactivate it all?",
             ),
             Some(_) => (
