@@ -245,13 +245,6 @@ fn a_repositorys_submodules_hooks_and_links_do_nothing() {
     save();
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     let before = outside(&host);
-    // Git itself does not take in a configuration that runs programs.
-    assert!(
-        host.fails(&["install", "evil/s"])
-            .contains("disallowed submodule")
-    );
-    fs::remove_file(dir.join(".gitmodules")).unwrap();
-    save();
     let told = host.succeeds(&["install", "evil/s"]);
     assert_eq!(told.matches("was left out").count(), 5, "{told}");
     let kept = crate::repository::files(&host.skills_dir().join("s"));

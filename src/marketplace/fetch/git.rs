@@ -80,7 +80,7 @@ impl Git<'_> {
         if ran.status.success() || no {
             return Ok(ran.output);
         }
-        Err(Failure::from_stderr(&ran.errors))
+        Err(self.0.tried(Failure::from_stderr(&ran.errors)))
     }
 
     /// As [`Git::run`], but reads the output into memory.

@@ -171,17 +171,17 @@ impl Tool<'_> {
         Failure::of(class, error)
     }
 
-    /// The failure of a curl that has ended. It does not say why it could not write, so that is
-    /// tried here.
+    /// The failure of a curl that has ended.
     pub fn curl_failure(&self, ran: &Ran) -> Failure {
-        let status = ran.status.code();
-        let written = match status {
-            Some(23) => self.write_some(),
-            _ => Ok(()),
-        };
-        match written {
-            Err(error) => self.local(&error),
-            Ok(()) => Failure::from_curl(status, &ran.errors),
+        self.tried(Failure::from_curl(ran.status.code(), &ran.errors))
+    }
+
+    /// The failure of a program that does not say why it failed: on a full disk it may not even be
+    /// able to say that, so a write is tried here.
+    pub fn tried(&self, failure: Failure) -> Failure {
+        match (failure.class, self.write_some()) {
+            (Class::Other, Err(error)) => self.local(&error).context(Error::from(failure)),
+            _ => failure,
         }
     }
 
