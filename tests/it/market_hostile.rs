@@ -228,21 +228,18 @@ fn a_repositorys_submodules_hooks_and_links_do_nothing() {
         std::os::unix::fs::symlink(target, dir.join(link)).unwrap();
     }
     fs::write(dir.join(".gitattributes"), "* filter=evil\n").unwrap();
-    let save = || {
-        let submodule = format!("160000,{},s/m", "1".repeat(40));
-        git(&dir, &["add", "-A"]);
-        git(&dir, &["update-index", "--add", "--cacheinfo", &submodule]);
-        let who = ["-c", "user.name=t", "-c", "user.email=t@t"];
-        let quiet = ["-c", "core.hooksPath=/dev/null", "commit", "-qm", "x"];
-        git(&dir, &[&who[..], &quiet].concat());
-    };
     let modules = "[submodule \"m\"]\n\tpath = s/m\n\turl = ext::sh -c touch% evil\n";
     fs::write(
         dir.join(".gitmodules"),
         format!("{modules}\tupdate = !touch evil\n"),
     )
     .unwrap();
-    save();
+    let submodule = format!("160000,{},s/m", "1".repeat(40));
+    git(&dir, &["add", "-A"]);
+    git(&dir, &["update-index", "--add", "--cacheinfo", &submodule]);
+    let who = ["-c", "user.name=t", "-c", "user.email=t@t"];
+    let quiet = ["-c", "core.hooksPath=/dev/null", "commit", "-qm", "x"];
+    git(&dir, &[&who[..], &quiet].concat());
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     let before = outside(&host);
     let told = host.succeeds(&["install", "evil/s"]);
