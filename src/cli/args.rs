@@ -36,8 +36,7 @@ pub use super::safety::{
     verify::Verify,
 };
 pub use super::set_up::{
-    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hook::Hook,
-    hosts::Hosts,
+    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hosts::Hosts,
 };
 pub use super::write::{
     new::New,
@@ -133,8 +132,6 @@ pub enum Verb {
     #[command(hide = true)]
     Confine(Confine),
     #[command(hide = true)]
-    Hook(Hook),
-    #[command(hide = true)]
     ReadProperties(ReadProperties),
     #[command(hide = true)]
     ToPrompt(ToPrompt),
@@ -219,11 +216,73 @@ fn with_common(command: Command) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::path::Path;
+
     use super::*;
+    use crate::protocol::Input;
+    use crate::protocol::closed::Kind;
+    use crate::sys::Env;
 
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn no_option_makes_a_hook_call_a_persons() {
+        let command = command();
+        let more = [
+            "--",
+            "-",
+            "--none",
+            "--help",
+            "-h",
+            "--version",
+            "-V",
+            "--schema",
+        ];
+        let mut options: Vec<String> = more.map(str::to_owned).to_vec();
+        for option in command.get_arguments().filter(|it| !it.is_positional()) {
+            // Its value would be the first word that is no option.
+            let takes = option.get_action().takes_values();
+            assert!(
+                !takes,
+                "`hook_words` has to know that {option} takes a value"
+            );
+            for long in option.get_long_and_visible_aliases().unwrap_or_default() {
+                options.extend([format!("--{long}"), format!("--{long}=x")]);
+            }
+            options.extend(option.get_short().map(|short| format!("-{short}")));
+        }
+        assert!(options.iter().any(|it| it == "--quiet"), "{options:?}");
+        for call in [
+            &["hook"][..],
+            &["hook", "codex"],
+            &["hook", "codex", "--mode", "ask"],
+        ] {
+            for (at, odd) in (0..=call.len()).flat_map(|at| options.iter().map(move |it| (at, it)))
+            {
+                let mut args: Vec<_> = call.iter().map(Into::into).collect();
+                args.insert(at, odd.into());
+                let mut input = Input {
+                    args,
+                    env: Env::new([("HOME", "/nowhere")], Path::new("/")),
+                    stdin: Box::new(Unread),
+                };
+                assert_eq!(input.kind(), Kind::Agent, "{input:?}");
+                assert!(input.agent().is_err(), "{input:?}");
+            }
+        }
+    }
+
+    /// Standard input of which nothing may be read.
+    struct Unread;
+
+    impl Read for Unread {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            panic!("read before the words")
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
-    Disable, Doctor, Enable, History, Hook, Hosts, ImportLock, Info, Install, Jobs, Keys, Link,
-    List, ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties,
-    Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
+    Disable, Doctor, Enable, History, Hosts, ImportLock, Info, Install, Jobs, Keys, Link, List,
+    ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties, Remove,
+    Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
     ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::decision::{Class, Decision};
@@ -345,7 +345,6 @@ fn of_verb(verb: &Verb) -> Decision {
             project: _,
             command: _,
         })
-        | Verb::Hook(Hook { agent: _, mode: _ })
         | Verb::Man => Decision::reads(),
     }
 }

@@ -182,7 +182,6 @@ fn run_verb(
         Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Hosts(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Hook(verb) => verb.run()?,
         Verb::Confine(verb) => verb.run(ctx, common, caller)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),

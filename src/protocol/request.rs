@@ -11,7 +11,6 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Read;
 
-use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::error::Result;
@@ -63,8 +62,8 @@ impl Input {
     pub fn kind(&self) -> Kind<'_> {
         let is_set = |name| self.env.os(name).is_some();
         match self.args.first() {
+            Some(_) if hook_words(&self.args).is_some() => Kind::Agent,
             Some(word) if word == "--schema" => Kind::Schema,
-            Some(_) if agent_words(&self.args).is_some() => Kind::Agent,
             Some(_) => Kind::Person,
             None => {
                 let hook = self.env.os("CHIBI_HOOK").map(OsStr::as_encoded_bytes);
@@ -104,9 +103,13 @@ impl Input {
     }
 
     /// The agent whose hook this is, with the mode that the command names, and its data.
-    pub fn agent(&mut self) -> Option<(Agent, Option<Mode>, Payload)> {
-        let (agent, mode) = agent_words(&self.args)?;
-        Some((agent, mode, read_json(&mut self.stdin)))
+    ///
+    /// # Errors
+    /// Why the words are no call of a hook; then nothing is read.
+    pub fn agent(&mut self) -> Result<(Agent, Option<Mode>, Payload), String> {
+        let (before, after) = hook_words(&self.args).unwrap_or_default();
+        let (agent, mode) = agent_words(before, after)?;
+        Ok((agent, mode, read_json(&mut self.stdin)))
     }
 
     /// The tool call.
@@ -134,23 +137,51 @@ impl fmt::Debug for Input {
     }
 }
 
-/// The agent and the mode in `hook AGENT [--mode MODE]`. Any other words are a person's, who gets help.
-fn agent_words(words: &[OsString]) -> Option<(Agent, Option<Mode>)> {
-    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
-    let (agent, mode) = match words?[..] {
-        ["hook", agent] => (agent, None),
-        ["hook", agent, "--mode", mode] | ["hook", "--mode", mode, agent] => (agent, Some(mode)),
-        ["hook", agent, mode] => (agent, Some(mode.strip_prefix("--mode=")?)),
-        _ => return None,
+/// The words after `hook`, if that is the first word that is no option: then an agent calls,
+/// whatever else is there. Taken for a person's command, a call that does not parse would pass. No
+/// option of every command takes a value, which a test holds.
+fn hook_words(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let at = args.iter().position(|word| !is_option(word))?;
+    (args[at] == "hook").then(|| (&args[..at], &args[at + 1..]))
+}
+
+/// The agent and the mode in `hook AGENT [--mode MODE]`, or why they are not that.
+fn agent_words(before: &[OsString], after: &[OsString]) -> Result<(Agent, Option<Mode>), String> {
+    let odd = |word: &OsString| {
+        let word = word.display().to_string().escape_debug().to_string();
+        format!(
+            "`{word}` does not belong there: the call is `agent-skills hook AGENT [--mode MODE]`"
+        )
     };
-    let mode = mode.map(|mode| Mode::from_str(mode, false).ok());
-    Some((
-        agent.parse().ok()?,
-        match mode {
-            Some(mode) => Some(mode?),
+    if let Some(word) = before.first() {
+        return Err(odd(word));
+    }
+    let (mut agent, mut mode) = (None, None);
+    let mut rest = after.iter();
+    while let Some(word) = rest.next() {
+        let text = word.to_str().ok_or_else(|| odd(word))?;
+        let told = match text.strip_prefix("--mode") {
+            Some("") => Some(rest.next().and_then(|it| it.to_str()).unwrap_or_default()),
+            Some(told) => Some(told.strip_prefix('=').ok_or_else(|| odd(word))?),
             None => None,
-        },
-    ))
+        };
+        let is_second = match told {
+            Some(told) => mode
+                .replace(told.parse::<Mode>().map_err(|it| it.to_string())?)
+                .is_some(),
+            None if text.starts_with('-') => true,
+            None => agent
+                .replace(text.parse::<Agent>().map_err(|it| it.to_string())?)
+                .is_some(),
+        };
+        if is_second {
+            return Err(odd(word));
+        }
+    }
+    let agent =
+        agent.ok_or("it names no agent: the call is `agent-skills hook AGENT [--mode MODE]`")?;
+    Ok((agent, mode))
 }
 
 fn leak(variable: &str) -> String {
@@ -192,7 +223,7 @@ mod tests {
         let text = |name| input.env.text(name).unwrap_or_default();
         let (name, data) = match input.kind() {
             Kind::Schema => return "schema".to_owned(),
-            Kind::Agent => return format!("agent {:?}", input.agent().map(|it| (it.0, it.1))),
+            Kind::Agent => return format!("agent {:?}", input.agent().map(|it| (it.0, it.1)).ok()),
             Kind::Person => return format!("person {:?}", input.args),
             Kind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
             Kind::Tool(_) => (
@@ -236,12 +267,15 @@ mod tests {
                 &[],
                 "agent Some((Gemini, Some(Ask)))",
             ),
-            (&["hook", "vim"], &[], r#"person ["hook", "vim"]"#),
             (
-                &["hook", "codex", "-h"],
+                &["hook", "--mode=both", "qwen-code"],
                 &[],
-                r#"person ["hook", "codex", "-h"]"#,
+                "agent Some((QwenCode, Some(Both)))",
             ),
+            (&["hook", "vim"], &[], "agent None"),
+            (&["hook", "codex", "-h"], &[hook], "agent None"),
+            (&["--schema", "hook"], &[], "agent None"),
+            (&["list", "hook"], &[], r#"person ["list", "hook"]"#),
             (&["list"], &[name], r#"person ["list"]"#),
         ] {
             assert_eq!(
@@ -249,6 +283,22 @@ mod tests {
                 expected,
                 "{argv:?} {vars:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_hook_call_that_does_not_parse_is_still_an_agents() {
+        for args in [
+            &["hook"][..],
+            &["hook", ""],
+            &["hook", "codex", "gemini"],
+            &["hook", "codex", "--mode"],
+            &["hook", "codex", "--mode", "x"],
+            &["hook", "codex", "--mode=ask", "--mode=ask"],
+            &["hook", "codex", "--model=ask"],
+            &["--mode=ask", "hook", "codex"],
+        ] {
+            assert_eq!(read(args, &[], "{}"), "agent None", "{args:?}");
         }
     }
 

@@ -6,6 +6,5 @@ pub mod config;
 mod config_edit;
 pub mod config_keys;
 pub mod doctor;
-pub mod hook;
 pub mod hosts;
 pub mod man;

@@ -27,8 +27,9 @@ const TYPED: &str = "typed";
 
 /// Answers one call of an agent's hook. What cannot be judged is refused by the exit status.
 pub fn run(input: &mut Input) -> Response {
-    let Some((agent, mode, payload)) = input.agent() else {
-        return refused("it names no agent");
+    let (agent, mode, payload) = match input.agent() {
+        Ok(called) => called,
+        Err(why) => return refused(&why),
     };
     let data = match payload {
         Ok(Value::Object(data)) => data,
