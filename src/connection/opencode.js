@@ -128,7 +128,9 @@ export const AgentSkills = async ({ client, directory }) => {
     "command.execute.before": async ({ command, sessionID, arguments: words }) => {
       await about("command.execute.before", sessionID, { command, arguments: words });
     },
-    "chat.message": async ({ sessionID, messageID }, { message }) => {
+    "chat.message": async ({ sessionID, messageID }, { message, parts }) => {
+      // What opencode says to itself is no prompt of its user.
+      if (parts?.length && parts.every((part) => part.synthetic)) return;
       await about("chat.message", sessionID, { messageID: messageID ?? message?.id });
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, output) => {

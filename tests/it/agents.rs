@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agent_skills::host::Agent;
+use agent_skills::host::agent::table::Moment;
 use agent_skills::protocol::Input;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
@@ -273,6 +274,19 @@ impl World {
             return self.call(tool, json!({ "command": changes }));
         }
         self.call(tool, json!({ key: path, "content": "x" }))
+    }
+
+    /// The event of a prompt with this text, in the identity that is this world's.
+    pub fn prompted(&self, text: &str) -> Answer {
+        let table = self.form.agent.table();
+        let mut events = table.events.iter();
+        let event = events
+            .find(|(_, moment)| *moment == Moment::Prompt)
+            .unwrap()
+            .0;
+        let mut payload = self.here(json!({ table.keys.event: event }));
+        payload[table.keys.text] = json!(text);
+        self.hook(&payload)
     }
 
     /// The agent's tool for skills is called, or, where there is none, the `SKILL.md` is read.

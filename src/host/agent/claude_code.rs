@@ -30,10 +30,31 @@ pub(super) const EVENTS: &[(&str, Moment)] = &[
     ("SessionEnd", Moment::End),
 ];
 
+/// What its release 2.1.330 puts around texts that are nobody's prompt: what has ended or was seen in
+/// the background, messages of other agents and sessions, its own reminders.
+pub(super) const OWN_PROMPTS: &[&str] = &[
+    "<task-notification>",
+    "<system-reminder>",
+    "<agent-message",
+    "<teammate-message",
+    "<cross-session-message",
+    "<coordinator-relay",
+    "<channel ",
+    "<mcp-resource-update",
+    "<mcp-polling-update",
+    "<remote-review",
+    "<fetched-web-content",
+    "<untrusted-widget-state",
+    "<tick>",
+    "[SYSTEM NOTIFICATION - NOT USER INPUT]",
+    "[MESSAGE FROM NON-USER SOURCE - NOT USER INPUT]",
+];
+
 pub(super) static TABLE: Table = Table {
     keys: KEYS,
     events: EVENTS,
     prompts: Prompts::ByIdentity,
+    own_prompts: OWN_PROMPTS,
     tools: &[
         tool("Bash", Does::Shell("command", &[])),
         tool("Read", Does::Read(&["file_path"])),
@@ -64,6 +85,8 @@ pub(super) static TABLE: Table = Table {
         tool("KillShell", Does::Harmless),
         tool("TaskOutput", Does::Harmless),
         tool("TaskStop", Does::Harmless),
+        // Its answer in the form that its user asked for.
+        tool("StructuredOutput", Does::Harmless),
     ],
     mcp: Mcp::DoubleUnderscores,
     // The working directory persists, and each call says where it is; variables do not.
@@ -90,6 +113,7 @@ pub(super) static TABLE: Table = Table {
         grouped: false,
     },
     injects: Injects::Always,
+    runs_hooks: true,
     reads_activate: false,
     typed: &[],
     types_unseen: false,

@@ -19,6 +19,7 @@ pub(super) static TABLE: Table = Table {
         ("SessionEnd", Moment::End),
     ],
     prompts: Prompts::ByIdentity,
+    own_prompts: &[],
     tools: &[
         tool("Bash", Does::Shell("command", &[])),
         tool("apply_patch", Does::Patch("command")),
@@ -55,6 +56,7 @@ pub(super) static TABLE: Table = Table {
         grouped: true,
     },
     injects: Injects::No,
+    runs_hooks: false,
     reads_activate: true,
     typed: &[Called::Anywhere('$')],
     // `write_stdin` has no hook (openai/codex#20204).

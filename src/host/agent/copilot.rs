@@ -18,6 +18,7 @@ pub(super) static TABLE: Table = Table {
     },
     events: claude_code::EVENTS,
     prompts: Prompts::ByEvent,
+    own_prompts: &["<system_notification>"],
     tools: &[
         tool("Bash", Does::Shell("command", &[])),
         tool("bash", Does::Shell("command", &[])),
@@ -45,6 +46,7 @@ pub(super) static TABLE: Table = Table {
         tool("AskUserQuestion", Does::AskUser),
         tool("ask_user", Does::AskUser),
         tool("report_intent", Does::Harmless),
+        tool("task_complete", Does::Harmless),
         tool("read_bash", Does::Harmless),
         tool("stop_bash", Does::Harmless),
         tool("list_bash", Does::Harmless),
@@ -76,6 +78,7 @@ pub(super) static TABLE: Table = Table {
         grouped: true,
     },
     injects: Injects::No,
+    runs_hooks: false,
     reads_activate: false,
     // Where it knows the name it puts this in its place.
     typed: &[

@@ -22,6 +22,7 @@ pub(super) static TABLE: Table = Table {
         ("sessionEnd", Moment::End),
     ],
     prompts: Prompts::ByIdentity,
+    own_prompts: &[],
     tools: &[
         tool(
             "Shell",
@@ -73,6 +74,7 @@ pub(super) static TABLE: Table = Table {
         grouped: false,
     },
     injects: Injects::No,
+    runs_hooks: false,
     reads_activate: true,
     typed: &[Called::First('/')],
     types_unseen: false,

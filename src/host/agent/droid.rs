@@ -15,6 +15,7 @@ pub(super) static TABLE: Table = Table {
     },
     events: claude_code::EVENTS,
     prompts: Prompts::ByEvent,
+    own_prompts: claude_code::OWN_PROMPTS,
     tools: &[
         tool("Execute", Does::Shell("command", &[])),
         tool("Read", Does::Read(&["file_path"])),
@@ -56,6 +57,7 @@ pub(super) static TABLE: Table = Table {
         grouped: false,
     },
     injects: Injects::No,
+    runs_hooks: false,
     reads_activate: false,
     // A typed name comes as the prompt itself.
     typed: &[Called::First('/')],

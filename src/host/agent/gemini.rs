@@ -21,6 +21,7 @@ pub(super) static TABLE: Table = Table {
         ("SessionEnd", Moment::End),
     ],
     prompts: Prompts::ByEvent,
+    own_prompts: &[],
     tools: &[
         tool(
             "run_shell_command",
@@ -42,6 +43,7 @@ pub(super) static TABLE: Table = Table {
         tool("enter_plan_mode", Does::Harmless),
         tool("exit_plan_mode", Does::Harmless),
         tool("update_topic", Does::Harmless),
+        tool("complete_task", Does::Harmless),
     ],
     mcp: Mcp::Underscores,
     // `bash -c` for each command.
@@ -91,6 +93,7 @@ pub(super) static TABLE: Table = Table {
         grouped: false,
     },
     injects: Injects::No,
+    runs_hooks: false,
     reads_activate: false,
     typed: &[],
     types_unseen: false,

@@ -30,6 +30,7 @@ pub(super) static TABLE: Table = Table {
         ("chat.message", Moment::Prompt),
     ],
     prompts: Prompts::ByEventAfterTyping,
+    own_prompts: &[],
     tools: &[
         tool("bash", Does::Shell("command", &["workdir"])),
         tool("read", Does::Read(&["filePath"])),
@@ -49,6 +50,7 @@ pub(super) static TABLE: Table = Table {
         tool("todoread", Does::Todo),
         tool("question", Does::AskUser),
         tool("invalid", Does::Harmless),
+        tool("StructuredOutput", Does::Harmless),
     ],
     mcp: Mcp::Underscore,
     shell: Shell {
@@ -107,6 +109,7 @@ pub(super) static TABLE: Table = Table {
         grouped: true,
     },
     injects: Injects::Typed,
+    runs_hooks: false,
     reads_activate: false,
     typed: &[],
     types_unseen: false,

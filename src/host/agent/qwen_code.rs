@@ -10,7 +10,7 @@ use crate::host::shell::{Language, Shell};
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
-        // The event comes again after each step, without this.
+        // The event comes again after each step, and for turns that nobody submitted, without this.
         text: "submitted_prompt",
         ..claude_code::KEYS
     },
@@ -24,6 +24,7 @@ pub(super) static TABLE: Table = Table {
         ("SessionEnd", Moment::End),
     ],
     prompts: Prompts::ByIdentity,
+    own_prompts: &[],
     tools: &[
         tool(
             "run_shell_command",
@@ -45,6 +46,7 @@ pub(super) static TABLE: Table = Table {
         tool("ask_user_question", Does::AskUser),
         tool("exit_plan_mode", Does::Harmless),
         tool("tool_search", Does::Harmless),
+        tool("structured_output", Does::Harmless),
     ],
     mcp: Mcp::DoubleUnderscores,
     shell: Shell {
@@ -70,6 +72,7 @@ pub(super) static TABLE: Table = Table {
         grouped: false,
     },
     injects: Injects::No,
+    runs_hooks: true,
     reads_activate: false,
     typed: &[],
     types_unseen: false,

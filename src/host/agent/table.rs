@@ -11,6 +11,9 @@ pub struct Table {
     pub events: &'static [(&'static str, Moment)],
     /// How a new prompt of the user shows.
     pub prompts: Prompts,
+    /// How prompts begin that it submits by itself, such as one that tells that a command in the
+    /// background has ended: they are nobody's, and end nothing.
+    pub own_prompts: &'static [&'static str],
     /// Its tools. Any other keeps its own name.
     pub tools: &'static [Tool],
     /// How the tools of MCP servers are called.
@@ -29,6 +32,8 @@ pub struct Table {
     pub skills: Skills,
     /// Which skills have `` !`command` `` run when they become active.
     pub injects: Injects,
+    /// Whether it runs the hooks in a skill's frontmatter once that is loaded.
+    pub runs_hooks: bool,
     /// Whether it has no tool for skills: reading a `SKILL.md`, or running a script beside it,
     /// activates the skill.
     pub reads_activate: bool,
@@ -85,7 +90,9 @@ pub enum Moment {
 /// How a new prompt of the user shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompts {
-    /// By another identity under [`Keys::prompt`], in whatever call.
+    /// By [`Moment::Prompt`] of the main agent with a text, and another identity under
+    /// [`Keys::prompt`] than the last one: the event may come again. Another identity in other calls
+    /// ends nothing, since the agent takes turns of its own.
     ByIdentity,
     /// By [`Moment::Prompt`] of the main agent.
     ByEvent,

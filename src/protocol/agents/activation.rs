@@ -285,9 +285,15 @@ fn filled(command: &str, skill: &Skill, arguments: &str) -> Result<String> {
 
 fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> Result<()> {
     let (store, key) = (ctx.store(), ctx.session());
-    if let Some(prompt) = wanted.prompt {
-        let ended = store.enter_prompt(&key, Some(prompt))?;
-        ctx.record_ends(ended);
+    match wanted.prompt {
+        // Comes before the event of its prompt.
+        Some(prompt) if wanted.by == By::Typing => {
+            let ended = store.enter_prompt(&key, Some(prompt))?;
+            ctx.record_ends(ended);
+        }
+        // A call does not tell whether somebody wrote its prompt: what is active stays.
+        Some(prompt) => store.name_prompt(&key, prompt)?,
+        None => {}
     }
     let put = put_in_force(found, skill, &tool_name(&skill.name));
     ctx.take_events(found);

@@ -91,7 +91,11 @@ impl Event {
                 let arguments = data.text(keys.command_arguments);
                 (name, arguments.unwrap_or_default())
             }),
-            text: data.text(keys.text),
+            // A prompt of images alone has an empty one.
+            text: match data.take(keys.text) {
+                Some(Value::String(text)) => Some(text),
+                _ => None,
+            },
             model: data.text("model"),
             version: data.text("cursor_version"),
             has_succeeded: data.has_succeeded(),

@@ -264,14 +264,19 @@ impl Hook<'_> {
     }
 
     fn prompt(&self) -> Verdict {
-        let (ctx, table) = (self.ctx, self.agent.table());
-        if self.event.is_subagents
-            || self.event.text.is_none() && table.prompts == Prompts::ByIdentity
-        {
+        if self.event.is_subagents {
             return Verdict::Silent;
         }
+        let (ctx, table) = (self.ctx, self.agent.table());
         let (store, key) = (ctx.store(), ctx.session());
-        match store.session(&key) {
+        let session = store.session(&key);
+        if !self.is_users() {
+            if let Ok(session) = &session {
+                self.goes_on(session);
+            }
+            return Verdict::Silent;
+        }
+        match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
             Err(_) => match store.begin(&key) {
                 Ok(ended) => ctx.record_ends(ended),
@@ -283,22 +288,43 @@ impl Hook<'_> {
         self.by_typing(&called_in(text, table.typed), "")
     }
 
+    /// Whether a user wrote the prompt; not if that cannot be told.
+    fn is_users(&self) -> bool {
+        let table = self.agent.table();
+        match &self.event.text {
+            Some(text) => {
+                let text = text.trim_start();
+                !table.own_prompts.iter().any(|own| text.starts_with(own))
+            }
+            None => table.prompts != Prompts::ByIdentity,
+        }
+    }
+
+    /// At a prompt that is nobody's: what is active stays, and has this prompt's identity from now on.
+    fn goes_on(&self, session: &Session) {
+        let prompt = self.event.prompt.as_deref();
+        if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
+            && session.prompt.as_deref() != Some(prompt)
+            && let Err(error) = self.ctx.store().name_prompt(&self.ctx.session(), prompt)
+        {
+            // Then the next prompt of a user ends it as well.
+            warn(format_args!("{error}"));
+        }
+    }
+
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
         let (store, key) = (self.ctx.store(), self.ctx.session());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
         match self.agent.table().prompts {
-            Prompts::ByIdentity => {
-                let _ = self.session();
-            }
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
                 let _ = store.name_prompt(&key, prompt.unwrap_or("begun"));
             }
-            // Another hook has told of this prompt.
-            Prompts::ByEventAfterTyping if prompt.is_some_and(is_at) => {}
-            Prompts::ByEvent | Prompts::ByEventAfterTyping => {
+            // Another hook has told of this prompt, or a skill was typed in it.
+            _ if prompt.is_some_and(is_at) => {}
+            _ => {
                 if !session.activated.is_empty() && self.ends_with_the_prompt() {
                     self.enter(prompt);
                 }
@@ -306,31 +332,8 @@ impl Hook<'_> {
         }
     }
 
-    /// The session, after what an earlier prompt had active has ended.
     fn session(&self) -> Result<Session, Unreadable> {
-        let (store, key) = (self.ctx.store(), self.ctx.session());
-        let session = store.session(&key)?;
-        let is_other = |prompt: &str| session.prompt.as_deref() != Some(prompt);
-        let identity = self.event.prompt.as_deref().filter(|prompt| {
-            !self.event.is_subagents
-                && self.agent.table().prompts == Prompts::ByIdentity
-                && !session.activated.is_empty()
-                && is_other(prompt)
-        });
-        let Some(prompt) = identity.filter(|_| self.ends_with_the_prompt()) else {
-            return Ok(session);
-        };
-        let entered = match session.prompt {
-            Some(_) => store.enter_prompt(&key, Some(prompt)),
-            // A subagent activated it, perhaps at this very prompt.
-            None => store.name_prompt(&key, prompt).map(|()| Vec::new()),
-        };
-        match entered {
-            Ok(ended) => self.ctx.record_ends(ended),
-            // Everything stays active, which is safe.
-            Err(error) => warn(format_args!("{error}")),
-        }
-        store.session(&key)
+        self.ctx.store().session(&self.ctx.session())
     }
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
@@ -351,7 +354,7 @@ impl Hook<'_> {
         }
     }
 
-    /// The prompt with which an activation ends: an earlier one's end before it begins.
+    /// The prompt with which an activation ends.
     fn prompt_of_activation(&self) -> Option<&str> {
         if self.event.is_subagents || !self.ends_with_the_prompt() {
             return None;
