@@ -100,7 +100,9 @@ pub enum Diagnostic {
     )]
     HooksUnclear(String),
     /// The events.
-    #[error("`hooks` has events of another client ({0}), whose commands are never run here")]
+    #[error(
+        "`hooks` has events of other clients ({0}): Claude Code and Qwen Code run their commands, chibi does not"
+    )]
     ForeignHooks(String),
     /// The number of tokens.
     #[error(
@@ -111,7 +113,9 @@ pub enum Diagnostic {
     )]
     ManyTokens(usize),
     /// Commands that another client would run.
-    #[error("commands written as !`…` are never run here, which the model is told")]
+    #[error(
+        "commands written as !`…` run where Claude Code loads the skill; chibi runs none, and tells the model"
+    )]
     CommandsNotRun,
     /// The names.
     #[error("it requires what is not installed, or not offered: {0}")]

@@ -1,5 +1,5 @@
 //! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Under the same key,
-//! another client has a map of events to shell commands, which is recognised and never run
+//! other clients have a map of events to shell commands, which is recognised and never run by chibi
 //! (docs/spec/skills.md#fields). Whether and how the scripts run is decided elsewhere.
 
 use serde_json::Value;

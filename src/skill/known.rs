@@ -110,7 +110,7 @@ pub const FIELDS: &[Known] = &[
     known("context", Form::Fork, UsedBy::UsAndClaude, "the conversation", "`fork`: a sub-agent [follows it](restrictions.md#skills-that-run-apart)"),
     known("model", Form::Model, UsedBy::UsAndClaude, "the host's", "with `context: fork`, the sub-agent's model, as `provider/model`"),
     known("agent", Form::Text, UsedBy::Claude, "none", "with `context: fork`, the kind of sub-agent; there are no kinds here, which the model is told"),
-    known("hooks", Form::Hooks, UsedBy::UsAndClaude, "none", "`{pre: SCRIPTS, post: SCRIPTS}` run when it becomes active, and afterwards, [once approved](scripts.md#hooks). Claude Code's events are not run"),
+    known("hooks", Form::Hooks, UsedBy::UsAndClaude, "none", "`{pre: SCRIPTS, post: SCRIPTS}` run when it becomes active, and afterwards, [once approved](scripts.md#hooks). Claude Code's events run in Claude Code and Qwen Code only"),
     known("requires", Form::Skills, UsedBy::Us, "none", "skills that are made active with it"),
     known("priority", Form::Number, UsedBy::Us, "`0`", "a whole number; of equal names in one [layer](policy.md#layers) the higher counts"),
     known("scope", Form::Scope, UsedBy::Us, "everywhere", "`{agents, tenants, environments}`: where it is [offered](policy.md#who-sees-a-skill)"),

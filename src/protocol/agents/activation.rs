@@ -2,22 +2,20 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::answers::Verdict;
 use super::commands::unheld;
-use super::find::{Found, find, find_in, plain_part};
+use super::find::{find, find_in, plain_part};
 use super::judge::{Judge, Judged};
+use super::loading::may_load;
 use super::translate::OurCall;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, tool_name};
-use crate::error::{Error, Result};
-use crate::host::agent::table::{Called, Injects, Table};
-use crate::permission::{Call, Outcome, decide};
-use crate::policy::{Event, OnDisk};
+use crate::error::Result;
+use crate::host::agent::table::Called;
+use crate::policy::Event;
 use crate::run_context::{Calling, RunContext, real};
 use crate::session::{ActiveSkill, Session, snapshot};
-use crate::skill::{Skill, brief, commands_run};
+use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
 
 /// How a skill is called.
@@ -93,8 +91,18 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         }
         Err(_) => return (Verdict::Silent, None),
     };
+    let called = (wanted.by == By::Typing, wanted.arguments);
+    let in_force = ctx.active().unwrap_or_default();
+    // What an earlier prompt had active ends with this one.
+    let is_over =
+        called.0 && wanted.prompt.is_some() && in_force.prompt.as_deref() != wanted.prompt;
+    let in_force = if is_over {
+        Session::default()
+    } else {
+        in_force
+    };
     if judge.mode().restricts()
-        && let Err(error) = may_inject(&found, calling.agent.table(), skill, wanted)
+        && let Err(error) = may_load(&found, ctx, calling.agent.table(), skill, called, &in_force)
     {
         return refused(wanted, &name, &error.with_next_step());
     }
@@ -188,99 +196,6 @@ fn usable(
         };
         (reason, !is_undecided)
     })
-}
-
-/// Whether the commands that the agent runs while it loads the skill are granted by the skill's own
-/// list: no hook sees them.
-fn may_inject(found: &Found, table: &Table, skill: &Skill, wanted: Wanted) -> Result<()> {
-    let injects = match table.injects {
-        Injects::No => false,
-        Injects::Always => true,
-        Injects::Typed => wanted.by == By::Typing,
-    };
-    if !injects {
-        return Ok(());
-    }
-    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
-    let commands = commands_run(&body);
-    if commands.is_empty() {
-        return Ok(());
-    }
-    let ctx = found.ctx;
-    let own = snapshot(skill, &tool_name(&skill.name));
-    let session = Session {
-        activated: vec![own],
-        has_always: true,
-        ..Session::default()
-    };
-    let (config, policies) = (ctx.config()?, ctx.policies()?);
-    let enforcement =
-        crate::activation::Enforcement::for_session(ctx, &config, &policies, &session)
-            .begun_in(ctx.env.cwd.clone(), false);
-    for written in commands {
-        let command = filled(written, skill, wanted.arguments)?;
-        let arguments = json!({"command": command});
-        let call = Call {
-            tool: "run_command",
-            arguments: &arguments,
-            ours: None,
-            meant: &[],
-        };
-        let decision = decide(&enforcement.scope(), &call, &OnDisk);
-        if let Outcome::Blocked(refusal) = decision.outcome {
-            let text = format!(
-                "its text has the command `{}` run as it is loaded, and {}",
-                quoted(written),
-                refusal
-                    .in_agent("Bash", enforcement.entries())
-                    .for_people()
-                    .trim_end_matches('.')
-            );
-            return Err(
-                Error::new(text).hint("its author has to list the command in `allowed-tools`")
-            );
-        }
-    }
-    Ok(())
-}
-
-/// A command as the agent runs it: with the skill's directory and the arguments put in as text.
-fn filled(command: &str, skill: &Skill, arguments: &str) -> Result<String> {
-    let dir = skill.dir.display().to_string();
-    let mut text = command.to_owned();
-    for name in ["CLAUDE_SKILL_DIR", "CLAUDE_PLUGIN_ROOT"] {
-        text = text.replace(&format!("${{{name}}}"), &dir);
-    }
-    if arguments.trim().is_empty() || !text.contains('$') {
-        return Ok(text);
-    }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=, -".contains(c);
-    if !arguments.chars().all(is_plain) {
-        return Err(Error::new(
-            "arguments would be put into a command in its text, and these are not plain words",
-        )
-        .hint("call it with plain words as arguments"));
-    }
-    // Whichever of its words a placeholder means, it is among these.
-    let mut done = String::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find('$') {
-        done.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = after.find(|c| !is_name(c)).unwrap_or(after.len());
-        let index = after[length..]
-            .strip_prefix('[')
-            .and_then(|it| it.find(']'));
-        if length == 0 {
-            done.push('$');
-            rest = after;
-        } else {
-            done.push_str(arguments.trim());
-            rest = &after[length + index.map_or(0, |end| end + 2)..];
-        }
-    }
-    Ok(done + rest)
 }
 
 fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> Result<()> {

@@ -10,8 +10,8 @@ use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
 use crate::sys::{files, limits};
 
-/// Why the command of this name may not run: it has a list of tools, or commands that run as it is
-/// loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
+/// Why the command of this name may not run: it has a list of tools, hooks, or commands that run as it
+/// is loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
 /// `stands_in` for a skill of the administrator, it may not run in any case.
 pub fn unheld(
     ctx: &RunContext,
@@ -87,8 +87,8 @@ fn of_user(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf
     files.find(|file| file.exists())
 }
 
-/// Whether a command's file has a list of tools, or commands that run as it is loaded. One that
-/// cannot be read may have them.
+/// Whether a command's file has a list of tools, hooks, or commands that run as it is loaded. One
+/// that cannot be read may have them.
 fn asks_for_something(file: &Path) -> bool {
     let Ok(bytes) = files::read_capped(file, limits::SKILL_FILE) else {
         return true;
@@ -98,7 +98,8 @@ fn asks_for_something(file: &Path) -> bool {
         return true;
     };
     let taken = snapshot(&skill, "");
-    taken.is_restricted() || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
+    let has_hooks = skill.fields.value("hooks").is_some_and(|it| !it.is_null());
+    taken.is_restricted() || has_hooks || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
 }
 
 fn as_skill(written: &str, file: &Path) -> String {

@@ -10,6 +10,7 @@ mod confine;
 mod event;
 mod find;
 mod judge;
+mod loading;
 mod origin;
 mod own;
 mod patterns;

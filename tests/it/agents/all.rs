@@ -100,6 +100,24 @@ fn hostile_commands_are_refused_in_every_form() {
 }
 
 #[test]
+fn an_agents_own_channel_for_its_answer_is_open() {
+    for (form, tool) in [
+        (&claude_code::FORM, "StructuredOutput"),
+        (&qwen_code::FORM, "structured_output"),
+        (&gemini::FORM, "complete_task"),
+        (&copilot::FORM, "task_complete"),
+        (&opencode::FORM, "StructuredOutput"),
+    ] {
+        let world = World::of(form).skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        let answer = world.call(tool, json!({"answer": 1}));
+        assert!(answer.is_silent(), "{tool}: {answer:?}");
+        let other = world.call("SomethingElse", json!({}));
+        assert!(other.is_denied(), "{}", form.agent);
+    }
+}
+
+#[test]
 fn another_session_is_free() {
     for mut world in worlds() {
         world = world.skill("pdf", "allowed-tools: Read");
@@ -111,37 +129,74 @@ fn another_session_is_free() {
 }
 
 #[test]
-fn the_next_prompt_ends_it_where_the_agent_numbers_prompts() {
-    for mut world in worlds() {
-        if world.form.keys[1].is_empty() {
-            continue;
+fn the_next_prompt_of_a_user_ends_it() {
+    for text in ["go on", "why did I get <task-notification>?", ""] {
+        for mut world in worlds() {
+            let agent = world.form.agent;
+            world = world.skill("pdf", "allowed-tools: Read");
+            world.activate("pdf");
+            assert!(world.run("touch x").is_denied(), "{agent}");
+            world.prompt = "p2".to_owned();
+            assert!(world.prompted(text).is_silent(), "{agent}");
+            assert!(world.run("touch x").is_silent(), "{agent} {text}");
+            let mut world = world.config("scope = \"context\"\n");
+            world.activate("pdf");
+            world.prompt = "p3".to_owned();
+            assert!(world.prompted(text).is_silent(), "{agent}");
+            assert!(world.run("touch x").is_denied(), "{agent} {text}");
         }
-        world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
-        world.prompt = "p2".to_owned();
-        assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
-        let world = world.config("scope = \"context\"\n");
-        world.activate("pdf");
-        let world = World {
-            prompt: "p3".to_owned(),
-            ..world
-        };
-        assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
     }
 }
 
 #[test]
-fn the_next_prompt_ends_it_where_an_event_tells() {
-    for (form, event) in [
-        (&copilot::FORM, "user-prompt-submit"),
-        (&gemini::FORM, "before-agent"),
-        (&opencode::FORM, "chat-message"),
-    ] {
-        let world = World::of(form).skill("pdf", "allowed-tools: Read");
+fn a_turn_that_the_agent_starts_itself_ends_nothing() {
+    for mut world in worlds() {
+        let (agent, table) = (world.form.agent, world.form.agent.table());
+        world = world.skill("pdf", "allowed-tools: Read");
         world.activate("pdf");
-        assert!(world.run("touch x").is_denied(), "{}", form.agent);
-        assert!(world.hook(&world.payload(event)).is_silent());
-        assert!(world.run("touch x").is_silent(), "{}", form.agent);
+        // A prompt of which no event tells.
+        world.prompt = "p2".to_owned();
+        assert!(world.run("touch x").is_denied(), "{agent}");
+        for (at, own) in table.own_prompts.iter().enumerate() {
+            world.prompt = format!("p{}", at + 3);
+            assert!(
+                world.prompted(&format!("{own}\nDone.")).is_silent(),
+                "{agent}"
+            );
+            assert!(world.run("touch x").is_denied(), "{agent} {own}");
+            assert!(
+                world.prompted(&format!("\n {own}> a")).is_silent(),
+                "{agent}"
+            );
+            assert!(world.run("touch x").is_denied(), "{agent} {own}");
+        }
+        // Another skill joins what was active, and both end together.
+        let world = world.skill("csv", "allowed-tools: Read");
+        world.activate("csv");
+        assert!(world.run("touch x").is_denied(), "{agent}");
+        let world = World {
+            prompt: "last".to_owned(),
+            ..world
+        };
+        assert!(world.prompted("thanks").is_silent(), "{agent}");
+        assert!(world.run("touch x").is_silent(), "{agent}");
+    }
+}
+
+#[test]
+fn a_turn_of_its_own_does_not_clear_a_damaged_record() {
+    for world in worlds() {
+        let Some(own) = world.form.agent.table().own_prompts.first() else {
+            continue;
+        };
+        let world = world.skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
+        let _ = fs::remove_dir_all(world.home().join(".local"));
+        world.prompted(own);
+        assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
+        world.prompted("go on");
+        assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
     }
 }
 

@@ -81,6 +81,40 @@ fn commands_run_at_activation_need_the_skills_own_list() {
             "push",
             false,
         ),
+        // What the shell takes for a variable is judged as one.
+        (
+            "allowed-tools: Bash(cat docs/x)",
+            "!`cat $HOME/x`",
+            "docs",
+            false,
+        ),
+        (
+            "allowed-tools: Bash(cat docs/x)",
+            "!`cat $ARGUMENTS/x`",
+            "docs",
+            true,
+        ),
+        (
+            "arguments: dir\nallowed-tools: Bash(cat docs/x)",
+            "!`cat $dir/x`",
+            "docs",
+            true,
+        ),
+        (
+            "allowed-tools: Bash(cat docs/x)",
+            "!`cat $dir/x`",
+            "docs",
+            false,
+        ),
+        // The text's own placeholder does not spoil the command.
+        (
+            "allowed-tools: Bash(git log:*)",
+            "Fix $1. !`git log -3`",
+            "it's 'broken'",
+            true,
+        ),
+        // A backtick in the arguments completes a command that was none.
+        ("allowed-tools: Bash(git log:*)", "!`touch x", "y`", false),
     ] {
         let world = with_body(list, body);
         let mut by_tool = world.payload("pre-tool-use-skill");
@@ -98,6 +132,82 @@ fn commands_run_at_activation_need_the_skills_own_list() {
             allowed,
             "typed {list} {body} {args}: {answer:?}"
         );
+    }
+}
+
+#[test]
+fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
+    let hook = |hook: &str| format!("hooks: {{PostToolUse: [{{matcher: Bash, hooks: [{hook}]}}]}}");
+    let command = |text: &str| hook(&format!("{{type: command, command: {text}}}"));
+    for (list, hooks, allowed) in [
+        (
+            "allowed-tools: Bash(git log:*)",
+            command("git log -1"),
+            true,
+        ),
+        ("allowed-tools: Bash(git log:*)", command("touch x"), false),
+        (
+            "allowed-tools: Bash(git log:*)",
+            command("\"git log; touch x\""),
+            false,
+        ),
+        ("disallowed-tools: Bash(touch:*)", command("touch x"), false),
+        ("", command("touch x"), true),
+        (
+            "allowed-tools: Bash(git log:*)",
+            hook("{type: command, command: git, args: [log, -1]}"),
+            true,
+        ),
+        (
+            "allowed-tools: Bash(git log:*)",
+            hook("{type: command, command: git, args: [push]}"),
+            false,
+        ),
+        (
+            "allowed-tools: Bash(cat ${CLAUDE_SKILL_DIR}/x)",
+            command("cat ${CLAUDE_SKILL_DIR}/x"),
+            true,
+        ),
+        (
+            "allowed-tools: WebFetch(domain:a.org)",
+            hook("{type: http, url: 'https://a.org/x'}"),
+            true,
+        ),
+        (
+            "allowed-tools: WebFetch(domain:a.org)",
+            hook("{type: http, url: 'https://b.org/x'}"),
+            false,
+        ),
+        (
+            "allowed-tools: Read",
+            hook("{type: prompt, prompt: Is it well?}"),
+            true,
+        ),
+        (
+            "allowed-tools: Read",
+            hook("{type: agent, prompt: Look}"),
+            false,
+        ),
+        (
+            "allowed-tools: Read",
+            hook("{type: mcp_tool, server: s, tool: t}"),
+            false,
+        ),
+        ("allowed-tools: Read", hook("{command: touch x}"), false),
+        ("allowed-tools: Read", "hooks: {pre: a.sh}".to_owned(), true),
+    ] {
+        for form in [&FORM, &super::qwen_code::FORM, &super::copilot::FORM] {
+            let world = World::of(form).skill("pdf", &format!("{list}\n{hooks}"));
+            let answer = world.activate("pdf");
+            // Copilot runs none.
+            let allowed = allowed || form.agent == Agent::Copilot;
+            assert_eq!(
+                !answer.is_denied(),
+                allowed,
+                "{} {list} {hooks}: {answer:?}",
+                form.agent
+            );
+        }
     }
 }
 
@@ -289,6 +399,7 @@ fn what_a_subagent_activates_lasts_for_the_prompt() {
     assert!(world.run("touch x").is_denied());
     assert!(world.run("touch x").is_denied());
     world.prompt = "p2".to_owned();
+    assert!(world.prompted("go on").is_silent());
     assert!(world.run("touch x").is_silent());
 }
 

@@ -1,0 +1,435 @@
+//! What an agent runs by itself once a skill is loaded, seen by no hook of ours: the commands in its
+//! text, with the arguments put in as Claude Code does it, and the hooks in its frontmatter.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::find::Found;
+use crate::activation::Enforcement;
+use crate::catalog::tool_name;
+use crate::error::{Error, Result};
+use crate::host::agent::table::{Injects, Table};
+use crate::permission::{Call, Outcome, decide};
+use crate::policy::OnDisk;
+use crate::run_context::RunContext;
+use crate::session::{Session, snapshot};
+use crate::skill::{Skill, commands_run};
+use crate::sys::text::quoted;
+
+/// Whether what runs once the skill is loaded is granted by its list and what is `in_force`. `called`
+/// says whether its name was typed, and its arguments.
+///
+/// # Errors
+/// The first that is not granted, or that cannot be read.
+pub fn may_load(
+    found: &Found,
+    ctx: &RunContext,
+    table: &Table,
+    skill: &Skill,
+    called: (bool, &str),
+    in_force: &Session,
+) -> Result<()> {
+    let (is_typed, arguments) = called;
+    let mut runs = Vec::new();
+    let injects = match table.injects {
+        Injects::No => false,
+        Injects::Always => true,
+        Injects::Typed => is_typed,
+    };
+    if injects {
+        let commands = injected(ctx, skill, arguments)?;
+        let what = "as it is loaded its text runs";
+        runs.extend(
+            commands
+                .into_iter()
+                .map(|command| Runs::command(what, command)),
+        );
+    }
+    if table.runs_hooks {
+        hooks(skill, &mut runs)?;
+    }
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let own = snapshot(skill, &tool_name(&skill.name));
+    let mut session = Session {
+        has_always: true,
+        ..in_force.clone()
+    };
+    session.activated.retain(|active| active.dir != own.dir);
+    session.activated.push(own);
+    let found = found.ctx;
+    let (config, policies) = (found.config()?, found.policies()?);
+    let enforcement = Enforcement::for_session(found, &config, &policies, &session)
+        .begun_in(found.env.cwd.clone(), false);
+    for run in runs {
+        let call = Call {
+            tool: run.tool,
+            arguments: &run.arguments,
+            ours: None,
+            meant: &[],
+        };
+        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        if let Outcome::Blocked(refusal) = decision.outcome {
+            let shown = quoted(&run.shown);
+            let refusal = refusal.in_agent(run.as_tool, enforcement.entries());
+            let why = refusal.for_people();
+            let text = format!("{} `{shown}`, and {}", run.what, why.trim_end_matches('.'));
+            return Err(Error::new(text).hint("its author has to list it in `allowed-tools`"));
+        }
+    }
+    Ok(())
+}
+
+/// Something that the agent runs.
+struct Runs {
+    what: &'static str,
+    shown: String,
+    tool: &'static str,
+    as_tool: &'static str,
+    arguments: Value,
+}
+
+impl Runs {
+    fn command(what: &'static str, command: String) -> Self {
+        Self {
+            what,
+            arguments: json!({ "command": command }),
+            shown: command,
+            tool: "run_command",
+            as_tool: "Bash",
+        }
+    }
+}
+
+/// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
+/// prompt only asks a model.
+fn hooks(skill: &Skill, runs: &mut Vec<Runs>) -> Result<()> {
+    let Some(Value::Object(events)) = skill.fields.value("hooks") else {
+        return Ok(());
+    };
+    // `pre` and `post` are this program's, and no events there.
+    let theirs = events
+        .iter()
+        .filter(|(event, _)| !["pre", "post"].contains(&event.as_str()));
+    let list = |value: &Value| match value {
+        Value::Array(items) => items.clone(),
+        Value::Null => Vec::new(),
+        other => vec![other.clone()],
+    };
+    for group in theirs.flat_map(|(_, groups)| list(groups)) {
+        for hook in group.get("hooks").map_or_else(Vec::new, list) {
+            let text = |key: &str| hook.get(key).and_then(Value::as_str);
+            let kind = text("type");
+            let unread = || {
+                let kind = quoted(kind.unwrap_or_default());
+                Error::new(format!(
+                    "its frontmatter has a hook of the type `{kind}`, and what that does is not checked"
+                ))
+                .hint("its author has to take that hook out of the skill")
+            };
+            match (kind, text("command"), text("url")) {
+                (Some("command"), Some(command), _) => {
+                    let mut command = command.to_owned();
+                    for word in hook.get("args").map_or_else(Vec::new, list) {
+                        let word = word.as_str().ok_or_else(unread)?;
+                        command += &format!(" '{}'", word.replace('\'', "'\\''"));
+                    }
+                    let command = with_places(&command, skill);
+                    runs.push(Runs::command("a hook in its frontmatter runs", command));
+                }
+                (Some("http"), _, Some(url)) => runs.push(Runs {
+                    what: "a hook in its frontmatter sends calls to",
+                    shown: url.to_owned(),
+                    tool: "fetch_url",
+                    as_tool: "WebFetch",
+                    arguments: json!({ "url": url }),
+                }),
+                (Some("prompt"), ..) => {}
+                _ => return Err(unread()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The skill's and its plugin's directory in a hook's command, as the agent puts them in.
+fn with_places(command: &str, skill: &Skill) -> String {
+    let mut text = command.replace("${CLAUDE_SKILL_DIR}", &skill.dir.display().to_string());
+    if let Some(root) = plugin_root(&skill.dir) {
+        text = text.replace("${CLAUDE_PLUGIN_ROOT}", &root.display().to_string());
+    }
+    text
+}
+
+/// The directory of the plugin that a skill is in.
+fn plugin_root(dir: &Path) -> Option<&Path> {
+    let mut above = dir.ancestors().skip(1).take(4);
+    above.find(|dir| dir.join(".claude-plugin").is_dir())
+}
+
+/// The commands in a skill's text, with the arguments put in.
+fn injected(ctx: &RunContext, skill: &Skill, arguments: &str) -> Result<Vec<String>> {
+    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
+    if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
+        return Ok(Vec::new());
+    }
+    let session = ctx.agent.as_ref().map(|calling| calling.session.as_str());
+    let mut places = vec![
+        ("CLAUDE_SKILL_DIR", skill.dir.display().to_string()),
+        ("CLAUDE_PROJECT_DIR", ctx.env.cwd.display().to_string()),
+        ("CLAUDE_SESSION_ID", session.unwrap_or_default().to_owned()),
+    ];
+    let root = plugin_root(&skill.dir).map(|root| root.display().to_string());
+    places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root)));
+    let filling = Filling {
+        places,
+        arguments,
+        words: words(arguments),
+        names: names(skill.fields.value("arguments")),
+    };
+    let filled = filling.fill(&body);
+    let commands = commands_run(&filled);
+    let breaks = filled.contains(UNKNOWN) && arguments.contains('`');
+    if breaks || commands.iter().any(|command| command.contains(UNKNOWN)) {
+        return Err(Error::new(
+            "arguments would be put into a command in its text, and these are not plain words",
+        )
+        .hint("call it with plain words as arguments"));
+    }
+    Ok(commands.into_iter().map(str::to_owned).collect())
+}
+
+/// Stands for a word of the arguments that is not known. A blank, so that what follows it may begin
+/// a command.
+const UNKNOWN: char = '\u{2028}';
+
+/// What is put into a skill's text by Claude Code 2.1.330.
+struct Filling<'a> {
+    /// Variables that are put in as text; any other is the shell's.
+    places: Vec<(&'static str, String)>,
+    arguments: &'a str,
+    /// `None` where it is not known how the agent splits the arguments.
+    words: Option<Vec<&'a str>>,
+    /// The names that the skill declares, the longest first, with their places.
+    names: Vec<(usize, String)>,
+}
+
+impl Filling<'_> {
+    /// The text that the agent looks through for commands. What was put in is not filled again.
+    fn fill(&self, body: &str) -> String {
+        let (mut text, mut rest, mut is_used) = (String::new(), body, false);
+        while let Some(at) = rest.find('$') {
+            text.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            let escaped = rest[..at].ends_with('\\') && !rest[..at].ends_with("\\\\");
+            if escaped && self.begins_placeholder(after) {
+                text.pop();
+                text.push('$');
+                rest = after;
+            } else if let Some((value, length)) = self.placeholder(after, &mut is_used) {
+                text.push_str(&value);
+                rest = &after[length..];
+            } else {
+                text.push('$');
+                rest = after;
+            }
+        }
+        text.push_str(rest);
+        if !is_used && !self.arguments.is_empty() {
+            text.push_str("\n\nARGUMENTS: ");
+            text.push_str(&self.value(self.arguments));
+        }
+        text
+    }
+
+    /// The value and the length of what the text behind a `$` begins with.
+    fn placeholder(&self, text: &str, is_used: &mut bool) -> Option<(String, usize)> {
+        if let Some(inner) = text.strip_prefix('{') {
+            let (name, _) = inner.split_once('}')?;
+            let (_, value) = self.places.iter().find(|(known, _)| *known == name)?;
+            return Some((value.clone(), name.len() + 2));
+        }
+        if let Some((at, name)) = self.name(text) {
+            *is_used = true;
+            let value = self.word(*at).unwrap_or_default();
+            return Some((value, name.len()));
+        }
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        if let Some(behind) = text.strip_prefix("ARGUMENTS") {
+            let index = behind.strip_prefix('[').map(|it| (it, digits(it)));
+            if let Some((it, n)) = index.filter(|(it, n)| *n > 0 && it[*n..].starts_with(']')) {
+                let value = self.word(it[..n].parse().unwrap_or(usize::MAX));
+                let length = "ARGUMENTS[]".len() + n;
+                *is_used |= value.is_some();
+                return Some((
+                    value.unwrap_or_else(|| format!("${}", &text[..length])),
+                    length,
+                ));
+            }
+            *is_used = true;
+            return Some((self.value(self.arguments), "ARGUMENTS".len()));
+        }
+        let n = digits(text);
+        if n == 0 || is_word(&text[n..]) {
+            return None;
+        }
+        let value = self.word(text[..n].parse().unwrap_or(usize::MAX))?;
+        *is_used = true;
+        Some((value, n))
+    }
+
+    fn begins_placeholder(&self, text: &str) -> bool {
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+        is_number || text.starts_with("ARGUMENTS") || self.name(text).is_some()
+    }
+
+    fn name(&self, text: &str) -> Option<&(usize, String)> {
+        let is_it = |name: &str| {
+            let behind = text.strip_prefix(name);
+            behind.is_some_and(|it| !it.starts_with('[') && !is_word(it))
+        };
+        self.names.iter().find(|(_, name)| is_it(name))
+    }
+
+    fn word(&self, n: usize) -> Option<String> {
+        match &self.words {
+            Some(words) => words.get(n).map(|word| self.value(word)),
+            None => Some(UNKNOWN.to_string()),
+        }
+    }
+
+    /// A value, in which no command can begin.
+    fn value(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, place) in &self.places {
+            text = text.replace(&format!("${{{name}}}"), place);
+        }
+        let text = text.replace("`!", "` !").replace("!`", "! `");
+        let mut value = String::with_capacity(text.len());
+        let mut is_free = true;
+        for c in text.chars() {
+            if c == '!' && is_free {
+                value.push('\\');
+            }
+            value.push(c);
+            is_free = c.is_whitespace() || c == '\u{feff}';
+        }
+        value
+    }
+}
+
+/// Whether the text begins with what JavaScript takes for a part of a word.
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The words of arguments that a shell's grammar has as these words too, as the agent asks one.
+fn words(arguments: &str) -> Option<Vec<&str>> {
+    const KEYWORDS: &str = " case do done elif else esac fi for function if in select then time until while \
+                            coproc declare typeset export readonly local unset unsetenv let ";
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+, -".contains(c);
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let is_keyword = |word: &&str| KEYWORDS.contains(&format!(" {word} "));
+    (arguments.chars().all(is_plain) && !words.iter().any(|word| is_keyword(word))).then_some(words)
+}
+
+/// The names that a skill declares for its arguments.
+fn names(declared: Option<&Value>) -> Vec<(usize, String)> {
+    let is_name =
+        |name: &&str| !name.trim().is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit());
+    let declared: Vec<&str> = match declared {
+        Some(Value::Array(items)) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(is_name)
+            .collect(),
+        Some(Value::String(text)) => text.split_whitespace().filter(is_name).collect(),
+        _ => Vec::new(),
+    };
+    let short = declared.into_iter().map(str::to_owned).enumerate();
+    let mut names: Vec<_> = short
+        .filter(|(_, name)| name.len() <= 64)
+        .take(64)
+        .collect();
+    names.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(body: &str, arguments: &str, declared: &Value) -> String {
+        let filling = Filling {
+            places: vec![("CLAUDE_SKILL_DIR", "/s".to_owned())],
+            arguments,
+            words: words(arguments),
+            names: names(Some(declared)),
+        };
+        filling.fill(body)
+    }
+
+    #[test]
+    fn a_text_is_filled_as_claude_code_does_it() {
+        let declared = json!(["env", "environment", "12"]);
+        for (body, arguments, text) in [
+            (
+                "cat $HOME/.ssh/id $ARGUMENTS",
+                "docs",
+                "cat $HOME/.ssh/id docs",
+            ),
+            (
+                "$ARGUMENTS[1] $ARGUMENTS[9] $1 $9 $0",
+                "a b",
+                "b $ARGUMENTS[9] b $9 a",
+            ),
+            (
+                "$env $environment $env_x $env[0]",
+                "a b",
+                "a b $env_x $env[0]",
+            ),
+            (
+                "$ARGUMENTSX $1a $12 $(id) $$",
+                "a b",
+                "a bX $1a $12 $(id) $$",
+            ),
+            (
+                "\\$1 \\\\$1 \\$env \\$HOME \\$ARGUMENTS",
+                "a b",
+                "$1 \\\\b $env \\$HOME $ARGUMENTS",
+            ),
+            ("${CLAUDE_SKILL_DIR}/x ${HOME} $0", "", "/s/x ${HOME} $0"),
+            ("x$ARGUMENTS", "", "x"),
+            ("$0", "$1 b", "\u{2028}"),
+            ("do it", "a b", "do it\n\nARGUMENTS: a b"),
+            ("$ARGUMENTS", "!`id` a!`id`", "\\! `id` a! `id`"),
+            (
+                "$ARGUMENTS",
+                "${CLAUDE_SKILL_DIR} $ARGUMENTS",
+                "/s $ARGUMENTS",
+            ),
+            ("$0", "for a", "\u{2028}"),
+        ] {
+            assert_eq!(
+                filled(body, arguments, &declared),
+                text,
+                "{body} {arguments}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_those_that_claude_code_takes() {
+        let only = |declared: Value| -> Vec<String> {
+            names(Some(&declared))
+                .into_iter()
+                .map(|(_, name)| name)
+                .collect()
+        };
+        assert_eq!(only(json!("a 1 long-name")), ["long-name", "a"]);
+        assert_eq!(only(json!(["", "a", 3, "b c"])), ["b c", "a"]);
+        assert!(only(json!({"a": 1})).is_empty());
+    }
+}
