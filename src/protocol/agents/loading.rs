@@ -38,16 +38,10 @@ pub fn may_load(
         Injects::Typed => is_typed,
     };
     if injects {
-        let commands = injected(ctx, skill, arguments)?;
-        let what = "as it is loaded its text runs";
-        runs.extend(
-            commands
-                .into_iter()
-                .map(|command| Runs::command(what, command)),
-        );
+        injected(ctx, skill, arguments, &mut runs)?;
     }
     if table.runs_hooks {
-        hooks(skill, &mut runs)?;
+        hooks(skill, &mut runs);
     }
     if runs.is_empty() {
         return Ok(());
@@ -72,6 +66,9 @@ pub fn may_load(
         };
         let decision = decide(&enforcement.scope(), &call, &OnDisk);
         if let Outcome::Blocked(refusal) = decision.outcome {
+            if let Some(unread) = run.unread {
+                return Err(unread);
+            }
             let shown = quoted(&run.shown);
             let refusal = refusal.in_agent(run.as_tool, enforcement.entries());
             let why = refusal.for_people();
@@ -89,9 +86,18 @@ struct Runs {
     tool: &'static str,
     as_tool: &'static str,
     arguments: Value,
+    /// Why it cannot be read: whatever restricts commands refuses it.
+    unread: Option<Error>,
 }
 
 impl Runs {
+    fn unread(why: Error) -> Self {
+        Self {
+            unread: Some(why),
+            ..Self::command("", "eval \"$UNREAD\"".to_owned())
+        }
+    }
+
     fn command(what: &'static str, command: String) -> Self {
         Self {
             what,
@@ -99,15 +105,16 @@ impl Runs {
             shown: command,
             tool: "run_command",
             as_tool: "Bash",
+            unread: None,
         }
     }
 }
 
 /// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
 /// prompt only asks a model.
-fn hooks(skill: &Skill, runs: &mut Vec<Runs>) -> Result<()> {
+fn hooks(skill: &Skill, runs: &mut Vec<Runs>) {
     let Some(Value::Object(events)) = skill.fields.value("hooks") else {
-        return Ok(());
+        return;
     };
     // `pre` and `post` are this program's, and no events there.
     let theirs = events
@@ -131,12 +138,16 @@ fn hooks(skill: &Skill, runs: &mut Vec<Runs>) -> Result<()> {
             };
             match (kind, text("command"), text("url")) {
                 (Some("command"), Some(command), _) => {
-                    let mut command = command.to_owned();
-                    for word in hook.get("args").map_or_else(Vec::new, list) {
-                        let word = word.as_str().ok_or_else(unread)?;
-                        command += &format!(" '{}'", word.replace('\'', "'\\''"));
-                    }
-                    let command = with_places(&command, skill);
+                    let words = hook.get("args").map_or_else(Vec::new, list);
+                    let quoted = words.iter().map(|word| {
+                        let word = word.as_str()?.replace('\'', "'\\''");
+                        Some(format!(" '{word}'"))
+                    });
+                    let Some(words) = quoted.collect::<Option<String>>() else {
+                        runs.push(Runs::unread(unread()));
+                        continue;
+                    };
+                    let command = with_places(&format!("{command}{words}"), skill);
                     runs.push(Runs::command("a hook in its frontmatter runs", command));
                 }
                 (Some("http"), _, Some(url)) => runs.push(Runs {
@@ -145,13 +156,13 @@ fn hooks(skill: &Skill, runs: &mut Vec<Runs>) -> Result<()> {
                     tool: "fetch_url",
                     as_tool: "WebFetch",
                     arguments: json!({ "url": url }),
+                    unread: None,
                 }),
                 (Some("prompt"), ..) => {}
-                _ => return Err(unread()),
+                _ => runs.push(Runs::unread(unread())),
             }
         }
     }
-    Ok(())
 }
 
 /// The skill's and its plugin's directory in a hook's command, as the agent puts them in.
@@ -170,10 +181,10 @@ fn plugin_root(dir: &Path) -> Option<&Path> {
 }
 
 /// The commands in a skill's text, with the arguments put in.
-fn injected(ctx: &RunContext, skill: &Skill, arguments: &str) -> Result<Vec<String>> {
+fn injected(ctx: &RunContext, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>) -> Result<()> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let session = ctx.agent.as_ref().map(|calling| calling.session.as_str());
     let mut places = vec![
@@ -192,13 +203,20 @@ fn injected(ctx: &RunContext, skill: &Skill, arguments: &str) -> Result<Vec<Stri
     let filled = filling.fill(&body);
     let commands = commands_run(&filled);
     let breaks = filled.contains(UNKNOWN) && arguments.contains('`');
-    if breaks || commands.iter().any(|command| command.contains(UNKNOWN)) {
-        return Err(Error::new(
-            "arguments would be put into a command in its text, and these are not plain words",
-        )
-        .hint("call it with plain words as arguments"));
+    for command in &commands {
+        if breaks || command.contains(UNKNOWN) {
+            let why =
+                "arguments would be put into a command in its text, and these are not plain words";
+            let why = Error::new(why).hint("call it with plain words as arguments");
+            runs.push(Runs::unread(why));
+        } else {
+            runs.push(Runs::command(
+                "as it is loaded its text runs",
+                (*command).to_owned(),
+            ));
+        }
     }
-    Ok(commands.into_iter().map(str::to_owned).collect())
+    Ok(())
 }
 
 /// Stands for a word of the arguments that is not known. A blank, so that what follows it may begin

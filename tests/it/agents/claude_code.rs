@@ -113,6 +113,13 @@ fn commands_run_at_activation_need_the_skills_own_list() {
             "it's 'broken'",
             true,
         ),
+        ("allowed-tools: Bash", "!`git log $1`", "x; touch y", true),
+        (
+            "disallowed-tools: Bash(touch:*)",
+            "!`git log $1`",
+            "x; touch y",
+            false,
+        ),
         // A backtick in the arguments completes a command that was none.
         ("allowed-tools: Bash(git log:*)", "!`touch x", "y`", false),
     ] {
@@ -153,9 +160,10 @@ fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
         ),
         ("disallowed-tools: Bash(touch:*)", command("touch x"), false),
         ("", command("touch x"), true),
+        ("", hook("{type: agent, prompt: Look}"), true),
         (
             "allowed-tools: Bash(git log:*)",
-            hook("{type: command, command: git, args: [log, -1]}"),
+            hook("{type: command, command: git, args: [log, '-1']}"),
             true,
         ),
         (
