@@ -54,7 +54,7 @@ pub struct Calling {
     pub session: String,
     /// The mode that the command line names.
     pub mode: Option<Mode>,
-    /// More directories of the user's skills, such as those of a plugin.
+    /// More directories of skills, such as those of a plugin.
     pub plugins: Vec<PathBuf>,
     /// The model, as far as its calls tell.
     pub model: Option<String>,

@@ -47,6 +47,11 @@ pub struct Rules<'a> {
 type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
+    /// Whether another agent than chibi asks, by whose rules its names mean skills.
+    pub(super) fn is_for_agent(&self) -> bool {
+        self.ctx.agent.is_some()
+    }
+
     /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(ctx: &'a RunContext, asks: Asks) -> Self {
         Self::by(ctx, Rc::new(DigestCache::of_project(ctx, asks)))

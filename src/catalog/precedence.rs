@@ -41,8 +41,9 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
             }
         }
     }
+    // Another agent may know a copy by its directory's name.
     let mut at = 0..;
-    entries.retain(|_| at.next().is_some_and(|at| !copies.contains(&at)));
+    entries.retain(|_| at.next().is_some_and(|at| !copies.contains(&at)) || rules.is_for_agent());
     for entry in entries {
         if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
             entry.tool = Some(tool_name(&skill.name));

@@ -55,9 +55,20 @@ impl RunContext {
         }
         match &self.agent {
             Some(calling) => {
+                let place = |dir: &str| calling.agent.settings().home.place(&self.env, dir);
+                let skills = &calling.agent.table().skills;
+                let is_below = |places: &[&str], dir: &Path| {
+                    let mut places = places.iter().filter_map(|dir| place(dir));
+                    places.any(|place| dir.starts_with(place))
+                };
                 for dir in &calling.plugins {
                     let is_projects = real(dir).starts_with(self.real_project_dir());
                     let layer = if is_projects {
+                        Layer::Project
+                    } else if is_below(skills.personal, dir) {
+                        Layer::Personal
+                    } else if !is_below(skills.plugins, dir) && Self::place_of(dir).is_some() {
+                        // Above the project, or in another checkout of it.
                         Layer::Project
                     } else {
                         Layer::Plugin

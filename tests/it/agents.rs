@@ -9,6 +9,7 @@ mod cursor;
 mod droid;
 mod gemini;
 mod modes;
+mod naming;
 mod opencode;
 mod qwen_code;
 mod required;

@@ -2,7 +2,8 @@
 
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -106,11 +107,37 @@ pub(super) static TABLE: Table = Table {
         enterprise: &["/etc/claude-code/.claude/skills"],
         personal: &[".claude/skills"],
         project: &[".claude/skills"],
+        named: Named::Directory,
+        folds_case: false,
         first: First::Personal,
         commands: &[".claude/commands"],
         plugins: &[".claude/plugins"],
-        nested: true,
-        grouped: false,
+        plugin_mark: ".claude-plugin/plugin.json",
+        deep: Deep {
+            levels: 1,
+            hidden: true,
+            in_skills: false,
+            itself: false,
+        },
+        around: Around {
+            below: true,
+            above: true,
+        },
+        shipped: &[
+            "dataviz",
+            "update-config",
+            "keybindings-help",
+            "code-review",
+            "simplify",
+            "fewer-permission-prompts",
+            "loop",
+            "claude-api",
+            "workflow-authoring",
+            "run",
+            "plugin-authoring",
+            "init",
+            "security-review",
+        ],
     },
     injects: Injects::Always,
     runs_hooks: true,

@@ -3,8 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Called, Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table,
-    tool,
+    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves,
+    Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -49,11 +49,23 @@ pub(super) static TABLE: Table = Table {
         enterprise: &["/etc/codex/skills"],
         personal: &[".agents/skills", ".codex/skills"],
         project: &[".agents/skills", ".codex/skills"],
-        first: First::Unknown,
+        named: Named::FrontmatterOrDirectory,
+        folds_case: false,
+        first: First::None,
         commands: &[],
         plugins: &[".codex/plugins"],
-        nested: false,
-        grouped: true,
+        plugin_mark: "",
+        deep: Deep {
+            levels: 6,
+            hidden: false,
+            in_skills: true,
+            itself: true,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: false,

@@ -5,7 +5,8 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Called, Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Named, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -71,11 +72,23 @@ pub(super) static TABLE: Table = Table {
         enterprise: &[],
         personal: &[".copilot/skills", ".agents/skills"],
         project: &[".github/skills", ".agents/skills", ".claude/skills"],
+        named: Named::FrontmatterOrDirectory,
+        folds_case: true,
         first: First::Project,
-        commands: &[],
+        commands: &[".claude/commands"],
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
-        nested: false,
-        grouped: true,
+        plugin_mark: "",
+        deep: Deep {
+            levels: usize::MAX,
+            hidden: false,
+            in_skills: false,
+            itself: true,
+        },
+        around: Around {
+            below: false,
+            above: true,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: false,

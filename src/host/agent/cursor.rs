@@ -4,8 +4,8 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{
-    Called, Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table,
-    tool,
+    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves,
+    Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -67,11 +67,23 @@ pub(super) static TABLE: Table = Table {
             ".claude/skills",
             ".codex/skills",
         ],
-        first: First::Project,
+        named: Named::Unknown,
+        folds_case: false,
+        first: First::Unknown,
         commands: &[],
         plugins: &[],
-        nested: false,
-        grouped: false,
+        plugin_mark: "",
+        deep: Deep {
+            levels: 1,
+            hidden: true,
+            in_skills: false,
+            itself: false,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: false,

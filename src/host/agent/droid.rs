@@ -4,7 +4,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Called, Does, First, Form, Injects, Keys, Mcp, Prompts, Serves, Skills, Started, Table, tool,
+    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Named, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -50,11 +51,23 @@ pub(super) static TABLE: Table = Table {
         enterprise: &[],
         personal: &[".factory/skills", ".agents/skills"],
         project: &[".factory/skills", ".agents/skills"],
-        first: First::Project,
+        named: Named::Unknown,
+        folds_case: false,
+        first: First::Unknown,
         commands: &[],
         plugins: &[],
-        nested: false,
-        grouped: false,
+        plugin_mark: "",
+        deep: Deep {
+            levels: 1,
+            hidden: true,
+            in_skills: false,
+            itself: false,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: false,

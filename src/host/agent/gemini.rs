@@ -3,8 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Own, Prompts, Serves, Skills, Started, Table,
-    tool,
+    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves,
+    Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -86,11 +86,23 @@ pub(super) static TABLE: Table = Table {
         enterprise: &[],
         personal: &[".agents/skills", ".gemini/skills"],
         project: &[".agents/skills", ".gemini/skills"],
-        first: First::Project,
+        named: Named::Frontmatter,
+        folds_case: true,
+        first: First::ProjectAnyIn,
         commands: &[],
         plugins: &[".gemini/extensions"],
-        nested: false,
-        grouped: false,
+        plugin_mark: "",
+        deep: Deep {
+            levels: 1,
+            hidden: false,
+            in_skills: false,
+            itself: true,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: false,

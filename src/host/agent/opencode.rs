@@ -3,8 +3,8 @@
 
 use super::settings::{Format, Home, Settings, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Own, Prompts, Serves, Skills, Started, Table,
-    tool,
+    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves,
+    Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -102,11 +102,23 @@ pub(super) static TABLE: Table = Table {
             ".claude/skills",
             ".agents/skills",
         ],
+        named: Named::Frontmatter,
+        folds_case: false,
         first: First::Unknown,
         commands: &[],
         plugins: &[],
-        nested: false,
-        grouped: true,
+        plugin_mark: "",
+        deep: Deep {
+            levels: usize::MAX,
+            hidden: true,
+            in_skills: true,
+            itself: true,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::Typed,
     runs_hooks: false,

@@ -4,7 +4,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
+    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -65,11 +66,23 @@ pub(super) static TABLE: Table = Table {
         enterprise: &[],
         personal: &[".qwen/skills", ".agents/skills"],
         project: &[".qwen/skills", ".agents/skills"],
+        named: Named::Frontmatter,
+        folds_case: false,
         first: First::Project,
         commands: &[],
         plugins: &[".qwen/extensions"],
-        nested: false,
-        grouped: false,
+        plugin_mark: "",
+        deep: Deep {
+            levels: 1,
+            hidden: true,
+            in_skills: false,
+            itself: false,
+        },
+        around: Around {
+            below: false,
+            above: false,
+        },
+        shipped: &[],
     },
     injects: Injects::No,
     runs_hooks: true,

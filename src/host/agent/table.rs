@@ -203,7 +203,7 @@ pub enum Injects {
     Typed,
 }
 
-/// Where an agent finds skills.
+/// Where an agent finds skills, and which of them a name means.
 #[derive(Debug)]
 pub struct Skills {
     /// The administrator's directories.
@@ -212,27 +212,77 @@ pub struct Skills {
     pub personal: &'static [&'static str],
     /// Below the project and the directories between it and the working directory.
     pub project: &'static [&'static str],
+    /// What gives a skill its name.
+    pub named: Named,
+    /// Whether names that differ only in case are one.
+    pub folds_case: bool,
     /// Which of several skills of one name it uses.
     pub first: First,
     /// Below the home and the project, files of commands that the tool for skills runs as well.
     pub commands: &'static [&'static str],
     /// Where, below the home, plugins or extensions with skills of their own are.
     pub plugins: &'static [&'static str],
-    /// Whether it also finds those of directories deeper in the project.
-    pub nested: bool,
-    /// Whether it also finds skills deeper in these directories.
-    pub grouped: bool,
+    /// What makes a directory in one of skills a plugin with skills of its own; `""` if nothing does.
+    pub plugin_mark: &'static str,
+    /// What it finds in these directories besides the skills directly in them.
+    pub deep: Deep,
+    /// Whether it also finds those of directories deeper in the project, and of those above one that
+    /// is in no repository.
+    pub around: Around,
+    /// Names of skills that it ships and that win over those of directories deeper in the project. Any
+    /// other name is searched for there.
+    pub shipped: &'static [&'static str],
 }
 
-/// Which of several skills of one name an agent uses, after the administrator's.
+/// What gives a skill its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// Its directory. Where no skill has a name so, `name` in its frontmatter counts.
+    Directory,
+    /// `name` in its frontmatter; without that it is no skill.
+    Frontmatter,
+    /// `name` in its frontmatter, else its directory.
+    FrontmatterOrDirectory,
+    /// Not known: either.
+    Unknown,
+}
+
+/// What an agent finds in a directory of skills besides the skills directly in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deep {
+    /// How many directories deep a skill may be; 1 is directly.
+    pub levels: usize,
+    /// Whether directories count whose names begin with a dot.
+    pub hidden: bool,
+    /// Whether a skill's own directory may hold others.
+    pub in_skills: bool,
+    /// Whether the directory of skills may itself be one.
+    pub itself: bool,
+}
+
+/// Where else an agent finds directories of skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around {
+    /// In directories deeper in the project, once a file there was used.
+    pub below: bool,
+    /// In the directories above a project that is in no repository.
+    pub above: bool,
+}
+
+/// Which of several skills of one name an agent uses, after the administrator's. Directories of skills
+/// count in the order of the table; in one, the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum First {
     /// The user's.
     Personal,
     /// The project's.
     Project,
+    /// The project's; of several in one directory of skills, any.
+    ProjectAnyIn,
     /// Any of them, or all.
     Unknown,
+    /// None of them.
+    None,
 }
 
 /// A tool of an agent.

@@ -43,13 +43,17 @@ pub fn unheld(
     let name = format!("{}.md", name.replace(':', "/"));
     let is_file = |file: &PathBuf| file.exists();
     let in_commands = |dir: &Path| Some(dir.join("commands").join(&name)).filter(is_file);
-    let mut found = in_plugins(ctx, calling, plugin, &in_commands);
-    if found.is_empty() {
-        // A plugin's manifest may name other directories.
-        found = in_plugins(ctx, calling, plugin, &|dir| {
-            Some(dir.join(&name)).filter(is_file)
-        });
-    }
+    let in_all = |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(ctx, calling, plugin, look);
+    // A plugin's manifest may name other directories.
+    let in_any = |dir: &Path| Some(dir.join(&name)).filter(is_file);
+    let found = match in_all(&in_commands) {
+        Ok(found) if found.is_empty() => in_all(&in_any),
+        found => found,
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(why) => return Some(why.with_next_step()),
+    };
     if let Some(file) = found.iter().find(|file| asking(file)) {
         return Some(why(file));
     }
@@ -58,7 +62,7 @@ pub fn unheld(
             .is_some_and(|name| Some(name) == plugin.map(AsRef::as_ref))
     };
     let is_there = |dir: &Path| is_it(dir).then(|| dir.to_owned());
-    let is_unknown = found.is_empty() && !in_plugins(ctx, calling, plugin, &is_there).is_empty();
+    let is_unknown = found.is_empty() && in_all(&is_there).is_ok_and(|dirs| !dirs.is_empty());
     is_unknown.then(|| {
         format!(
             "its text was not found in the plugin `{}`, so it is not known what it may use: its \
@@ -75,15 +79,21 @@ fn is_below(written: &str) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The command's file in the project or the home.
-fn of_user(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
+/// The command's file in the project or the home; a `SKILL.md` there is one as well.
+pub fn of_user(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
+    if !is_below(written) {
+        return None;
+    }
     let dirs = calling.agent.table().skills.commands.iter();
     let home = calling.agent.settings().home;
     let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
     let in_project = holders.flat_map(|holder| dirs.clone().map(move |dir| holder.join(dir)));
     let in_home = dirs.clone().filter_map(|dir| home.place(&ctx.env, dir));
-    let name = format!("{}.md", written.replace(':', "/"));
-    let mut files = in_project.chain(in_home).map(|place| place.join(&name));
+    let name = written.replace(':', "/");
+    let names = [format!("{name}.md"), format!("{name}/SKILL.md")];
+    let mut files = in_project
+        .chain(in_home)
+        .flat_map(|place| names.clone().map(|name| place.join(name)));
     files.find(|file| file.exists())
 }
 

@@ -1,19 +1,20 @@
-//! The skill that an agent means by a name: among those in the directories where that agent looks,
-//! which wins there.
+//! The skill that an agent means by a name, as its row in the table says: among those in the places
+//! where that agent looks, which bear the name there, and which of these wins.
 
-use std::path::{Path, PathBuf};
+use std::cmp::Ordering;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
+use super::commands;
+use super::search::{each_below, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld};
 use crate::error::{Error, Result};
-use crate::host::agent::table::{First, Skills};
+use crate::host::agent::table::{First, Named, Skills};
 use crate::run_context::{Calling, RunContext, real};
+use crate::session::snapshot;
+use crate::skill::Skill;
 use crate::sys::text::quoted;
 use crate::sys::{EntryKind, files, limits};
-
-/// Directories visited in search of nested skills and of plugins.
-const VISITED: usize = 20_000;
-/// How deep they may be.
-const DEEPEST: usize = 8;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
 /// catalog and its place in it.
@@ -35,62 +36,108 @@ impl Found {
     }
 }
 
+/// By what a skill is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Its directory's name.
+    Directory,
+    /// `name` in its frontmatter.
+    Frontmatter,
+    /// As [`By::Frontmatter`], or without that its directory's name.
+    Either,
+    /// Each of them.
+    Both,
+}
+
+impl Named {
+    /// By what a name is looked for, in this order.
+    fn ways(self) -> &'static [By] {
+        match self {
+            Self::Directory => &[By::Directory, By::Frontmatter],
+            Self::Frontmatter => &[By::Frontmatter],
+            Self::FrontmatterOrDirectory => &[By::Either],
+            Self::Unknown => &[By::Both],
+        }
+    }
+}
+
+/// What is looked for, and where.
+#[derive(Clone, Copy)]
+struct Sought<'a> {
+    name: &'a str,
+    by: By,
+    folds_case: bool,
+    first: First,
+    /// Whether it is not known which of several in one directory of skills it uses.
+    any_in: bool,
+    /// Only skills directly in these directories.
+    within: Option<&'a [PathBuf]>,
+}
+
 /// The skill that the agent means by `written`; `None` if it is none of those on disk, such as one
 /// that the agent ships inside itself.
 ///
 /// # Errors
-/// If it is not known which of several the agent uses.
+/// If it is not known which of several the agent uses, or a place could not be searched to the end.
 pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option<Found>> {
     let skills = &calling.agent.table().skills;
+    let look = Look {
+        ctx,
+        calling,
+        skills,
+    };
     let (owner, name) = match written.rsplit_once(':') {
         Some((owner, name)) => (Some(owner), name),
         None => (None, written),
     };
-    let is_plain = |part: &str| !part.is_empty() && !Path::new(part).is_absolute();
-    if !is_plain(name) || name.contains('/') {
+    if written.is_empty() {
         return Ok(None);
     }
-    let here = &ctx.env.cwd;
-    let with = |more| pick(in_directory(ctx, calling, here, more), skills, name, true);
-    let below = |dir: &Path| {
-        pick(
-            in_directory(ctx, calling, dir, Vec::new()),
-            skills,
-            name,
-            true,
-        )
+    let here = look.with(look.around()?);
+    let is_by_directory = skills.named == Named::Directory;
+    let sought = |by| Sought {
+        name: written,
+        by,
+        folds_case: skills.folds_case,
+        first: skills.first,
+        any_in: skills.first == First::ProjectAnyIn || by != By::Directory && is_by_directory,
+        within: None,
     };
-    let unseen = || {
-        let here = in_directory(ctx, calling, here, Vec::new());
-        pick(here, skills, name, false)
-    };
-    if let Some(owner) = owner {
-        let nested = ctx.project_dir().join(owner);
-        if skills.nested && is_plain(owner) && nested.is_dir() {
-            let found = below(&nested)?;
-            if found.is_some() {
-                return Ok(found);
-            }
+    for by in skills.named.ways() {
+        let is_alias = is_by_directory && *by == By::Frontmatter;
+        if is_alias && (skills.shipped.contains(&written) || look.is_command(written)) {
+            break;
         }
-        let found = with(plugins_with(ctx, calling, Some(owner), name))?;
-        return found.map_or_else(unseen, |found| Ok(Some(found)));
+        let sought = sought(*by);
+        if let Some(found) = pick(here, sought, true)? {
+            return Ok(Some(found));
+        }
+        look.unlisted(here, sought)?;
+        let of_owner = Sought { name, ..sought };
+        let owned = match owner {
+            Some(owner) if skills.around.below => look.nested_in(owner, of_owner)?,
+            _ => None,
+        };
+        let found = match owned {
+            None => look.in_plugins(owner, of_owner)?,
+            owned => owned,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+        if skills.around.below
+            && !skills.shipped.contains(&written)
+            && let Some(found) = look.nested(sought)?
+        {
+            return Ok(Some(found));
+        }
     }
-    if let Some(found) = with(Vec::new())? {
-        return Ok(Some(found));
-    }
-    if skills.grouped
-        && let Some(found) = with(groups_with(ctx, calling, name))?
-    {
-        return Ok(Some(found));
-    }
-    if skills.nested
-        && let Some(deeper) = nested_with(ctx, skills, name)
-        && let Some(found) = below(&deeper)?
-    {
-        return Ok(Some(found));
-    }
-    let found = with(plugins_with(ctx, calling, None, name))?;
-    found.map_or_else(unseen, |found| Ok(Some(found)))
+    let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
+    let unseen = Sought {
+        name,
+        ..sought(By::Both)
+    };
+    pick(here, unseen, false)
 }
 
 /// The name without that of a plugin or directory before it.
@@ -131,33 +178,64 @@ fn in_directory(
     Box::leak(Box::new(RunContext::of_agent(env, calling)))
 }
 
+impl Sought<'_> {
+    /// Whether a skill has the name.
+    fn is(&self, dir: &Path, skill: Option<&Skill>) -> bool {
+        let directory = || dir.file_name().and_then(|name| name.to_str());
+        let is_directory = || directory().is_some_and(|name| self.is_name(name));
+        let own = || own_names(dir, skill);
+        match self.by {
+            By::Directory => is_directory(),
+            By::Frontmatter => own().iter().any(|own| self.is_own(own)),
+            By::Both => is_directory() || own().iter().any(|own| self.is_own(own)),
+            By::Either => {
+                let own = own();
+                own.iter().any(|own| self.is_own(own)) || own.is_empty() && is_directory()
+            }
+        }
+    }
+
+    fn is_name(&self, name: &str) -> bool {
+        name == self.name || self.folds_case && name.to_lowercase() == self.name.to_lowercase()
+    }
+
+    /// Some agents put hyphens for what cannot be in a file's name.
+    fn is_own(&self, own: &str) -> bool {
+        let hyphens = || own.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-");
+        self.is_name(own) || self.is_name(&hyphens())
+    }
+}
+
+/// What a skill's frontmatter calls it. Where that cannot be read here, the agent may read it: then
+/// each line that could be the name.
+fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
+    let of = |skill: &Skill| skill.fields.text("name").map(|name| name.trim().to_owned());
+    if let Some(skill) = skill {
+        return of(skill).into_iter().collect();
+    }
+    if let Ok(skill) = Skill::load(dir) {
+        return of(&skill).into_iter().collect();
+    }
+    let text = files::read_capped(&dir.join("SKILL.md"), limits::SKILL_FILE).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let value = |line: &str| {
+        let (key, value) = line.split_once(':')?;
+        let plain = |c: char| c.is_whitespace() || c == '"' || c == '\'';
+        let value = value.split(" #").next().unwrap_or_default();
+        (key.trim_matches(plain) == "name").then(|| value.trim_matches(plain).to_owned())
+    };
+    text.lines().filter_map(value).collect()
+}
+
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
-fn pick(
-    ctx: &'static RunContext,
-    skills: &Skills,
-    name: &str,
-    is_seen: bool,
-) -> Result<Option<Found>> {
+fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Option<Found>> {
     let catalog = ctx.catalog();
     let enterprise = ctx.enterprise();
     let dirs = enterprise.dirs();
     let is_unseen = |entry: &Entry| {
         let mut dirs = dirs.iter();
         entry.layer == Layer::Enterprise && dirs.any(|dir| entry.dir.starts_with(dir))
-    };
-    let has_it = |entry: &Entry| {
-        entry.dir.file_name().is_some_and(|dir| dir == name)
-            || entry
-                .disclosed()
-                .is_some_and(|skill| skill.name.as_str() == name)
-    };
-    let rank = |entry: &Entry| match entry.layer {
-        Layer::Enterprise => 0,
-        Layer::Project if skills.first == First::Project => 1,
-        Layer::Personal => 2,
-        Layer::Project => 3,
-        Layer::Plugin => 4,
     };
     let each = || catalog.entries().iter().enumerate();
     let unseen: Vec<PathBuf> = each()
@@ -166,19 +244,42 @@ fn pick(
         .collect();
     let is_administrators =
         |entry: &Entry| is_unseen(entry) || is_seen && unseen.contains(&real(&entry.dir));
-    let entries = || each().filter(|(_, entry)| is_administrators(entry) != is_seen);
-    let mut found: Vec<(usize, &Entry)> = entries().filter(|(_, entry)| has_it(entry)).collect();
-    if found.is_empty() {
-        // Some agents do not tell the case.
-        let is_alike = |entry: &Entry| {
-            let dir = entry.dir.file_name().and_then(|dir| dir.to_str());
-            let own = entry.disclosed().map(|skill| skill.name.as_str());
-            let mut names = dir.into_iter().chain(own);
-            names.any(|own| own.to_lowercase() == name.to_lowercase())
+    let is_within = |entry: &Entry| {
+        let parent = entry.dir.parent();
+        let mut within = sought.within.iter().copied().flatten();
+        sought.within.is_none() || within.any(|dir| Some(dir.as_path()) == parent)
+    };
+    let has_it = |entry: &Entry| sought.is(&entry.dir, entry.disclosed());
+    let mut found: Vec<(usize, &Entry)> = each()
+        .filter(|(_, entry)| is_administrators(entry) != is_seen && is_within(entry))
+        .filter(|(_, entry)| has_it(entry))
+        .collect();
+    let config = ctx.config().unwrap_or_default();
+    let roots = ctx.roots(&config);
+    let place = |entry: &Entry| {
+        let place = roots
+            .iter()
+            .position(|root| entry.dir.starts_with(&root.dir));
+        let rank = match entry.layer {
+            Layer::Enterprise => 0,
+            Layer::Project if matches!(sought.first, First::Project | First::ProjectAnyIn) => 1,
+            Layer::Personal => 2,
+            Layer::Project => 3,
+            Layer::Plugin => 4,
         };
-        found = entries().filter(|(_, entry)| is_alike(entry)).collect();
-    }
-    found.sort_by_key(|(at, entry)| (rank(entry), *at));
+        (rank, place)
+    };
+    found.sort_by(|(_, one), (_, other)| match place(one).cmp(&place(other)) {
+        Ordering::Equal => one.dir.cmp(&other.dir),
+        order => order,
+    });
+    // The same directory by another path is no other skill.
+    let mut once: Vec<PathBuf> = Vec::new();
+    found.retain(|(_, entry)| {
+        let is_new = !once.contains(&real(&entry.dir));
+        once.push(real(&entry.dir));
+        is_new
+    });
     // Until the project is trusted, nothing of it was read: its copies are not known for copies.
     let is_untrusted =
         |(_, entry): &&(usize, &Entry)| entry.withheld() == Some(Withheld::Untrusted);
@@ -188,8 +289,14 @@ fn pick(
     }
     // Of a name that the administrator reserves, one that is refused decides, whichever the agent
     // would take.
-    let is_reserved = ctx.policies().is_ok_and(|all| all.requires(name).is_some())
-        || each().any(|(_, entry)| is_unseen(entry) && has_it(entry));
+    let reserved = Sought {
+        by: By::Both,
+        ..sought
+    };
+    let is_reserved = ctx
+        .policies()
+        .is_ok_and(|all| all.requires(sought.name).is_some())
+        || each().any(|(_, entry)| is_unseen(entry) && reserved.is(&entry.dir, entry.disclosed()));
     let is_refused = |(_, entry): &&(usize, &Entry)| {
         let why = entry.withheld();
         why.is_some_and(|why| !matches!(why, Withheld::Shadowed | Withheld::ForPeople))
@@ -198,16 +305,26 @@ fn pick(
     if let Some(refused) = refused.filter(|_| is_reserved) {
         found = vec![refused];
     }
-    if skills.first == First::Unknown
-        && let [(_, first), (_, second), ..] = found[..]
-    {
-        let text = format!(
-            "several skills have the name `{}`, and the agent may use any of them: {} and {}",
-            quoted(name),
-            first.dir.display(),
-            second.dir.display()
-        );
-        return Err(Error::new(text).hint("the user can rename or remove all but one"));
+    if let [(_, first), rest @ ..] = &found[..] {
+        let is_rival = |other: &Entry| match sought.first {
+            First::Unknown | First::None => true,
+            _ => sought.any_in && place(other) == place(first),
+        };
+        let rival = rest.iter().find(|(_, other)| is_rival(other));
+        if rival.is_some() && sought.first == First::None {
+            return Ok(None);
+        }
+        if let Some((_, second)) = rival
+            && !restrict_alike(first, rest)
+        {
+            let text = format!(
+                "several skills have the name `{}`, and the agent may use any of them: {} and {}",
+                quoted(sought.name),
+                first.dir.display(),
+                second.dir.display()
+            );
+            return Err(Error::new(text).hint("the user can rename or remove all but one"));
+        }
     }
     let at = found.first().map(|(at, _)| *at);
     Ok(at.map(|at| Found {
@@ -228,73 +345,208 @@ fn are_alike(found: &[(usize, &Entry)]) -> bool {
     first.is_some() && texts.all(|text| text == first)
 }
 
-/// The directories, deeper in those of skills, that have one of this name.
-fn groups_with(ctx: &RunContext, calling: &Calling, name: &str) -> Vec<PathBuf> {
-    let config = ctx.config().unwrap_or_default();
-    let mut all = Vec::new();
-    for root in in_directory(ctx, calling, &ctx.env.cwd, Vec::new()).roots(&config) {
-        let _ = walk::<()>(&root.dir, &[".git", "node_modules"], &mut |dir| {
-            if dir != root.dir && dir.join(name).join("SKILL.md").exists() {
-                all.push(dir.to_owned());
-            }
-            None
-        });
-    }
-    all
-}
-
-/// The directory below the project whose skills include one of this name.
-fn nested_with(ctx: &RunContext, skills: &Skills, name: &str) -> Option<PathBuf> {
-    const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
-    let project = ctx.project_dir();
-    let has_it = |dir: &Path| {
-        let mut roots = skills.project.iter();
-        roots.any(|root| dir.join(root).join(name).join("SKILL.md").exists())
+/// Whether it does not matter which of these is used: each may be, and has the same list.
+fn restrict_alike(first: &Entry, rest: &[(usize, &Entry)]) -> bool {
+    let lists = |entry: &Entry| {
+        let taken = snapshot(entry.usable()?, "");
+        Some((taken.allowed, taken.denied))
     };
-    walk(&project, &SKIPPED, &mut |dir| {
-        has_it(dir).then(|| dir.to_owned())
-    })
+    let own = lists(first);
+    own.is_some() && rest.iter().all(|(_, entry)| lists(entry) == own)
 }
 
-/// The directories of skills of the plugins that have one of this name.
-fn plugins_with(
-    ctx: &RunContext,
-    calling: &Calling,
-    plugin: Option<&str>,
-    name: &str,
-) -> Vec<PathBuf> {
-    let has_it = |dir: &PathBuf| dir.join(name).join("SKILL.md").exists();
-    let usual = in_plugins(ctx, calling, plugin, &|dir| {
-        Some(dir.join("skills")).filter(has_it)
-    });
-    if !usual.is_empty() {
-        return usual;
+/// Where an agent looks for skills.
+struct Look<'a> {
+    ctx: &'a RunContext,
+    calling: &'a Calling,
+    skills: &'static Skills,
+}
+
+impl Look<'_> {
+    /// The context with more directories of skills.
+    fn with(&self, more: Vec<PathBuf>) -> &'static RunContext {
+        in_directory(self.ctx, self.calling, &self.ctx.env.cwd, more)
     }
-    // A plugin's manifest may name other directories.
-    in_plugins(ctx, calling, plugin, &|dir| {
-        Some(dir.to_owned()).filter(has_it)
-    })
+
+    /// What the agent finds deeper in its directories of skills, and above the project.
+    fn around(&self) -> Result<Vec<PathBuf>> {
+        let (ctx, deep) = (self.ctx, self.skills.deep);
+        let mut all = Vec::new();
+        let project = ctx.project_dir();
+        if self.skills.around.above {
+            let above = above(ctx, &project);
+            all.extend(above.iter().flat_map(|dir| self.places_in(dir)));
+        }
+        if self.skills.around.below && self.places_in(&project).is_empty() {
+            let main = main_checkout(&project);
+            all.extend(main.iter().flat_map(|dir| self.places_in(dir)));
+        }
+        let config = ctx.config().unwrap_or_default();
+        if deep.levels == 1 {
+            return Ok(all);
+        }
+        for root in self.with(all.clone()).roots(&config) {
+            each_below(&root.dir, &mut |dir, depth| {
+                let is_hidden = hides(dir) && depth > 0;
+                if depth > deep.levels || is_hidden && !deep.hidden {
+                    return false;
+                }
+                let is_skill = depth > 0 && dir.join("SKILL.md").exists();
+                let parent = dir.parent().filter(|_| is_skill && depth > 1);
+                if let Some(parent) = parent.filter(|parent| !all.iter().any(|one| one == parent)) {
+                    all.push(parent.to_owned());
+                }
+                deep.in_skills || !is_skill
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The directories of skills in one of a project.
+    fn places_in(&self, dir: &Path) -> Vec<PathBuf> {
+        let places = self.skills.project.iter().map(|place| dir.join(place));
+        places.filter(|place| place.is_dir()).collect()
+    }
+
+    /// Whether a command has exactly this name.
+    fn is_command(&self, written: &str) -> bool {
+        commands::of_user(self.ctx, self.calling, written).is_some()
+    }
+
+    /// Looks for the name among what is a skill for the agent and none here.
+    fn unlisted(&self, here: &RunContext, sought: Sought) -> Result<()> {
+        let deep = self.skills.deep;
+        for root in here.roots(&here.config().unwrap_or_default()) {
+            let entries = files::entries(&root.dir).unwrap_or_default();
+            if entries.len() > limits::CATALOG_ENTRIES {
+                return Err(unended(&root.dir));
+            }
+            let inside = entries
+                .into_iter()
+                .filter(|(_, kind)| *kind != EntryKind::File);
+            let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
+            let hidden = inside.filter(|dir| deep.hidden && hides(dir));
+            let itself = deep.itself.then(|| root.dir.clone());
+            let mut all = hidden.chain(itself);
+            let is_it = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
+            if let Some(dir) = all.find(is_it) {
+                let text = format!(
+                    "{} is not in a directory of its own whose name begins with no dot",
+                    dir.join("SKILL.md").display()
+                );
+                return Err(Error::new(text).hint("the user can move it to one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The skill of a directory deeper in the project that `owner` names.
+    fn nested_in(&self, owner: &str, sought: Sought) -> Result<Option<Found>> {
+        let mut parts = Path::new(owner).components();
+        if !parts.all(|part| matches!(part, Component::Normal(_))) {
+            return Ok(None);
+        }
+        let holders = self.ctx.project_holders(&self.ctx.env.cwd);
+        let mut all = holders
+            .iter()
+            .map(|holder| self.places_in(&holder.join(owner)));
+        let within = all.find(|places| !places.is_empty()).unwrap_or_default();
+        self.pick_in(within, sought)
+    }
+
+    /// The skill of any directory deeper in the project.
+    fn nested(&self, sought: Sought) -> Result<Option<Found>> {
+        let deeper = self.ctx.try_once(|| {
+            let mut deeper = Vec::new();
+            let is_holder = |dir: &Path| {
+                let mut places = self.skills.project.iter();
+                places.any(|place| Path::new(place).parent() == dir.file_name().map(Path::new))
+            };
+            each_below(&self.ctx.project_dir(), &mut |dir, _| {
+                if let Some(holder) = dir.parent().filter(|_| is_holder(dir)) {
+                    deeper.extend(self.places_in(holder));
+                }
+                true
+            })?;
+            Ok(Deeper(deeper))
+        })?;
+        self.pick_in(deeper.0.clone(), sought)
+    }
+
+    /// The skill of a plugin.
+    fn in_plugins(&self, owner: Option<&str>, sought: Sought) -> Result<Option<Found>> {
+        // By its directory, one is known with its plugin's name alone.
+        if sought.by == By::Directory && owner.is_none() {
+            return Ok(None);
+        }
+        let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);
+        let found = in_plugins(self.ctx, self.calling, owner, &|dir| {
+            dir.parent().filter(|_| is_skill(dir)).map(Path::to_owned)
+        })?;
+        self.pick_in(found, sought)
+    }
+
+    fn pick_in(&self, within: Vec<PathBuf>, sought: Sought) -> Result<Option<Found>> {
+        if within.is_empty() {
+            return Ok(None);
+        }
+        let sought = Sought {
+            within: Some(&within),
+            first: match sought.first {
+                First::None => First::None,
+                _ => First::Unknown,
+            },
+            ..sought
+        };
+        pick(self.with(within.clone()), sought, true)
+    }
+}
+
+/// The directories of skills deeper in the project.
+struct Deeper(Vec<PathBuf>);
+
+/// All directories of the agent's plugins.
+struct Plugins(Vec<PathBuf>);
+
+fn hides(dir: &Path) -> bool {
+    let name = dir.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// The directories above a project that is in no repository, below the home.
+fn above(ctx: &RunContext, project: &Path) -> Vec<PathBuf> {
+    let is_repository = [".git", ".hg", ".jj"]
+        .iter()
+        .any(|mark| project.join(mark).exists());
+    let home = ctx.env.home();
+    let dirs = project.ancestors().skip(1);
+    let dirs = dirs.take_while(|dir| !is_repository && home.as_deref() != Some(*dir));
+    dirs.map(Path::to_owned).collect()
+}
+
+/// The checkout that a linked one belongs to.
+fn main_checkout(project: &Path) -> Option<PathBuf> {
+    let text = files::read_capped(&project.join(".git"), limits::SKILL_FILE).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let dir = Path::new(text.strip_prefix("gitdir:")?.trim());
+    let git = dir.ancestors().find(|dir| dir.ends_with(".git"))?;
+    Some(project.join(git.parent()?))
 }
 
 /// What `look` finds in the directories of the agent's plugins: in those of `plugin` if anything is
-/// found in a directory called so, else in all.
+/// found in a directory called so, else in all; of several releases, in the one that is installed.
+///
+/// # Errors
+/// If they could not be searched to the end.
 pub fn in_plugins(
     ctx: &RunContext,
     calling: &Calling,
     plugin: Option<&str>,
     look: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Vec<PathBuf> {
-    let home = calling.agent.settings().home;
-    let mut all: Vec<PathBuf> = Vec::new();
-    for root in calling.agent.table().skills.plugins {
-        let Some(root) = home.place(&ctx.env, root) else {
-            continue;
-        };
-        let _ = walk::<()>(&root, &[".git", "node_modules"], &mut |dir| {
-            all.extend(look(dir));
-            None
-        });
-    }
+) -> Result<Vec<PathBuf>> {
+    let dirs = plugin_dirs(ctx, calling)?;
+    let mut all: Vec<PathBuf> = dirs.0.iter().filter_map(|dir| look(dir)).collect();
+    all.dedup();
     let named = |path: &PathBuf| {
         let mut parts = path.components();
         plugin.is_some_and(|plugin| parts.any(|part| part.as_os_str() == plugin))
@@ -302,32 +554,64 @@ pub fn in_plugins(
     if all.iter().any(named) {
         all.retain(named);
     }
-    all
+    let installed = installed(ctx, calling);
+    let is_installed = |path: &PathBuf| installed.iter().any(|dir| path.starts_with(dir));
+    if all.iter().any(is_installed) {
+        all.retain(is_installed);
+    }
+    Ok(all)
 }
 
-/// The first answer of `look` for a directory at or below `root`, nearest first. No link is followed.
-fn walk<T>(root: &Path, skipped: &[&str], look: &mut dyn FnMut(&Path) -> Option<T>) -> Option<T> {
-    let mut level = vec![root.to_owned()];
-    let mut visited = 0;
-    for _ in 0..DEEPEST {
-        let mut next = Vec::new();
-        for dir in level {
-            visited += 1;
-            if visited > VISITED {
-                return None;
+fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
+    let skills = &calling.agent.table().skills;
+    let home = calling.agent.settings().home;
+    ctx.try_once(|| {
+        let roots = skills.plugins.iter();
+        let mut roots: Vec<PathBuf> = roots.filter_map(|dir| home.place(&ctx.env, dir)).collect();
+        if !skills.plugin_mark.is_empty() {
+            let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
+            for root in here.roots(&ctx.config().unwrap_or_default()) {
+                let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
+                let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
+                roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
             }
-            if let Some(found) = look(&dir) {
-                return Some(found);
-            }
-            let entries = files::entries(&dir).unwrap_or_default();
-            let below = entries.into_iter().filter(|(name, kind)| {
-                let is_skipped = skipped.iter().any(|one| name.as_os_str() == *one);
-                *kind == EntryKind::Dir && !is_skipped
-            });
-            next.extend(below.map(|(name, _)| dir.join(name.as_os_str())));
         }
-        level = next;
-        level.truncate(limits::CATALOG_ENTRIES);
+        let mut all = Vec::new();
+        for root in roots {
+            each_below(&root, &mut |dir, _| {
+                all.push(dir.to_owned());
+                true
+            })?;
+        }
+        Ok(Plugins(all))
+    })
+}
+
+/// Where the plugins are that the agent's own list names.
+fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
+    let home = calling.agent.settings().home;
+    let roots = calling.agent.table().skills.plugins.iter();
+    let files =
+        roots.filter_map(|dir| Some(home.place(&ctx.env, dir)?.join("installed_plugins.json")));
+    let read = |file: PathBuf| {
+        let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
+        serde_json::from_slice::<serde_json::Value>(&bytes).ok()
+    };
+    let mut left: Vec<serde_json::Value> = files.filter_map(read).collect();
+    let mut found = Vec::new();
+    while let Some(value) = left.pop() {
+        if let serde_json::Value::Object(map) = &value {
+            found.extend(
+                map.get("installPath")
+                    .and_then(|path| path.as_str())
+                    .map(PathBuf::from),
+            );
+        }
+        match value {
+            serde_json::Value::Object(map) => left.extend(map.into_iter().map(|(_, value)| value)),
+            serde_json::Value::Array(items) => left.extend(items),
+            _ => {}
+        }
     }
-    None
+    found
 }

@@ -16,6 +16,7 @@ mod own;
 mod patterns;
 mod reads;
 mod run;
+mod search;
 mod translate;
 mod typing;
 

@@ -424,7 +424,7 @@ fn a_command_that_has_to_be_confined_does_not_run_otherwise() {
 
 #[test]
 fn what_the_agent_takes_for_a_name_is_one_here() {
-    for written in ["\u{feff}pdf", " /pdf", "PDF", "pdf\u{feff} "] {
+    for written in ["\u{feff}pdf", " /pdf", "pdf\u{feff} "] {
         let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
         assert!(world.activate(written).is_silent(), "{written:?}");
         assert!(world.run("touch x").is_denied(), "{written:?}");

@@ -1,0 +1,99 @@
+//! Directories below one, searched to the end: what was not seen is not known to be absent.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::run_context::real;
+use crate::sys::{EntryKind, files};
+
+/// The most directories that one search looks at.
+const MOST: usize = 300_000;
+
+/// Calls `visit` for each directory at or below `root`, nearest first, with how deep it is; where that
+/// answers `false`, nothing below is looked at. A link is followed, once for each place.
+///
+/// # Errors
+/// If there are too many.
+pub fn each_below(root: &Path, visit: &mut dyn FnMut(&Path, usize) -> bool) -> Result<()> {
+    at_most(MOST, root, visit)
+}
+
+fn at_most(
+    mut left: usize,
+    root: &Path,
+    visit: &mut dyn FnMut(&Path, usize) -> bool,
+) -> Result<()> {
+    let mut linked: HashSet<PathBuf> = HashSet::from([real(root)]);
+    let mut level = vec![root.to_owned()];
+    for depth in 0.. {
+        let mut next = Vec::new();
+        for dir in level {
+            left = left.checked_sub(1).ok_or_else(|| unended(root))?;
+            if !visit(&dir, depth) {
+                continue;
+            }
+            // What cannot be listed is not found by the agent either.
+            let mut entries = files::entries(&dir).unwrap_or_default();
+            entries.sort_unstable_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+            for (name, kind) in entries {
+                let path = dir.join(name.as_os_str());
+                let is_dir = match kind {
+                    EntryKind::Dir => true,
+                    EntryKind::Link => path.is_dir() && linked.insert(real(&path)),
+                    _ => false,
+                };
+                if is_dir {
+                    next.push(path);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    Ok(())
+}
+
+/// That a place was not searched to the end.
+pub fn unended(root: &Path) -> Error {
+    let text = format!(
+        "{} has too many directories to search for it, so it is not known which skill this is",
+        root.display()
+    );
+    Error::new(text).hint("start the agent in the directory that has the skill")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_search_ends_at_its_end_or_says_so() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("node_modules/a/.b/c/d/e/f/g/h/i/target");
+        fs::create_dir_all(&deep).unwrap();
+        // Links that lead back end, and others are followed.
+        symlink(root.path(), deep.join("back")).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        fs::create_dir_all(other.path().join("inside")).unwrap();
+        symlink(other.path(), root.path().join("link")).unwrap();
+        let seen = |most: usize| {
+            let mut seen = Vec::new();
+            let ended = at_most(most, root.path(), &mut |dir, depth| {
+                seen.push((dir.to_owned(), depth));
+                true
+            });
+            (ended.is_ok(), seen)
+        };
+        let (ended, all) = seen(100);
+        assert!(ended);
+        assert!(all.contains(&(deep, 11)), "{all:?}");
+        assert!(all.contains(&(root.path().join("link/inside"), 2)));
+        assert_eq!(all.len(), 14);
+        assert!(seen(14).0 && !seen(13).0);
+    }
+}
