@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::find::in_plugins;
+use super::plugins::in_plugins;
 use crate::run_context::{Calling, RunContext};
 use crate::session::snapshot;
 use crate::skill::{Skill, commands_run};

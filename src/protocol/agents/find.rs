@@ -3,9 +3,9 @@
 
 use std::cmp::Ordering;
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
 
 use super::commands;
+use super::plugins::{in_directory, in_plugins};
 use super::search::{each_below, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld};
 use crate::error::{Error, Result};
@@ -159,23 +159,6 @@ pub fn find_in(ctx: &RunContext, calling: &Calling, dir: &Path) -> Option<Found>
         is_seen: true,
         at,
     })
-}
-
-/// The context of the same call in another directory, or with more directories of skills.
-fn in_directory(
-    ctx: &RunContext,
-    calling: &Calling,
-    cwd: &Path,
-    plugins: Vec<PathBuf>,
-) -> &'static RunContext {
-    let project = Some(ctx.project_dir());
-    let env = ctx.env.clone().in_directory(cwd.to_owned(), project);
-    let calling = Calling {
-        plugins,
-        ..calling.clone()
-    };
-    // The process ends with its answer.
-    Box::leak(Box::new(RunContext::of_agent(env, calling)))
 }
 
 impl Sought<'_> {
@@ -372,7 +355,7 @@ impl Look<'_> {
     fn around(&self) -> Result<Vec<PathBuf>> {
         let (ctx, deep) = (self.ctx, self.skills.deep);
         let mut all = Vec::new();
-        let project = ctx.project_dir();
+        let project = ctx.real_project_dir();
         if self.skills.around.above {
             let above = above(ctx, &project);
             all.extend(above.iter().flat_map(|dir| self.places_in(dir)));
@@ -505,9 +488,6 @@ impl Look<'_> {
 /// The directories of skills deeper in the project.
 struct Deeper(Vec<PathBuf>);
 
-/// All directories of the agent's plugins.
-struct Plugins(Vec<PathBuf>);
-
 fn hides(dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(b".")
@@ -518,7 +498,7 @@ fn above(ctx: &RunContext, project: &Path) -> Vec<PathBuf> {
     let is_repository = [".git", ".hg", ".jj"]
         .iter()
         .any(|mark| project.join(mark).exists());
-    let home = ctx.env.home();
+    let home = ctx.env.home().map(|home| real(&home));
     let dirs = project.ancestors().skip(1);
     let dirs = dirs.take_while(|dir| !is_repository && home.as_deref() != Some(*dir));
     dirs.map(Path::to_owned).collect()
@@ -531,87 +511,4 @@ fn main_checkout(project: &Path) -> Option<PathBuf> {
     let dir = Path::new(text.strip_prefix("gitdir:")?.trim());
     let git = dir.ancestors().find(|dir| dir.ends_with(".git"))?;
     Some(project.join(git.parent()?))
-}
-
-/// What `look` finds in the directories of the agent's plugins: in those of `plugin` if anything is
-/// found in a directory called so, else in all; of several releases, in the one that is installed.
-///
-/// # Errors
-/// If they could not be searched to the end.
-pub fn in_plugins(
-    ctx: &RunContext,
-    calling: &Calling,
-    plugin: Option<&str>,
-    look: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Result<Vec<PathBuf>> {
-    let dirs = plugin_dirs(ctx, calling)?;
-    let mut all: Vec<PathBuf> = dirs.0.iter().filter_map(|dir| look(dir)).collect();
-    all.dedup();
-    let named = |path: &PathBuf| {
-        let mut parts = path.components();
-        plugin.is_some_and(|plugin| parts.any(|part| part.as_os_str() == plugin))
-    };
-    if all.iter().any(named) {
-        all.retain(named);
-    }
-    let installed = installed(ctx, calling);
-    let is_installed = |path: &PathBuf| installed.iter().any(|dir| path.starts_with(dir));
-    if all.iter().any(is_installed) {
-        all.retain(is_installed);
-    }
-    Ok(all)
-}
-
-fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
-    let skills = &calling.agent.table().skills;
-    let home = calling.agent.settings().home;
-    ctx.try_once(|| {
-        let roots = skills.plugins.iter();
-        let mut roots: Vec<PathBuf> = roots.filter_map(|dir| home.place(&ctx.env, dir)).collect();
-        if !skills.plugin_mark.is_empty() {
-            let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
-            for root in here.roots(&ctx.config().unwrap_or_default()) {
-                let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
-                let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
-                roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
-            }
-        }
-        let mut all = Vec::new();
-        for root in roots {
-            each_below(&root, &mut |dir, _| {
-                all.push(dir.to_owned());
-                true
-            })?;
-        }
-        Ok(Plugins(all))
-    })
-}
-
-/// Where the plugins are that the agent's own list names.
-fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
-    let home = calling.agent.settings().home;
-    let roots = calling.agent.table().skills.plugins.iter();
-    let files =
-        roots.filter_map(|dir| Some(home.place(&ctx.env, dir)?.join("installed_plugins.json")));
-    let read = |file: PathBuf| {
-        let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
-        serde_json::from_slice::<serde_json::Value>(&bytes).ok()
-    };
-    let mut left: Vec<serde_json::Value> = files.filter_map(read).collect();
-    let mut found = Vec::new();
-    while let Some(value) = left.pop() {
-        if let serde_json::Value::Object(map) = &value {
-            found.extend(
-                map.get("installPath")
-                    .and_then(|path| path.as_str())
-                    .map(PathBuf::from),
-            );
-        }
-        match value {
-            serde_json::Value::Object(map) => left.extend(map.into_iter().map(|(_, value)| value)),
-            serde_json::Value::Array(items) => left.extend(items),
-            _ => {}
-        }
-    }
-    found
 }

@@ -14,6 +14,7 @@ mod loading;
 mod origin;
 mod own;
 mod patterns;
+mod plugins;
 mod reads;
 mod run;
 mod search;

@@ -1,0 +1,112 @@
+//! The directories of an agent's plugins.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::search::each_below;
+use crate::error::Result;
+use crate::run_context::{Calling, RunContext};
+use crate::sys::{files, limits};
+
+/// The context of the same call in another directory, or with more directories of skills.
+pub fn in_directory(
+    ctx: &RunContext,
+    calling: &Calling,
+    cwd: &Path,
+    plugins: Vec<PathBuf>,
+) -> &'static RunContext {
+    let project = Some(ctx.project_dir());
+    let env = ctx.env.clone().in_directory(cwd.to_owned(), project);
+    let calling = Calling {
+        plugins,
+        ..calling.clone()
+    };
+    // The process ends with its answer.
+    Box::leak(Box::new(RunContext::of_agent(env, calling)))
+}
+
+/// All directories of the agent's plugins.
+struct Plugins(Vec<PathBuf>);
+
+/// What `look` finds in the directories of the agent's plugins: in those of `plugin` if anything is
+/// found in a directory called so, else in all; of several releases, in the one that is installed.
+///
+/// # Errors
+/// If they could not be searched to the end.
+pub fn in_plugins(
+    ctx: &RunContext,
+    calling: &Calling,
+    plugin: Option<&str>,
+    look: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Result<Vec<PathBuf>> {
+    let dirs = plugin_dirs(ctx, calling)?;
+    let mut all: Vec<PathBuf> = dirs.0.iter().filter_map(|dir| look(dir)).collect();
+    all.dedup();
+    let named = |path: &PathBuf| {
+        let mut parts = path.components();
+        plugin.is_some_and(|plugin| parts.any(|part| part.as_os_str() == plugin))
+    };
+    if all.iter().any(named) {
+        all.retain(named);
+    }
+    let installed = installed(ctx, calling);
+    let is_installed = |path: &PathBuf| installed.iter().any(|dir| path.starts_with(dir));
+    if all.iter().any(is_installed) {
+        all.retain(is_installed);
+    }
+    Ok(all)
+}
+
+fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
+    let skills = &calling.agent.table().skills;
+    let home = calling.agent.settings().home;
+    ctx.try_once(|| {
+        let roots = skills.plugins.iter();
+        let mut roots: Vec<PathBuf> = roots.filter_map(|dir| home.place(&ctx.env, dir)).collect();
+        if !skills.plugin_mark.is_empty() {
+            let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
+            for root in here.roots(&ctx.config().unwrap_or_default()) {
+                let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
+                let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
+                roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
+            }
+        }
+        let mut all = Vec::new();
+        for root in roots {
+            each_below(&root, &mut |dir, _| {
+                all.push(dir.to_owned());
+                true
+            })?;
+        }
+        Ok(Plugins(all))
+    })
+}
+
+/// Where the plugins are that the agent's own list names.
+fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
+    let home = calling.agent.settings().home;
+    let roots = calling.agent.table().skills.plugins.iter();
+    let files =
+        roots.filter_map(|dir| Some(home.place(&ctx.env, dir)?.join("installed_plugins.json")));
+    let read = |file: PathBuf| {
+        let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
+        serde_json::from_slice::<serde_json::Value>(&bytes).ok()
+    };
+    let mut left: Vec<serde_json::Value> = files.filter_map(read).collect();
+    let mut found = Vec::new();
+    while let Some(value) = left.pop() {
+        if let serde_json::Value::Object(map) = &value {
+            found.extend(
+                map.get("installPath")
+                    .and_then(|path| path.as_str())
+                    .map(PathBuf::from),
+            );
+        }
+        match value {
+            serde_json::Value::Object(map) => left.extend(map.into_iter().map(|(_, value)| value)),
+            serde_json::Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    found
+}
