@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::source::{Source, key_offset, place};
 use super::strict::{self, At};
 use super::{description, files, references, signed, values};
-use crate::skill::{Diagnostic, Known, Level, Skill, over_yaml_limits};
+use crate::skill::{Diagnostic, Known, Level, Skill, near_miss_of, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
@@ -91,7 +91,7 @@ fn is_guessed(diagnostic: &Diagnostic) -> bool {
         D::YamlRepaired
             | D::FrontmatterTooLarge(_)
             | D::UnclosedFrontmatter
-            | D::AllowedToolsSalvaged(_)
+            | D::KeyNotRead(_)
     )
 }
 
@@ -105,10 +105,11 @@ fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
             source.key("name")
         }
         D::DescriptionTooLong(_) => source.key("description"),
-        D::AllowedToolsSpelling(_)
-        | D::NullAllowedTools
-        | D::AllowedToolsSalvaged(_)
-        | D::AllowedToolsTwice => source.key("allowed-tools"),
+        D::KeyNotRead(key) => source.key(key.as_str()),
+        D::NearMiss(near) => source.key(near.written.split('.').next().unwrap_or_default()),
+        D::AllowedToolsSpelling(_) | D::NullAllowedTools | D::AllowedToolsTwice => {
+            source.key("allowed-tools")
+        }
         _ => (1, 1),
     }
 }
@@ -146,7 +147,7 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
     let unknown: Vec<&str> = skill
         .fields
         .keys()
-        .filter(|key| Known::of(key).is_none())
+        .filter(|key| Known::of(key).is_none() && near_miss_of(key).is_none())
         .collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");

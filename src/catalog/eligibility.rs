@@ -20,7 +20,7 @@ use crate::policy::{
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
-use crate::skill::{Diagnostic, Skill};
+use crate::skill::{Diagnostic, Skill, shown_name};
 use crate::sys::text::quoted;
 use crate::sys::tree;
 
@@ -398,6 +398,17 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
             for_people(format!(
                 "its author keeps it from the model (`disable-model-invocation`): a prompt that \
                  begins with `/{name}` calls it{shows}"
+            ))
+        }
+        None if let Some(near) = skill.near_miss() => {
+            let shows = match config {
+                Some(_) => format!("; `agent-skills enable {name}` offers it"),
+                None => String::new(),
+            };
+            for_people(format!(
+                "`{}` restricts nothing, and `{}` may be meant{shows}",
+                shown_name(&near.written),
+                near.meant
             ))
         }
         Some(Visibility::On) | None => Standing::Offered { name_only: false },

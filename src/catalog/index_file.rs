@@ -20,8 +20,8 @@ use crate::sys::{cache_file, hash, limits};
 /// Indexes kept. Each set of skill directories has one, so each project with skills has one.
 pub const CATALOG_INDEXES: usize = 50;
 
-/// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills ix4";
+/// Changes with the format, and with how a skill is read.
+const MAGIC: &[u8; 16] = b"agent-skills ix5";
 /// The length of all before the table.
 const HEAD: usize = MAGIC.len() + 16;
 

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::near_miss::NearMiss;
+use super::restricting::RestrictingKey;
+use super::text::shown_name;
 use super::tokens::shown;
 use super::{Level, SkillName, rules};
 use crate::sys::limits;
@@ -29,6 +32,12 @@ pub enum Diagnostic {
     /// No frontmatter.
     #[error("SKILL.md has no frontmatter: put `---`, name and description, `---` at its top")]
     NoFrontmatter,
+    /// The fence.
+    #[error(
+        "the frontmatter begins with `{0}` and is not read, so only what is always allowed can be \
+         used: write YAML between two `---` lines"
+    )]
+    ForeignFence(String),
     /// A code fence around the file.
     #[error("the whole of SKILL.md stands in a code fence: remove its first and last line")]
     WrappedInFence,
@@ -83,12 +92,16 @@ pub enum Diagnostic {
          none, or remove the key"
     )]
     NullAllowedTools,
-    /// The key.
+    /// The key, whose value is left out.
     #[error(
-        "the frontmatter could not be read, so `{0}` was taken from its line, and the skill is \
-         restricted by that"
+        "`{}` cannot be read with certainty, so {}: mend the frontmatter",
+        .0.as_str(),
+        less(*.0)
     )]
-    AllowedToolsSalvaged(String),
+    KeyNotRead(RestrictingKey),
+    /// A key that is none, and the one that is likely meant.
+    #[error("`{}` restricts nothing: did you mean `{}`?", shown_name(&.0.written), .0.meant)]
+    NearMiss(NearMiss),
     /// Different lists.
     #[error("`allowed-tools` stands there more than once, so nothing is allowed: keep one")]
     AllowedToolsTwice,
@@ -216,6 +229,16 @@ impl Diagnostic {
     /// Its severity.
     pub fn level(&self) -> Level {
         rules::level(&self.code())
+    }
+}
+
+/// What is left to a skill whose key cannot be read.
+fn less(key: RestrictingKey) -> &'static str {
+    match key {
+        RestrictingKey::AllowedTools | RestrictingKey::DisallowedTools => {
+            "only what is always allowed can be used"
+        }
+        RestrictingKey::DisableModelInvocation => "the skill is hidden from the model",
     }
 }
 

@@ -120,10 +120,10 @@ impl Fields {
         misspelt.into_iter().chain(null)
     }
 
-    /// Sets a tool list that was read although the frontmatter's mapping could not be.
-    pub(super) fn restrict(&mut self, key: &str, entries: Vec<String>) {
-        let entries = entries.into_iter().map(Value::String).collect();
-        self.0.insert(key.to_owned(), Value::Array(entries));
+    /// Sets this key, in place of all that `is_it` accepts.
+    pub(super) fn replace(&mut self, is_it: impl Fn(&str) -> bool, key: &str, value: Value) {
+        self.0.retain(|key, _| !is_it(key));
+        self.0.insert(key.to_owned(), value);
     }
 
     fn allowed_key(&self) -> Option<(&str, &Value)> {

@@ -1,6 +1,8 @@
 //! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
 //! (docs/spec/skills.md#fences), and reports what is unusual.
 
+use super::restricting::{RestrictingKey, RestrictingKeys, begun_in_markdown};
+use super::text::lines;
 use super::{Diagnostic, mapping};
 
 /// A split `SKILL.md`.
@@ -12,6 +14,8 @@ pub struct Split<'a> {
     pub body: &'a str,
     /// What was unusual about the fences.
     pub diagnostics: Vec<Diagnostic>,
+    /// The keys that stand outside the YAML where the frontmatter may go on.
+    pub(super) outside: RestrictingKeys,
 }
 
 /// Splits a file. Never fails: a file without frontmatter is all body.
@@ -19,38 +23,45 @@ pub fn split(text: &str) -> Split<'_> {
     let mut diagnostics = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = unwrap_code_fence(text, &mut diagnostics);
+    if let Some(fence) = foreign_fence(text) {
+        diagnostics.push(Diagnostic::ForeignFence(fence.to_owned()));
+        return Split {
+            yaml: None,
+            body: text,
+            diagnostics,
+            outside: RestrictingKey::ALL.into(),
+        };
+    }
     let Some(start) = opening(text, &mut diagnostics) else {
         diagnostics.push(Diagnostic::NoFrontmatter);
         return Split {
             yaml: None,
             body: text,
             diagnostics,
+            outside: begun_in_markdown(text),
         };
     };
     let block = &text[start..];
     let (end, body) = closing(block, &mut diagnostics);
-    Split {
-        yaml: Some(&block[..end]),
-        body: &block[body..],
-        diagnostics,
+    let (yaml, after) = (&block[..end], &block[body..]);
+    use Diagnostic::{GluedFence, TextBeforeFrontmatter, UnclosedFrontmatter};
+    let is_guess = diagnostics.contains(&GluedFence) || diagnostics.contains(&UnclosedFrontmatter);
+    let mut outside = behind(yaml, after, is_guess);
+    if diagnostics.contains(&TextBeforeFrontmatter) {
+        outside.extend(begun_in_markdown(&text[..start]));
     }
-}
-
-/// Lines without their line ends, each with its offset.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\n', '\r']))
-    })
+    Split {
+        yaml: Some(yaml),
+        body: after,
+        diagnostics,
+        outside,
+    }
 }
 
 /// The offset of the line after the one at `start`.
 fn after_line(text: &str, start: usize) -> usize {
-    text[start..]
-        .find('\n')
-        .map_or(text.len(), |newline| start + newline + 1)
+    let mut next = lines(&text[start..]).skip(1);
+    next.next().map_or(text.len(), |(at, _)| start + at)
 }
 
 fn is_fence(line: &str) -> bool {
@@ -58,12 +69,21 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
+/// The first line, if it opens frontmatter of another kind: `+++`, `---json`.
+fn foreign_fence(text: &str) -> Option<&str> {
+    let (_, first) = lines(&text[skip_blank_and_comments(text)..]).next()?;
+    let first = first.trim_end();
+    let language = first.strip_prefix("---").unwrap_or_default().trim_start();
+    let is_language = !language.is_empty() && language.bytes().all(|b| b.is_ascii_alphabetic());
+    (is_language || matches!(first, "+++" | ";;;")).then_some(first)
+}
+
 /// Removes a code fence around the whole file, which comes from copying out of a chat.
 fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'a str {
     let trimmed = text.trim_start();
     let ticks = trimmed.len() - trimmed.trim_start_matches('`').len();
     let inner = &trimmed[after_line(trimmed, 0)..];
-    if ticks < 3 || !inner.lines().next().is_some_and(is_fence) {
+    if ticks < 3 || !lines(inner).next().is_some_and(|(_, line)| is_fence(line)) {
         return text;
     }
     diagnostics.push(Diagnostic::WrappedInFence);
@@ -74,7 +94,7 @@ fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'
 /// Where the YAML begins: after the opening fence, or at the first line if that is a key.
 fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
     let skipped = skip_blank_and_comments(text);
-    let first = text[skipped..].lines().next().unwrap_or_default();
+    let first = lines(&text[skipped..]).next().unwrap_or_default().1;
     if is_fence(first) {
         return Some(after_line(text, skipped));
     }
@@ -112,7 +132,7 @@ fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
         let found = lines(block).find(|(_, line)| is_it(line));
         found.map(|(at, _)| at)
     };
-    let whole = first(&is_fence);
+    let whole = whole_fence(block);
     let glued = first(&|line| line.starts_with("---"));
     let glued = glued.filter(|glued| whole.is_none_or(|whole| ends_at(block, *glued, whole)));
     if let Some(at) = glued {
@@ -124,18 +144,56 @@ fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
         return (at, after_line(block, at));
     }
     diagnostics.push(Diagnostic::UnclosedFrontmatter);
-    let has_heading = block.contains("\n# ");
+    let has_heading = lines(block).any(|(at, line)| at > 0 && line.starts_with("# "));
     let end = first(&|line| line.starts_with("# ") || (line.is_empty() && !has_heading));
     let end = end.unwrap_or(block.len());
     (end, end)
 }
 
+/// The offset of the first line that is only a fence.
+fn whole_fence(text: &str) -> Option<usize> {
+    let mut lines = lines(text);
+    lines.find(|(_, line)| is_fence(line)).map(|(at, _)| at)
+}
+
 /// Whether the YAML ends at the fence glued to its text. The whole-line fence that follows is then
-/// a rule in the body, and only the text before the glued fence is YAML.
+/// a rule in the body, and only the text before the glued fence is YAML. It does not end there if a
+/// key that restricts would be lost.
 fn ends_at(block: &str, glued: usize, whole: usize) -> bool {
     glued < whole
+        && begun_in_markdown(block[glued..whole].trim_start_matches('-')).is_empty()
         && mapping::strict(&block[..whole]).is_none()
         && mapping::strict(&block[..glued]).is_some()
+}
+
+/// The keys behind the end of the YAML, up to where the body certainly begins.
+fn behind(yaml: &str, after: &str, is_guess: bool) -> RestrictingKeys {
+    if is_guess {
+        return begun_in_markdown(after);
+    }
+    // A second block directly behind the first was cut off it, by a `---` that was meant otherwise.
+    let block = after.trim_start();
+    let (at, first) = lines(block).next().unwrap_or_default();
+    let block = if is_fence(first) {
+        &block[after_line(block, at)..]
+    } else {
+        block
+    };
+    let Some(end) = whole_fence(block) else {
+        return RestrictingKeys::new();
+    };
+    let found = begun_in_markdown(&block[..end]);
+    let continues = || {
+        let mut lines = lines(&block[..end]).map(|(_, line)| line);
+        let is_more = |line: &str| line.is_empty() || line.starts_with([' ', '\t', '-', '#']);
+        lines.next().is_some_and(mapping::begins_with_key)
+            && lines.all(|line| is_more(line) || mapping::begins_with_key(line))
+    };
+    if found.is_empty() || continues() || mapping::strict(yaml).is_none() {
+        found
+    } else {
+        RestrictingKeys::new()
+    }
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
+use super::near_miss::{NearMiss, near_misses};
 use super::text::shows_something;
-use super::{Diagnostic, Hooks, SkillName, as_written, body, frontmatter, mapping, salvage};
+use super::{Diagnostic, Hooks, SkillName, as_written, body, frontmatter, mapping};
 use crate::error::reason;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, EntryPath, files, limits};
@@ -88,30 +89,25 @@ impl Skill {
             diagnostics.push(Diagnostic::NotUtf8);
         }
         let split = frontmatter::split(&text);
-        let doubtful_fences = split.diagnostics.iter().any(|found| {
-            use Diagnostic::{GluedFence, TextBeforeFrontmatter, UnclosedFrontmatter};
-            matches!(
-                found,
-                GluedFence | UnclosedFrontmatter | TextBeforeFrontmatter
-            )
-        });
+        let is_foreign = matches!(split.diagnostics[..], [Diagnostic::ForeignFence(_)]);
         diagnostics.extend(split.diagnostics);
         let mut read = split.yaml.map(mapping::read).unwrap_or_default();
         if let Some(yaml) = split.yaml {
             as_written::keep_version(yaml, &mut read.values);
         }
-        let repaired = split.yaml.is_none() || read.diagnostic.is_some();
         diagnostics.extend(read.diagnostic);
         diagnostics.extend(read.contradiction);
         let mut fields = Fields::from(read.values);
-        // With odd fences the end of the frontmatter is a guess, so the whole file counts.
-        if doubtful_fences {
-            diagnostics.extend(salvage::restriction(&text, &mut fields));
-        } else if repaired {
-            let yaml = split.yaml.unwrap_or(&text);
-            diagnostics.extend(salvage::restriction(yaml, &mut fields));
+        let outside = split.outside.into_iter();
+        let mut unread = read.unread;
+        unread.extend(outside.filter(|key| !key.is_set(&fields)));
+        for key in unread {
+            key.restrict(&mut fields);
+            // The diagnostic of a foreign fence says it already.
+            diagnostics.extend((!is_foreign).then_some(Diagnostic::KeyNotRead(key)));
         }
         diagnostics.extend(fields.tool_list_diagnostics());
+        diagnostics.extend(near_misses(&fields).into_iter().map(Diagnostic::NearMiss));
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
         let description = description(&fields);
@@ -145,6 +141,14 @@ impl Skill {
         }
         let text = String::from_utf8_lossy(&bytes);
         Ok(trim_body(frontmatter::split(&text).body).to_owned())
+    }
+
+    /// A key that may be meant to restrict it, and does not.
+    pub fn near_miss(&self) -> Option<&NearMiss> {
+        self.diagnostics.iter().find_map(|found| match found {
+            Diagnostic::NearMiss(near) => Some(near),
+            _ => None,
+        })
     }
 
     /// Its file, if that is not in its own directory, because the `SKILL.md` there only names it.

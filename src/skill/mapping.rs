@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::fields::is_tool_list;
+use super::fields::is_tools;
 use super::pairs::{self, Pairs};
+use super::restricting::{
+    RestrictingKey, RestrictingKeys, might_begin_in, might_begin_in_braces,
+};
+use super::text::lines;
 use super::{Diagnostic, plain};
 use crate::sys::limits;
 
@@ -19,23 +23,28 @@ pub struct Mapping {
     pub diagnostic: Option<Diagnostic>,
     /// What was contradictory.
     pub contradiction: Option<Diagnostic>,
+    /// The keys that are there but cannot be read with certainty. Their values are left out.
+    pub unread: RestrictingKeys,
 }
 
 /// Reads a frontmatter. Text that is not a mapping gives an empty one.
 pub fn read(yaml: &str) -> Mapping {
+    let mut unread = RestrictingKeys::new();
     let (pairs, diagnostic) = if let Some(reason) = over_limits(yaml) {
         let too_large = Diagnostic::FrontmatterTooLarge(reason);
-        (by_key(yaml, false), Some(too_large))
+        (by_key(yaml, false, &mut unread), Some(too_large))
     } else if let Some(pairs) = plain::read(yaml).or_else(|| pairs::parse(yaml)) {
         (pairs, None)
     } else {
-        (by_key(yaml, true), Some(Diagnostic::YamlRepaired))
+        let pairs = by_key(yaml, true, &mut unread);
+        (pairs, Some(Diagnostic::YamlRepaired))
     };
     let (values, contradiction) = pairs::settled(pairs);
     Mapping {
         values,
         diagnostic,
         contradiction,
+        unread,
     }
 }
 
@@ -85,48 +94,83 @@ pub fn deepest_bracket(yaml: &str) -> usize {
     deepest
 }
 
-/// Parses each top-level key as a document of its own, or keeps its raw text if that fails too. Of
-/// a duplicate key, the first value counts, except that all tool lists do.
-fn by_key(yaml: &str, parse: bool) -> Pairs {
+/// Parses each top-level key as a document of its own. A key that fails keeps its raw text, but one
+/// that restricts is `unread`. Of a duplicate key the first value counts, except that of keys that
+/// restrict all do.
+fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
     let (mut pairs, mut known) = (Pairs::new(), BTreeSet::new());
-    for chunk in chunks(yaml) {
+    let (before, chunks) = chunks(yaml);
+    // What may be such a key counts only if nothing certain is there.
+    let mut doubtful = might_begin_in_braces(before);
+    for chunk in chunks {
         let Some((key, raw)) = chunk.split_once(':') else {
             continue;
         };
-        let key = unquoted(key);
-        if known.insert(key) || is_tool_list(key) {
-            let parsed = parse.then(|| strict(chunk)).flatten();
-            let mut parsed = parsed.into_iter().flatten();
-            let value = parsed.find_map(|(name, value)| (name == key).then_some(value));
-            pairs.push((key.to_owned(), value.unwrap_or_else(|| raw_value(raw))));
+        let key = key_of(key);
+        let (restricts, is_list) = (RestrictingKey::of(&key), is_tools(&key));
+        let may_parse = parse || restricts.is_some() || is_list;
+        if let Some(parsed) = may_parse.then(|| strict(chunk)).flatten() {
+            for (key, value) in parsed {
+                let counts = RestrictingKey::of(&key).is_some() || is_tools(&key);
+                if known.insert(key.clone()) || counts {
+                    pairs.push((key, value));
+                }
+            }
+            continue;
+        }
+        let (first, more) = raw.split_once(['\n', '\r']).unwrap_or((raw, ""));
+        doubtful.extend(might_begin_in(more));
+        if is_list {
+            unread.insert(RestrictingKey::AllowedTools);
+        } else if let Some(key) = restricts {
+            unread.insert(key);
+        } else if known.insert(key.clone()) {
+            // A name has one line; what follows it is something else.
+            let raw = if key == "name" { first } else { raw };
+            pairs.push((key, raw_value(raw)));
         }
     }
+    let is_certain = |key: &RestrictingKey| {
+        let mut of_key = pairs.iter().filter(|(name, _)| RestrictingKey::of(name) == Some(*key));
+        of_key.any(|(_, value)| !value.is_null())
+    };
+    unread.extend(doubtful.into_iter().filter(|key| !is_certain(key)));
     pairs
 }
 
-/// Splits the text before every line that begins with a key.
-fn chunks(yaml: &str) -> Vec<&str> {
-    let mut chunks = Vec::new();
-    let (mut start, mut at) = (None, 0);
-    for line in yaml.split_inclusive('\n') {
-        if begins_with_key(line) {
-            chunks.extend(start.replace(at).map(|start| &yaml[start..at]));
-        }
-        at += line.len();
-    }
-    chunks.extend(start.map(|start| &yaml[start..]));
-    chunks
+/// The text before the first line that begins with a key, and the text from each such line to the
+/// next.
+fn chunks(yaml: &str) -> (&str, Vec<&str>) {
+    let starts = lines(yaml).filter(|(_, line)| begins_with_key(line));
+    let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+    let first = starts.first().copied().unwrap_or(yaml.len());
+    let ends = starts.iter().skip(1).copied().chain([yaml.len()]);
+    let chunks = starts.iter().zip(ends).map(|(start, end)| &yaml[*start..end]);
+    (&yaml[..first], chunks.collect())
 }
 
-fn begins_with_key(line: &str) -> bool {
+/// Whether a line begins with a key, in quotes or not.
+pub fn begins_with_key(line: &str) -> bool {
     let Some((key, rest)) = line.split_once(':') else {
         return false;
     };
-    let key = unquoted(key);
+    let (key, is_quoted) = (key.trim_end(), key.starts_with(['"', '\'']));
+    let inside = unquoted(key);
     let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(word)
-        && (rest.is_empty() || rest.starts_with(char::is_whitespace))
+    let is_key = if is_quoted {
+        inside != key && !inside.contains(char::is_whitespace)
+    } else {
+        key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && key.chars().all(word)
+    };
+    is_key && (rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+/// The key that is written so, with its escapes resolved.
+fn key_of(written: &str) -> String {
+    let written = written.trim_end();
+    let alone = written.contains('\\').then(|| strict(&format!("{written}:")));
+    let named = alone.flatten().and_then(|pairs| Some(pairs.into_iter().next()?.0));
+    named.unwrap_or_else(|| unquoted(written).to_owned())
 }
 
 /// The text after the colon on one line, without surrounding quotes or block indicator.

@@ -7,7 +7,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
-use super::fields::{ToolList, is_allowed_tools, is_disallowed_tools, is_tool_list, is_tools};
+use super::fields::{ToolList, is_allowed_tools, is_tool_list, is_tools};
+use super::restricting::RestrictingKey;
 
 /// Pairs of a mapping, in the order written.
 pub type Pairs = Vec<(String, Value)>;
@@ -21,18 +22,24 @@ pub fn parse(yaml: &str) -> Option<Pairs> {
     parser.deserialize_any(TopLevel).ok()
 }
 
-/// One value for each key: the last. Of the tool lists, also of merged ones, all count: every
-/// denial, and different lists of allowed tools allow nothing, which the diagnostic says.
+/// One value for each key: the last. Of the keys that restrict, also of merged ones, all count:
+/// every denial, whatever hides the skill, and different lists of allowed tools allow nothing, which
+/// the diagnostic says.
 pub fn settled(pairs: Pairs) -> (Map<String, Value>, Option<Diagnostic>) {
     let mut values = Map::new();
     let (mut allowed, mut tools) = (Vec::new(), Vec::new());
     let merged = pairs.iter().filter(|(key, _)| key == MERGE);
-    let merged: Pairs = merged.flat_map(|(_, value)| lists_in(value)).collect();
+    let merged: Pairs = merged.flat_map(|(_, value)| restrictions_in(value)).collect();
     for (key, value) in pairs.into_iter().chain(merged) {
         let earlier = values.get_mut(&key).map(Value::take);
-        let value = match earlier.filter(|_| is_disallowed_tools(&key)) {
-            Some(earlier) => Value::Array(vec![earlier, value]),
-            None => value,
+        let value = match (RestrictingKey::of(&key), earlier) {
+            (Some(RestrictingKey::DisallowedTools), Some(earlier)) => {
+                Value::Array(vec![earlier, value])
+            }
+            (Some(RestrictingKey::DisableModelInvocation), Some(earlier)) if earlier != value => {
+                Value::Bool(true)
+            }
+            _ => value,
         };
         if is_allowed_tools(&key) {
             allowed.push(ToolList::of(&value));
@@ -50,16 +57,16 @@ pub fn settled(pairs: Pairs) -> (Map<String, Value>, Option<Diagnostic>) {
     (values, Some(Diagnostic::AllowedToolsTwice))
 }
 
-/// The tool lists in a merged value. One that is no mapping could not be followed, so it allows
-/// nothing and denies all.
-fn lists_in(merged: &Value) -> Pairs {
+/// The keys that restrict in a merged value. One that is no mapping could not be followed, so it
+/// allows nothing, denies all and hides the skill.
+fn restrictions_in(merged: &Value) -> Pairs {
     match merged {
         Value::Null => Pairs::new(),
-        Value::Array(items) => items.iter().flat_map(lists_in).collect(),
+        Value::Array(items) => items.iter().flat_map(restrictions_in).collect(),
         Value::Object(map) => {
             let lists = map.iter().flat_map(|(key, value)| match key.as_str() {
-                MERGE => lists_in(value),
-                key if is_tool_list(key) => vec![(key.to_owned(), value.clone())],
+                MERGE => restrictions_in(value),
+                key if is_tool_list(key) || RestrictingKey::of(key).is_some() => vec![(key.to_owned(), value.clone())],
                 _ => Pairs::new(),
             });
             lists.collect()
@@ -67,6 +74,7 @@ fn lists_in(merged: &Value) -> Pairs {
         _ => vec![
             ("allowed-tools".to_owned(), Value::Array(Vec::new())),
             ("disallowed-tools".to_owned(), MERGE.into()),
+            ("disable-model-invocation".to_owned(), true.into()),
         ],
     }
 }

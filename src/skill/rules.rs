@@ -22,6 +22,7 @@ const RULES: &[Rule] = &[
     ("unreadable", Error, "make it a regular file inside the skill that you may read"),
     ("not-utf8", Warning, "save the file as UTF-8"),
     ("no-frontmatter", Error, "begin with `---`, `name:`, `description:`, `---`, a line each"),
+    ("foreign-fence", Error, "write YAML between two lines `---`"),
     ("wrapped-in-fence", Note, "remove the file's first and last line; `--fix` does it"),
     ("no-opening-fence", Warning, "put a line `---` before the first key; `--fix` does it"),
     ("text-before-frontmatter", Warning, "move the text below the frontmatter"),
@@ -56,7 +57,8 @@ const RULES: &[Rule] = &[
     // Permissions.
     ("allowed-tools-spelling", Warning, "spell the key `allowed-tools`; `--fix` does it"),
     ("null-allowed-tools", Warning, "list tools, write `\"\"` to allow none, or remove the key"),
-    ("allowed-tools-salvaged", Warning, "mend the frontmatter, so that the list is read and not guessed"),
+    ("key-not-read", Warning, "write the key on a line of its own with a value that is valid YAML"),
+    ("near-miss", Warning, "spell the key so, at the top level, or rename it"),
     ("allowed-tools-twice", Warning, "keep one list"),
     ("empty-allowed-tools", Warning, "list the tools it needs, or remove the key to restrict nothing"),
     ("no-valid-entry", Warning, "use tool names such as Read, Grep, Bash(git:*)"),

@@ -5,6 +5,22 @@ pub use crate::sys::visible;
 use crate::sys::text::shorten;
 use crate::sys::{is_invisible, seen};
 
+/// The lines of a text without their ends, each with its offset. As in YAML, a carriage return ends
+/// a line, with or without a line feed behind it.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, rest) = (at, &text[at..]);
+        if rest.is_empty() {
+            return None;
+        }
+        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let end = &rest[length..];
+        at += length + if end.starts_with("\r\n") { 2 } else { end.len().min(1) };
+        Some((start, &rest[..length]))
+    })
+}
+
 /// Collapses whitespace to single spaces and removes characters that hide text from a reader
 /// (docs/spec/references.md#the-scan) or control a terminal.
 pub fn one_line(text: &str) -> String {

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::restricting::RestrictingKey;
 use super::{Fields, folds_to};
 
 /// The frontmatter's `scope`. An empty list allows everything.
@@ -36,10 +37,15 @@ impl Fields {
         text.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether the model must not call it: `disable-model-invocation` in any spelling.
+    /// Whether the model must not call it: `disable-model-invocation` in any spelling. A value that
+    /// is not clearly `false` counts as `true`.
     pub fn disables_model_invocation(&self) -> bool {
-        let folded = ["disablemodelinvocation", "disablemodelinvokation"];
-        folded.iter().any(|key| self.flag(key) == Some(true))
+        let mut all = self.keys().zip(self.values());
+        all.any(|(key, value)| {
+            RestrictingKey::of(key) == Some(RestrictingKey::DisableModelInvocation)
+                && !value.is_null()
+                && self.text(key).and_then(|text| flag(&text)) != Some(false)
+        })
     }
 
     /// Whether people may call it: `user-invocable` in any spelling.
