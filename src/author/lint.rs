@@ -88,10 +88,7 @@ fn is_guessed(diagnostic: &Diagnostic) -> bool {
     use Diagnostic as D;
     matches!(
         diagnostic,
-        D::YamlRepaired
-            | D::FrontmatterTooLarge(_)
-            | D::UnclosedFrontmatter
-            | D::KeyNotRead(_)
+        D::YamlRepaired | D::FrontmatterTooLarge(_) | D::UnclosedFrontmatter | D::KeyNotRead(_)
     )
 }
 

@@ -85,6 +85,10 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
     let ignored = |why, remedy| Some(("field-ignored", why, remedy));
     match form {
         _ if is_understood => None,
+        Form::Flag if known_hides(key) => bad(
+            "is neither true nor false, so it hides the skill from the model",
+            "write `true` or `false`",
+        ),
         Form::Flag => bad(
             "is neither true nor false, so the default counts",
             "write `true` or `false`",
@@ -126,6 +130,10 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
             "write a text, or a list of texts",
         ),
     }
+}
+
+fn known_hides(key: &str) -> bool {
+    Known::of(key).is_some_and(|field| field.key == "disable-model-invocation")
 }
 
 fn scope(value: &Value) -> Option<Fault> {

@@ -160,9 +160,9 @@ impl Described<'_> {
         rows.extend(says.map(|says| ("says", one_line(&says))));
         let remarks: Vec<&String> = self
             .skill
-            .dropped
+            .warnings
             .iter()
-            .chain(&self.skill.warnings)
+            .chain(&self.skill.dropped)
             .collect();
         let shown = self.shown(REMARKS, remarks.len());
         rows.extend(

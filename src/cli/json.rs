@@ -161,6 +161,9 @@ mod tests {
             let restriction = Restriction::parse("x", Some(&list), &[], dir, root);
             codes.extend(restriction.notes.iter().map(|note| note.code.to_owned()));
         }
+        let (dir, denied) = (Path::new("/s"), ["Bash(rm -rf:*)".to_owned()]);
+        let restriction = Restriction::parse("x", None, &denied, dir, dir);
+        codes.extend(restriction.notes.iter().map(|note| note.code.to_owned()));
         codes
     }
 

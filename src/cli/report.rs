@@ -14,7 +14,7 @@ use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, snapshot};
-use crate::skill::{Diagnostic, Level, Skill, one_line, tokens};
+use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
 use crate::sys::Progress;
 
 /// One skill directory, offered or not.
@@ -94,14 +94,16 @@ pub struct Tokens {
 /// A skill's tool lists.
 #[derive(Debug, Serialize)]
 pub struct RestrictionReport {
-    /// `allowed-tools` as written; `null` if only denials restrict.
+    /// `allowed-tools` as written; `null` if only denials restrict, also beside a `*`.
     pub allowed: Option<Vec<String>>,
     /// What the user's configuration adds to them.
     pub added: Vec<String>,
     /// `disallowed-tools` as written.
     pub denied: Vec<String>,
-    /// Each entry as parsed.
+    /// Each entry that allows, as parsed.
     pub rules: Vec<String>,
+    /// Each entry that denies, as parsed.
+    pub denials: Vec<String>,
 }
 
 impl Report {
@@ -245,17 +247,18 @@ fn restriction(
     }));
     diagnostics.extend(parsed.notes.iter().map(|note| Remark {
         code: note.code.to_owned(),
-        level: Level::Warning,
+        level: rules::level(note.code),
         message: note.message.clone(),
     }));
     let names = ToolNames::of(ctx);
-    let rules = parsed.rules().map(|rule| shown_rule(rule, names));
-    let rules = rules.collect();
-    active.is_restricted().then_some(RestrictionReport {
-        allowed: active.allowed,
+    let shown = |rules: &[Rule]| rules.iter().map(|rule| shown_rule(rule, names)).collect();
+    let allowed = parsed.allowed();
+    parsed.is_restricted().then(|| RestrictionReport {
+        rules: allowed.map(shown).unwrap_or_default(),
+        denials: shown(&parsed.denied),
+        allowed: active.allowed.filter(|_| allowed.is_some()),
         added: added.to_owned(),
         denied: active.denied,
-        rules,
     })
 }
 

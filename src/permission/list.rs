@@ -33,11 +33,21 @@ const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis")
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.
 ///
-/// `Bash (git:*)` is read as `Bash(git:*)`: split in two, it would grant every command.
+/// `Bash (git:*)` is read as `Bash(git:*)`: split in two, it would grant every command. A comment, and
+/// the bullet before an entry of a Markdown list (`* Read`), are entries with a flaw.
 pub fn split(list: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut rest = list.trim_start_matches(separates);
     while !rest.is_empty() {
+        if let Some(end) = comment_end(rest).or_else(|| bullet_end(rest)) {
+            entries.push(Entry {
+                written: rest[..end].trim_end().to_owned(),
+                name: String::new(),
+                body: Err(NOT_A_NAME),
+            });
+            rest = rest[end..].trim_start_matches(separates);
+            continue;
+        }
         let (token, mut after) = rest.split_at(token_end(rest));
         let after_blanks = after.trim_start_matches(char::is_whitespace);
         let detached = !token.ends_with(')') && after_blanks.starts_with('(');
@@ -53,6 +63,27 @@ pub fn split(list: &str) -> Vec<Entry> {
         rest = after.trim_start_matches(separates);
     }
     entries
+}
+
+/// Where the comment at the start of `text` ends, if there is one.
+fn comment_end(text: &str) -> Option<usize> {
+    let end = if text.starts_with("<!--") {
+        text.find("-->").map(|at| at + "-->".len())
+    } else if text.starts_with('#') {
+        text.find(['\n', '\r'])
+    } else {
+        return None;
+    };
+    Some(end.unwrap_or(text.len()))
+}
+
+/// Where the bullet at the start of `text` ends, if there is one with an entry behind it. A `*` that
+/// stands alone means every tool.
+fn bullet_end(text: &str) -> Option<usize> {
+    let after = text.strip_prefix('*')?;
+    let entry = after.trim_start();
+    let is_bullet = entry.len() < after.len() && !entry.is_empty() && !entry.starts_with(',');
+    is_bullet.then_some(1)
 }
 
 fn separates(c: char) -> bool {
@@ -181,6 +212,18 @@ mod tests {
                 &["mcp__a__b", "mcp_x*", "stitch*:*", "MCP/documentation"],
             ),
             ("*", &["*"]),
+            ("*, Read", &["*", "Read"]),
+            ("Read, *", &["Read", "*"]),
+            (
+                "* Read\n* Bash(git:*)",
+                &["!not-a-name", "Read", "!not-a-name", "Bash<git:*>"],
+            ),
+            (
+                "Read <!-- Bash and Write are not allowed --> Grep",
+                &["Read", "!not-a-name", "Grep"],
+            ),
+            ("Read <!-- not Bash", &["Read", "!not-a-name"]),
+            ("Read\n# not Bash\nGrep", &["Read", "!not-a-name", "Grep"]),
             (
                 "- Read - Write",
                 &["!not-a-name", "Read", "!not-a-name", "Write"],

@@ -113,6 +113,15 @@ impl Rule {
         let subject = ToolMatcher::parse(&name);
         let test = body.and_then(|body| {
             match &subject {
+                ToolMatcher::Capability(Capability::Shell) if purpose == Purpose::Deny => {
+                    if let Some(program) = body.as_deref().and_then(before_options) {
+                        let text = format!(
+                            "it denies only commands with these options in this spelling and order; \
+                             `{name}({program}:*)` denies every `{program}`"
+                        );
+                        remark("narrow-denial", &text);
+                    }
+                }
                 ToolMatcher::Everything => remark("bare-star", "`*` means no restriction at all"),
                 ToolMatcher::Capability(Capability::Shell)
                     if body.as_ref().is_some_and(|body| body.contains(',')) =>
@@ -252,6 +261,13 @@ impl Rule {
             }
         }
     }
+}
+
+/// The words before the first option of a pattern that has options.
+fn before_options(pattern: &str) -> Option<String> {
+    let words: Vec<&str> = pattern.split_whitespace().collect();
+    let option = words.iter().position(|word| word.starts_with('-'))?;
+    (option > 0).then(|| words[..option].join(" "))
 }
 
 impl fmt::Display for Rule {

@@ -100,7 +100,12 @@ pub enum Diagnostic {
     )]
     KeyNotRead(RestrictingKey),
     /// A key that is none, and the one that is likely meant.
-    #[error("`{}` restricts nothing: did you mean `{}`?", shown_name(&.0.written), .0.meant)]
+    #[error(
+        "`{}` restricts nothing: did you mean `{}`? No model is offered the skill before you agree, \
+         when you install it or with `agent-skills enable`",
+        shown_name(&.0.written),
+        .0.meant
+    )]
     NearMiss(NearMiss),
     /// Different lists.
     #[error("`allowed-tools` stands there more than once, so nothing is allowed: keep one")]
@@ -200,6 +205,17 @@ impl Diagnostic {
     pub fn code(&self) -> String {
         let written = serde_json::to_value(self).unwrap_or_default();
         written["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Whether a key that restricts the skill is not what it seems.
+    pub fn is_about_restriction(&self) -> bool {
+        matches!(
+            self,
+            Self::ForeignFence(_)
+                | Self::KeyNotRead(_)
+                | Self::NearMiss(_)
+                | Self::AllowedToolsTwice
+        )
     }
 
     /// In a few words, why the skill is not offered; `None` if this is no reason for that.

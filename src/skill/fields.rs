@@ -203,12 +203,26 @@ fn scalar(value: &Value) -> Option<String> {
 /// The entries of a tool list in any form that occurs (docs/spec/skills.md#allowed-tools).
 fn entries(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => items.iter().flat_map(entries).collect(),
+        Value::Array(items) => items.iter().flat_map(item).collect(),
         Value::Object(map) => {
             let entries = map.iter().flat_map(|(name, body)| map_entry(name, body));
             entries.collect()
         }
         value => scalar(value).into_iter().collect(),
+    }
+}
+
+/// The entries of a list's item. `- Bash:` has lost what was to follow, so it is no `Bash`.
+fn item(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(map) => {
+            let pairs = map.iter().map(|(name, body)| match body {
+                Value::Null => map_entry(name, &Value::Bool(false)),
+                body => map_entry(name, body),
+            });
+            pairs.flatten().collect()
+        }
+        value => entries(value),
     }
 }
 
@@ -259,6 +273,7 @@ mod tests {
                 "allowed-tools: [\"WebFetch(domain\": \"linear.app)\"]",
                 &["WebFetch(domain:linear.app)"],
             ),
+            ("allowed-tools:\n- Bash:\n- git *", &["Bash()", "git *"]),
             ("allowed-tools: Read,\n  Grep", &["Read, Grep"]),
             ("allowed-tools: \"\"", &[""]),
             ("allowed-tools: []", &[]),
@@ -304,7 +319,6 @@ mod tests {
             ),
             ("[[Bash, [Write]], ~, 3]", &["Bash", "Write", "3"]),
             ("{Bash: rm, Bash: ls}", &["{twice}"]),
-            ("!foo [Bash]", &["!foo [Bash]"]),
             ("Bash\ndisallowed-tools: Write", &["Bash", "Write"]),
             (
                 "[Bash]\ndisallowed-tools:\ndisallowed_tools: Write",

@@ -7,9 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fields::is_tools;
 use super::pairs::{self, Pairs};
-use super::restricting::{
-    RestrictingKey, RestrictingKeys, might_begin_in, might_begin_in_braces,
-};
+use super::restricting::{RestrictingKey, RestrictingKeys, might_begin_in, might_begin_in_braces};
 use super::text::lines;
 use super::{Diagnostic, plain};
 use crate::sys::limits;
@@ -121,7 +119,8 @@ fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
         let (first, more) = raw.split_once(['\n', '\r']).unwrap_or((raw, ""));
         doubtful.extend(might_begin_in(more));
         if is_list {
-            unread.insert(RestrictingKey::AllowedTools);
+            // Beside `allowed-tools` it means nothing.
+            doubtful.insert(RestrictingKey::AllowedTools);
         } else if let Some(key) = restricts {
             unread.insert(key);
         } else if known.insert(key.clone()) {
@@ -131,7 +130,9 @@ fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
         }
     }
     let is_certain = |key: &RestrictingKey| {
-        let mut of_key = pairs.iter().filter(|(name, _)| RestrictingKey::of(name) == Some(*key));
+        let mut of_key = pairs
+            .iter()
+            .filter(|(name, _)| RestrictingKey::of(name) == Some(*key));
         of_key.any(|(_, value)| !value.is_null())
     };
     unread.extend(doubtful.into_iter().filter(|key| !is_certain(key)));
@@ -145,7 +146,10 @@ fn chunks(yaml: &str) -> (&str, Vec<&str>) {
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
     let first = starts.first().copied().unwrap_or(yaml.len());
     let ends = starts.iter().skip(1).copied().chain([yaml.len()]);
-    let chunks = starts.iter().zip(ends).map(|(start, end)| &yaml[*start..end]);
+    let chunks = starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| &yaml[*start..end]);
     (&yaml[..first], chunks.collect())
 }
 
@@ -168,8 +172,12 @@ pub fn begins_with_key(line: &str) -> bool {
 /// The key that is written so, with its escapes resolved.
 fn key_of(written: &str) -> String {
     let written = written.trim_end();
-    let alone = written.contains('\\').then(|| strict(&format!("{written}:")));
-    let named = alone.flatten().and_then(|pairs| Some(pairs.into_iter().next()?.0));
+    let alone = written
+        .contains('\\')
+        .then(|| strict(&format!("{written}:")));
+    let named = alone
+        .flatten()
+        .and_then(|pairs| Some(pairs.into_iter().next()?.0));
     named.unwrap_or_else(|| unquoted(written).to_owned())
 }
 

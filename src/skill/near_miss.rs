@@ -101,7 +101,11 @@ mod tests {
             ("alowed_tools: Read", "alowed_tools", "allowed-tools"),
             ("Allowed-Toolz: Read", "Allowed-Toolz", "allowed-tools"),
             ("alloweddtools: Read", "alloweddtools", "allowed-tools"),
-            ("disallowed-tool: Bash", "disallowed-tool", "disallowed-tools"),
+            (
+                "disallowed-tool: Bash",
+                "disallowed-tool",
+                "disallowed-tools",
+            ),
             ("disallow_tools: Bash", "disallow_tools", "disallowed-tools"),
             (
                 "disable-model-invocatio: true",

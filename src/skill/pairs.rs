@@ -29,7 +29,9 @@ pub fn settled(pairs: Pairs) -> (Map<String, Value>, Option<Diagnostic>) {
     let mut values = Map::new();
     let (mut allowed, mut tools) = (Vec::new(), Vec::new());
     let merged = pairs.iter().filter(|(key, _)| key == MERGE);
-    let merged: Pairs = merged.flat_map(|(_, value)| restrictions_in(value)).collect();
+    let merged: Pairs = merged
+        .flat_map(|(_, value)| restrictions_in(value))
+        .collect();
     for (key, value) in pairs.into_iter().chain(merged) {
         let earlier = values.get_mut(&key).map(Value::take);
         let value = match (RestrictingKey::of(&key), earlier) {
@@ -66,7 +68,9 @@ fn restrictions_in(merged: &Value) -> Pairs {
         Value::Object(map) => {
             let lists = map.iter().flat_map(|(key, value)| match key.as_str() {
                 MERGE => restrictions_in(value),
-                key if is_tool_list(key) || RestrictingKey::of(key).is_some() => vec![(key.to_owned(), value.clone())],
+                key if is_tool_list(key) || RestrictingKey::of(key).is_some() => {
+                    vec![(key.to_owned(), value.clone())]
+                }
                 _ => Pairs::new(),
             });
             lists.collect()

@@ -38,7 +38,8 @@ impl RestrictingKey {
             Self::AllowedTools => is_allowed_tools(key),
             Self::DisallowedTools => is_disallowed_tools(key),
             Self::DisableModelInvocation => {
-                folds_to(key, "disablemodelinvocation") || folds_to(key, "disablemodelinvokation")
+                let folded = ["disablemodelinvocation", "disablemodelinvokation"];
+                folded.iter().any(|folded| folds_to(key, folded))
             }
         };
         Self::ALL.into_iter().find(is_it)
@@ -100,7 +101,9 @@ fn might_begin(line: &str) -> RestrictingKeys {
             .map_or("", |(_, rest)| rest);
     }
     let marks = &line[..line.len() - rest.len()];
-    if marks.trim().ends_with("<<:") || marks.contains("<<\"") || marks.contains("<<'") {
+    let merge = marks.trim_start_matches(|c: char| c != '<');
+    let merge = merge.strip_prefix("<<").unwrap_or_default();
+    if merge.trim_start_matches(['"', '\'', ' ']).starts_with(':') {
         // What a merge key brings is somewhere else.
         return RestrictingKey::ALL.into();
     }
@@ -118,7 +121,9 @@ pub fn begun_in_markdown(text: &str) -> RestrictingKeys {
     let mut rest = lines(text).map(|(_, line)| line);
     while let Some(line) = rest.next() {
         let ticks = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| ticks.starts_with(mark));
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| ticks.starts_with(mark));
         if let Some(mark) = mark {
             let mut after = rest.clone();
             if after.any(|line| line.trim_start().starts_with(mark)) {
@@ -200,7 +205,11 @@ mod tests {
             ("- **allowed-tools:** lists tools", false),
             ("Use allowed-tools: it lists tools", false),
         ] {
-            assert_eq!(begun_in_markdown(text).contains(&Allowed), found, "{text:?}");
+            assert_eq!(
+                begun_in_markdown(text).contains(&Allowed),
+                found,
+                "{text:?}"
+            );
         }
         assert_eq!(
             begun_in_markdown("disable-model-invocation: true"),

@@ -73,6 +73,7 @@ const RULES: &[Rule] = &[
     ("invalid-domain", Warning, "write `domain:example.org`"),
     ("comma-in-pattern", Warning, "write an entry for each pattern"),
     ("placeholder", Warning, "name the program that is meant"),
+    ("narrow-denial", Note, "deny the program, unless only these options are meant"),
     ("bare-star", Warning, "list the tools it needs, or remove the key"),
     ("tool-not-allowed", Warning, "add the tool to `allowed-tools`, or let the body do without it"),
     ("command-not-allowed", Warning, "add `Bash(program:*)` to `allowed-tools`, or let the body do without it"),

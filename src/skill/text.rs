@@ -16,7 +16,12 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
         }
         let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
         let end = &rest[length..];
-        at += length + if end.starts_with("\r\n") { 2 } else { end.len().min(1) };
+        at += length
+            + if end.starts_with("\r\n") {
+                2
+            } else {
+                end.len().min(1)
+            };
         Some((start, &rest[..length]))
     })
 }

@@ -113,6 +113,7 @@ mod repository;
 mod required_attacks;
 mod required_skills;
 mod requires;
+mod restricting_keys;
 mod restriction;
 #[cfg(target_os = "linux")]
 mod sandbox;

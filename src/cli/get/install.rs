@@ -19,12 +19,14 @@ use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
 use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{deciding, permits_update};
+use crate::cli::set_up::config::set;
 use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::host::agent::Agent;
 use crate::marketplace::{
-    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions, Updated,
+    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
+    Updated, offered_name,
 };
 use crate::policy::Event;
 use crate::run_context::RunContext;
@@ -149,6 +151,7 @@ impl Install {
                 let mut told = told(ctx, common, &installed, layer)?;
                 let to = (layer, &*self.agents);
                 share(ctx, common, to, &installed, &mut told)?;
+                self.offer_what_was_seen(ctx, (common, caller), &installed, &mut told)?;
                 let switched = self.switch(
                     ctx,
                     (common, caller),
@@ -179,6 +182,35 @@ impl Install {
         }
         outcomes.then(what_next(ctx, &new, layer, caller));
         outcomes.answer()
+    }
+
+    /// Offers new skills that a person has just agreed to although a key that may be meant to
+    /// restrict them does not: they were shown that, and asked.
+    fn offer_what_was_seen(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        installed: &[Installed],
+        told: &mut [(String, String)],
+    ) -> Result<()> {
+        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+        if common.dry_run || !consenting.asks() {
+            return Ok(());
+        }
+        for new in installed.iter().filter(|new| is_new(new)) {
+            let Ok(skill) = Skill::load(&new.dir) else {
+                continue;
+            };
+            if skill.near_miss().is_none() {
+                continue;
+            }
+            let name = offered_name(&new.dir, &skill);
+            set(ctx, &["visibility", name.as_str()], "on", false)?;
+            if let Some((_, text)) = told.iter_mut().find(|(one, _)| *one == new.name) {
+                text.push_str("  note: it is offered to the model, as you agreed\n");
+            }
+        }
+        Ok(())
     }
 
     fn options<'p>(&self, takes_first_signer: bool, pick: Option<Pick<'p>>) -> InstallOptions<'p> {
@@ -326,7 +358,7 @@ pub fn told(
 /// What has become of a skill in this layer.
 fn outcome(skill: &Installed) -> String {
     let mut text = format!("{}\n", skill.summary());
-    for remark in skill.dropped.iter().chain(&skill.warnings) {
+    for remark in skill.warnings.iter().chain(&skill.dropped) {
         let _ = writeln!(text, "  note: {}", one_line(remark));
     }
     text

@@ -24,8 +24,9 @@ pub fn what_next(ctx: &RunContext, new: &[Installed], layer: Layer, caller: Call
             Some((offered_name(&one.dir, &skill).to_string(), skill))
         })
         .collect();
-    let mut fields = skills.iter().map(|(_, skill)| &skill.fields);
-    let is_asked = fields.any(|fields| !fields.disables_model_invocation());
+    let is_told =
+        |skill: &Skill| !skill.fields.disables_model_invocation() && skill.near_miss().is_none();
+    let is_asked = skills.iter().any(|(_, skill)| is_told(skill));
     let by_name = skills
         .iter()
         .find(|(_, skill)| skill.fields.user_invocable());

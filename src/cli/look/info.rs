@@ -222,8 +222,13 @@ impl Details {
             Some(_) => "denials only",
         };
         known("restriction", Some(restriction));
-        for rule in report.restriction.iter().flat_map(|found| &found.rules) {
-            known("", Some(rule));
+        if let Some(restriction) = &report.restriction {
+            for rule in &restriction.rules {
+                known("", Some(rule));
+            }
+            for denial in &restriction.denials {
+                known("", Some(&format!("never {denial}")));
+            }
         }
         fields
     }

@@ -13,7 +13,7 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{self, Checked, Evidence, collect};
 use crate::marketplace::source::{Found, Origin};
-use crate::skill::{Level, Skill};
+use crate::skill::{Diagnostic, Level, Skill};
 
 /// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]
@@ -205,6 +205,9 @@ pub fn look(
     }
     let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
     let warnings = skill.diagnostics.iter().filter(|d| d.level() > Level::Note);
+    let mut warnings: Vec<&Diagnostic> = warnings.collect();
+    // What is wrong with a restriction is said first.
+    warnings.sort_by_key(|found| !found.is_about_restriction());
     let planned = Planned {
         name: name.to_owned(),
         provenance: None,
@@ -219,7 +222,7 @@ pub fn look(
         signature: None,
         powers: Powers::of(&skill),
         dropped,
-        warnings: warnings.map(ToString::to_string).collect(),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
         findings: scan::scan(dir),
     };
     Ok((skill, digest, planned))
