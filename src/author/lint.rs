@@ -102,8 +102,8 @@ fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
             source.key("name")
         }
         D::DescriptionTooLong(_) => source.key("description"),
-        D::KeyNotRead(key) => source.key(key.as_str()),
-        D::NearMiss(near) => source.key(near.written.split('.').next().unwrap_or_default()),
+        D::KeyNotRead(key) => source.key(key),
+        D::NearMiss(written, _) => source.key(written.split('.').next().unwrap_or_default()),
         D::AllowedToolsSpelling(_) | D::NullAllowedTools | D::AllowedToolsTwice => {
             source.key("allowed-tools")
         }

@@ -400,15 +400,14 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
                  begins with `/{name}` calls it{shows}"
             ))
         }
-        None if let Some(near) = skill.near_miss() => {
+        None if let Some((written, meant)) = skill.near_miss() => {
             let shows = match config {
                 Some(_) => format!("; `agent-skills enable {name}` offers it"),
                 None => String::new(),
             };
             for_people(format!(
-                "`{}` restricts nothing, and `{}` may be meant{shows}",
-                shown_name(&near.written),
-                near.meant
+                "`{}` restricts nothing, and `{meant}` may be meant{shows}",
+                shown_name(written),
             ))
         }
         Some(Visibility::On) | None => Standing::Offered { name_only: false },

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::near_miss::NearMiss;
-use super::restricting::RestrictingKey;
 use super::text::shown_name;
 use super::tokens::shown;
 use super::{Level, SkillName, rules};
@@ -95,18 +93,18 @@ pub enum Diagnostic {
     /// The key, whose value is left out.
     #[error(
         "`{}` cannot be read with certainty, so {}: mend the frontmatter",
-        .0.as_str(),
-        less(*.0)
+        .0,
+        less(.0)
     )]
-    KeyNotRead(RestrictingKey),
+    KeyNotRead(String),
     /// A key that is none, and the one that is likely meant.
     #[error(
         "`{}` restricts nothing: did you mean `{}`? No model is offered the skill before you agree, \
          when you install it or with `agent-skills enable`",
-        shown_name(&.0.written),
-        .0.meant
+        shown_name(.0),
+        .1
     )]
-    NearMiss(NearMiss),
+    NearMiss(String, String),
     /// Different lists.
     #[error("`allowed-tools` stands there more than once, so nothing is allowed: keep one")]
     AllowedToolsTwice,
@@ -213,7 +211,7 @@ impl Diagnostic {
             self,
             Self::ForeignFence(_)
                 | Self::KeyNotRead(_)
-                | Self::NearMiss(_)
+                | Self::NearMiss(..)
                 | Self::AllowedToolsTwice
         )
     }
@@ -249,12 +247,10 @@ impl Diagnostic {
 }
 
 /// What is left to a skill whose key cannot be read.
-fn less(key: RestrictingKey) -> &'static str {
+fn less(key: &str) -> &'static str {
     match key {
-        RestrictingKey::AllowedTools | RestrictingKey::DisallowedTools => {
-            "only what is always allowed can be used"
-        }
-        RestrictingKey::DisableModelInvocation => "the skill is hidden from the model",
+        "disable-model-invocation" => "the skill is hidden from the model",
+        _ => "only what is always allowed can be used",
     }
 }
 

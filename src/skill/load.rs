@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::near_miss::{NearMiss, near_misses};
+use super::near_miss::near_misses;
 use super::text::shows_something;
 use super::{Diagnostic, Hooks, SkillName, as_written, body, frontmatter, mapping};
 use crate::error::reason;
@@ -104,10 +104,15 @@ impl Skill {
         for key in unread {
             key.restrict(&mut fields);
             // The diagnostic of a foreign fence says it already.
-            diagnostics.extend((!is_foreign).then_some(Diagnostic::KeyNotRead(key)));
+            diagnostics
+                .extend((!is_foreign).then(|| Diagnostic::KeyNotRead(key.as_str().to_owned())));
         }
         diagnostics.extend(fields.tool_list_diagnostics());
-        diagnostics.extend(near_misses(&fields).into_iter().map(Diagnostic::NearMiss));
+        diagnostics.extend(
+            near_misses(&fields)
+                .into_iter()
+                .map(|(written, meant)| Diagnostic::NearMiss(written, meant)),
+        );
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
         let description = description(&fields);
@@ -143,10 +148,10 @@ impl Skill {
         Ok(trim_body(frontmatter::split(&text).body).to_owned())
     }
 
-    /// A key that may be meant to restrict it, and does not.
-    pub fn near_miss(&self) -> Option<&NearMiss> {
+    /// A key that may be meant to restrict it, and does not; with the key that does.
+    pub fn near_miss(&self) -> Option<(&str, &str)> {
         self.diagnostics.iter().find_map(|found| match found {
-            Diagnostic::NearMiss(near) => Some(near),
+            Diagnostic::NearMiss(written, meant) => Some((&**written, &**meant)),
             _ => None,
         })
     }

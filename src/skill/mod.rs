@@ -43,7 +43,7 @@ pub use level::{Level, Severity};
 pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link, unreadable};
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
-pub use near_miss::{NearMiss, near_miss_of};
+pub use near_miss::near_miss_of;
 pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath, normal};

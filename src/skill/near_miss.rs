@@ -1,19 +1,8 @@
 //! Keys that restrict nothing, but are likely meant to: one letter, hyphen or case away from a key
 //! that does.
 
-use serde::{Deserialize, Serialize};
-
 use super::fields::folds_to;
 use super::{Fields, Known};
-
-/// A key that is likely meant to be another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NearMiss {
-    /// The key as written; with `metadata.` before it if it stands there.
-    pub written: String,
-    /// The key that is likely meant.
-    pub meant: String,
-}
 
 /// The keys that say what a skill may do and who may call it.
 const KEYS: [&str; 4] = [
@@ -28,8 +17,9 @@ const OTHERS: [(&str, &str); 2] = [
     ("disallowtools", "disallowed-tools"),
 ];
 
-/// The fields that are likely meant to be one of these keys, unless that is there too.
-pub fn near_misses(fields: &Fields) -> Vec<NearMiss> {
+/// The fields that are likely meant to be one of these keys, unless that is there too: each as
+/// written, with `metadata.` before it if it stands there, and the key that is likely meant.
+pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
     let top = fields.keys().map(|key| (key.to_owned(), near_miss_of(key)));
     let metadata = fields.value("metadata").and_then(|value| value.as_object());
     let below = metadata.into_iter().flatten().map(|(key, _)| {
@@ -45,7 +35,7 @@ pub fn near_misses(fields: &Fields) -> Vec<NearMiss> {
     };
     let found = top.chain(below).filter_map(|(written, meant)| {
         let meant = meant.filter(|meant| !is_there(meant))?.to_owned();
-        Some(NearMiss { written, meant })
+        Some((written, meant))
     });
     found.collect()
 }
@@ -89,8 +79,7 @@ mod tests {
 
     fn found(yaml: &str) -> Vec<(String, String)> {
         let fields = Fields::from(mapping::read(yaml).values);
-        let found = near_misses(&fields).into_iter();
-        found.map(|near| (near.written, near.meant)).collect()
+        near_misses(&fields)
     }
 
     #[test]

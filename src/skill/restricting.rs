@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Fields;
@@ -11,7 +10,7 @@ use super::fields::{folds_to, is_allowed_tools, is_disallowed_tools};
 use super::text::lines;
 
 /// A key that restricts what a skill may do, or who may call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RestrictingKey {
     /// `allowed-tools`.
     AllowedTools,

@@ -122,7 +122,7 @@ fn the_program_says_so_wherever_it_shows_the_skill() {
         ),
     ] {
         let host = with_file(Host::stdin(), &text);
-        let info = &host.json(&["info", "x", "--json"])["skills"][0];
+        let info = &host.json(&["info", "x", "--json"]);
         assert_eq!(info["restricted"], json!(true), "{info}");
         assert_eq!(info["restriction"]["allowed"], json!([]), "{info}");
         let named = |answer: &Value| answer.to_string().contains(&format!("\"{code}\""));
@@ -443,7 +443,7 @@ fn what_is_shown_of_a_restriction_is_what_counts() {
     let info = host.succeeds(&["info", "denies"]);
     assert!(info.contains("never Bash(rm -rf:*)"), "{info}");
     assert!(info.contains("`Bash(rm:*)` denies every `rm`"), "{info}");
-    let denies = &host.json(&["info", "denies", "--json"])["skills"][0]["restriction"];
+    let denies = &host.json(&["info", "denies", "--json"])["restriction"];
     assert_eq!(denies["rules"].as_array().unwrap().len(), 2, "{denies}");
     assert!(
         denies["denials"][0]
@@ -451,7 +451,7 @@ fn what_is_shown_of_a_restriction_is_what_counts() {
             .unwrap()
             .starts_with("Bash(rm -rf:*)")
     );
-    let star = &host.json(&["info", "star", "--json"])["skills"][0];
+    let star = &host.json(&["info", "star", "--json"]);
     assert_eq!(
         (&star["restricted"], &star["restriction"]),
         (&json!(false), &Value::Null)

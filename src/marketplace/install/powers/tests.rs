@@ -122,7 +122,7 @@ fn what_could_do_more_is_named() {
         ),
         (
             "disable_model_invocation: yes",
-            "disable-model-invocation: maybe",
+            "disable-model-invocation: no",
             "is gone",
         ),
         (
