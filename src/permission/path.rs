@@ -135,16 +135,10 @@ impl Located {
         Self { lexical, resolved }
     }
 
-    /// The lexical form, if it leads to the same place as `path`, which this was located at.
-    pub fn simplified(self, path: PathBuf) -> PathBuf {
-        let is_same = self.resolved.is_some_and(|forms| forms.len() == 1);
-        if is_same { self.lexical } else { path }
-    }
-
-    /// The lexical form alone.
-    pub fn as_written(&self) -> Self {
+    /// The lexical form alone, without a look at the disk.
+    pub fn as_written(path: &Path) -> Self {
         Self {
-            lexical: self.lexical.clone(),
+            lexical: normalise(path),
             resolved: Some(Vec::new()),
         }
     }

@@ -3,8 +3,7 @@
 //! missing ones are protected too.
 
 use std::cell::OnceCell;
-use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -12,10 +11,10 @@ use super::path::{Located, Resolve, normalise};
 use super::places::ProtectedPlaces;
 use super::steps::Steps;
 
-/// In a path: any text within one name, but no leading dot (`*` and `?`).
+/// In a path: any text within one name, but no leading dot (`*`).
 pub const ANY: char = '\u{1}';
-/// In a path: any text within one name.
-pub const ANYTHING: char = '\u{2}';
+/// In a path: any one character of a name, but no leading dot (`?` and `[…]`).
+pub const ONE: char = '\u{2}';
 
 /// Why they are protected.
 pub const WHY_PROTECTED: &str = "skills and what restricts them are kept there";
@@ -36,8 +35,8 @@ pub struct Protection<'a> {
     protected: &'a ProtectedPlaces,
     resolve: &'a dyn Resolve,
     steps: &'a Steps,
-    places: OnceCell<Vec<Folded>>,
-    linked: OnceCell<Vec<Folded>>,
+    places: OnceCell<Vec<String>>,
+    linked: OnceCell<Vec<String>>,
 }
 
 impl<'a> Protection<'a> {
@@ -53,21 +52,15 @@ impl<'a> Protection<'a> {
     }
 
     /// How a path relates to them, as written and with links resolved; one that cannot be resolved
-    /// counts as protected. [`ANY`] and [`ANYTHING`] in it match as wildcards.
+    /// counts as protected. [`ANY`] and [`ONE`] in it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
         let Some(forms) = path.forms() else {
             return Relation::Within;
         };
-        let paths: Vec<Folded> = forms.map(Folded::new).collect();
-        let names = paths.iter().flat_map(|path| &path.0);
-        let length: usize = names.map(String::len).sum();
-        let among = |places: &[Folded]| {
-            self.steps
-                .spend(places.len() * (1 + length / 32) + length / 2);
-            let pairs = paths
-                .iter()
-                .flat_map(|path| places.iter().map(move |place| path.relation(place)));
-            pairs.max().unwrap_or(Relation::Apart)
+        let paths: Vec<String> = forms.map(folded).collect();
+        let among = |places: &[String]| {
+            let relations = paths.iter().map(|path| self.among(path, places));
+            relations.max().unwrap_or(Relation::Apart)
         };
         match among(self.known()) {
             Relation::Within => Relation::Within,
@@ -76,45 +69,33 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// Whether a relative path leads into one of them from one of its ancestors.
-    pub fn may_lie_within(&self, relative: &Path) -> bool {
-        let path = Folded::new(relative);
-        let mut places = self.known().iter().chain(self.linked());
-        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path, 1))
+    /// How one path relates to places, which are sorted.
+    fn among(&self, path: &str, places: &[String]) -> Relation {
+        if path.contains([ANY, ONE]) {
+            self.steps.spend(places.len() * (1 + path.len() / 16));
+            let relations = places.iter().map(|place| relation(path, place));
+            return relations.max().unwrap_or(Relation::Apart);
+        }
+        self.steps.spend(1 + path.len() / 8);
+        let is_place = |part: &str| places.binary_search_by(|place| (**place).cmp(part)).is_ok();
+        let mut ends = path.match_indices('/').skip(1).map(|(at, _)| at);
+        if ends.any(|end| is_place(&path[..end])) || is_place(path) {
+            return Relation::Within;
+        }
+        let below = if path == "/" { path.to_owned() } else { format!("{path}/") };
+        let next = places.partition_point(|place| *place < below);
+        let holds_one = places.get(next).is_some_and(|place| place.starts_with(&below));
+        if holds_one { Relation::Around } else { Relation::Apart }
     }
 
-    /// Whether a path leads into one of them if an unknown directory stands before it. Only the last
-    /// name of a directory of skills counts alone: a skill may be called `docs`.
-    pub fn may_end_within(&self, tail: &Path) -> bool {
-        let path = Folded::new(tail);
-        let mut names = self
-            .protected
-            .roots
-            .iter()
-            .filter_map(|root| root.file_name());
-        let name = |name: &OsStr| Folded(vec![fold(&name.to_string_lossy())]);
-        names.any(|root| path.relation(&name(root)) == Relation::Within)
-            || self
-                .known()
-                .iter()
-                .any(|place| place.is_entered_by(&path, 2))
-    }
-
-    /// Whether a name, which may contain wildcards, may be part of the path of one of them.
-    pub fn has_part(&self, name: &str) -> bool {
-        let name = fold(name);
-        let mut parts = self.known().iter().flat_map(|place| &place.0);
-        parts.any(|part| may_be(&name, part))
-    }
-
-    fn known(&self) -> &[Folded] {
+    fn known(&self) -> &[String] {
         self.places.get_or_init(|| {
             let protected = self.protected.places.iter().chain(&self.protected.roots);
             self.both_forms(protected)
         })
     }
 
-    fn linked(&self) -> &[Folded] {
+    fn linked(&self) -> &[String] {
         self.linked.get_or_init(|| {
             let holders = self.protected.roots.iter().chain(&self.protected.deciding);
             let links: Vec<PathBuf> = holders.flat_map(|dir| self.resolve.links_in(dir)).collect();
@@ -122,7 +103,7 @@ impl<'a> Protection<'a> {
         })
     }
 
-    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Folded> {
+    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<String> {
         let mut forms = Vec::new();
         for path in paths {
             // Many are in the same few directories, which are remembered.
@@ -133,8 +114,8 @@ impl<'a> Protection<'a> {
                 }
                 None => self.resolve.canonical(path),
             };
-            forms.push(Folded::new(path));
-            forms.extend(resolved.as_deref().map(Folded::new));
+            forms.push(folded(path));
+            forms.extend(resolved.as_deref().map(folded));
         }
         // A repository may have thousands of links.
         forms.sort_unstable();
@@ -143,57 +124,58 @@ impl<'a> Protection<'a> {
     }
 }
 
-/// The components of a path as compared by file systems that ignore case and Unicode composition.
-/// Elsewhere this protects a few names too many.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Folded(Vec<String>);
+/// A path as compared by file systems that ignore case and Unicode composition. Elsewhere this
+/// protects a few names too many.
+fn folded(path: &Path) -> String {
+    fold(&normalise(path).to_string_lossy())
+}
 
-impl Folded {
-    fn new(path: &Path) -> Self {
-        let normal = |component| match component {
-            Component::Normal(name) => Some(fold(&name.to_string_lossy())),
-            _ => None,
-        };
-        Self(normalise(path).components().filter_map(normal).collect())
-    }
-
-    fn relation(&self, place: &Self) -> Relation {
-        let same = self.0.iter().zip(&place.0);
-        if !same.into_iter().all(|(name, place)| may_be(name, place)) {
-            Relation::Apart
-        } else if self.0.len() < place.0.len() {
-            Relation::Around
-        } else {
-            Relation::Within
+/// How a path with wildcards relates to a place.
+fn relation(path: &str, place: &str) -> Relation {
+    let mut names = place.split('/');
+    for glob in path.split('/') {
+        match names.next() {
+            Some(name) if may_be(glob, name) => {}
+            Some(_) => return Relation::Apart,
+            None => return Relation::Within,
         }
     }
-
-    /// Whether `path` leads into this place from an ancestor that is so many names above it at least.
-    fn is_entered_by(&self, path: &Self, least: usize) -> bool {
-        (0..(self.0.len() + 1).saturating_sub(least)).any(|from| {
-            let rest = Self(self.0[from..].to_vec());
-            path.relation(&rest) == Relation::Within
-        })
-    }
+    if names.next().is_none() { Relation::Within } else { Relation::Around }
 }
 
 /// Whether a name, which may contain wildcards, may match this one.
-pub fn may_be(name: &str, place: &str) -> bool {
-    // Nearly every name has no wildcard, and bytes are found faster than characters.
-    if !name
-        .bytes()
-        .any(|byte| [ANY, ANYTHING].contains(&char::from(byte)))
-    {
-        return name == place;
+pub fn may_be(glob: &str, name: &str) -> bool {
+    // Nearly every name has no wildcard.
+    if !glob.contains([ANY, ONE]) {
+        return glob == name;
     }
-    let (first, others) = name.split_once([ANY, ANYTHING]).unwrap_or((name, ""));
-    let hidden = place.starts_with('.') && name.starts_with(ANY);
-    let (middle, last) = others.rsplit_once([ANY, ANYTHING]).unwrap_or(("", others));
-    let mut rest = place.strip_prefix(first);
-    for part in middle.split([ANY, ANYTHING]) {
-        rest = rest.and_then(|rest| Some(rest.split_once(part)?.1));
+    if name.starts_with('.') && glob.starts_with([ANY, ONE]) {
+        return false;
     }
-    !hidden && rest.is_some_and(|rest| rest.ends_with(last))
+    let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
+    let (mut at, mut in_name) = (0, 0);
+    // Where to go on if what follows the last `*` does not match.
+    let mut star = None;
+    while in_name < name.len() {
+        match glob.get(at) {
+            Some(&ANY) => {
+                star = Some((at + 1, in_name));
+                at += 1;
+            }
+            Some(&c) if c == ONE || c == name[in_name] => {
+                at += 1;
+                in_name += 1;
+            }
+            _ => match star {
+                Some((behind, from)) => {
+                    star = Some((behind, from + 1));
+                    (at, in_name) = (behind, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    glob[at..].iter().all(|c| *c == ANY)
 }
 
 fn fold(name: &str) -> String {
@@ -280,64 +262,21 @@ mod tests {
             ("/h/.*i", Around),
             ("/h/.c*b*i", Around),
             ("/h/.c*bi*i", Apart),
-            ("/h/^bi", Around),
-            ("/h/^", Around),
-            ("/*/.chib*/^", Within),
+            ("/h/?chibi", Apart),
+            ("/h/.?hibi", Around),
+            ("/h/.?ibi", Apart),
+            ("/h/.?????", Around),
+            ("/h/.??????", Apart),
+            ("/*/.chib*/?", Within),
+            ("/*/.chib*/??", Apart),
             ("/h/.chibi/y*", Apart),
             ("/h/.chibi/x/y*", Within),
             ("/*", Around),
             ("/h/*/../.chibi", Around),
         ] {
-            let path = glob.replace('*', "\u{1}").replace('^', "\u{2}");
+            let path = glob.replace('*', "\u{1}").replace('?', "\u{2}");
             let path = Located::at(Path::new(&path), &links);
             assert_eq!(protection.relation(&path), expected, "{glob}");
-        }
-    }
-
-    #[test]
-    fn a_relative_path_may_lead_in_from_above() {
-        let protected = ProtectedPlaces::new(vec!["/h/.chibi/plugins".into()], Vec::new());
-        let links = Links::default();
-        let steps = Steps::default();
-        let protection = Protection::new(&protected, &links, &steps);
-        for (path, expected) in [
-            (".chibi/plugins/x", true),
-            ("plugins/x", true),
-            ("h/.chibi/plugins", true),
-            ("src/plugins", false),
-            ("x", false),
-        ] {
-            assert_eq!(
-                protection.may_lie_within(Path::new(path)),
-                expected,
-                "{path}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_path_behind_an_unknown_directory_may_end_within() {
-        let protected = ProtectedPlaces::new(
-            vec!["/h/.chibi/plugins".into()],
-            vec!["/p/.claude/skills".into()],
-        );
-        let (links, steps) = (Links::default(), Steps::default());
-        let protection = Protection::new(&protected, &links, &steps);
-        assert!(protection.has_part("Skills") && !protection.has_part("skill"));
-        for (path, expected) in [
-            (".chibi/plugins/x", true),
-            ("plugins/x", false),
-            ("skills/x", true),
-            ("Skills", true),
-            (".claude/skills/x", true),
-            (".claude", false),
-            ("x/skills", false),
-        ] {
-            assert_eq!(
-                protection.may_end_within(Path::new(path)),
-                expected,
-                "{path}"
-            );
         }
     }
 }

@@ -13,9 +13,10 @@ use crate::Host;
 
 const SKILLS: usize = 76;
 
-/// Every directory below the corpus that has a `SKILL.md`, with a name of its own.
+/// Every directory below the corpus, or below what `CORPUS` names, that has a `SKILL.md`, with a name of its own.
 pub fn corpus() -> Option<Vec<(String, PathBuf)>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let root = std::env::var_os("CORPUS").map_or_else(usual, PathBuf::from);
     let Ok(collections) = fs::read_dir(root) else {
         println!("skipped: ../shared/corpus is not there");
         return None;
@@ -225,4 +226,41 @@ fn each_real_skill_validates_as_the_reference_says() {
         .collect();
     // As many as skills-ref 0.1.1 accepts.
     assert_eq!(SKILLS - files.len(), 51);
+}
+
+/// Each command that a skill documents, under the skill's own list or under every program.
+#[test]
+fn what_real_skills_document_reaches_no_protected_place() {
+    let Some(corpus) = corpus() else {
+        return;
+    };
+    let (mut all, mut passing, mut refused) = (0, 0, Vec::new());
+    let (mut own, mut own_passing) = (0, 0);
+    for (_, dir) in corpus {
+        let Ok(skill) = agent_skills::skill::Skill::load(&dir) else {
+            continue;
+        };
+        let list = match skill.fields.allowed_tools() {
+            agent_skills::skill::ToolList::Listed(list) => Some(list),
+            _ => None,
+        };
+        let source = agent_skills::author::Source::read(skill);
+        let is_program = |name: &str| name.chars().all(|c| c.is_ascii_lowercase());
+        for one in agent_skills::author::documented(&source, &is_program) {
+            let command = one.command.replace(&*dir.to_string_lossy(), "/skills/t");
+            let told = |list: &[String]| crate::shell_tables::refusal(&list.join(" "), &command);
+            if let Some(list) = &list {
+                own += 1;
+                own_passing += usize::from(told(list).is_none());
+            }
+            all += 1;
+            match told(&["Bash Read Write".to_owned()]) {
+                None => passing += 1,
+                Some(why) => refused.push(format!("{:?}: {why}", one.command)),
+            }
+        }
+    }
+    println!("own lists: {own_passing} of {own}; every program: {passing} of {all}");
+    println!("{}", refused.join("\n"));
+    assert!(refused.len() * 50 < all, "{} of {all}", refused.len());
 }

@@ -52,6 +52,7 @@ mod host;
 mod host_process;
 mod hostile;
 mod hostile_project;
+mod honest_commands;
 mod hosts;
 mod idle;
 mod index;

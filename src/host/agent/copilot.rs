@@ -129,7 +129,7 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &[""],
+        user: &["settings.json", "config.json", "permissions-config.json", "hooks", "plugins", "installed-plugins"],
         home: &[],
         project: &[
             ".github/hooks",

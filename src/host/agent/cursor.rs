@@ -119,9 +119,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[""],
+        user: &["hooks.json", "permissions.json", "plugins", "cli-config.json", "extensions"],
         home: &[],
-        project: &[".cursor"],
+        project: &[".cursor/hooks.json", ".cursor/permissions.json", ".cursor/plugins", ".cursor/cli.json"],
         machine: &["/etc/cursor"],
     },
     trust: None,

@@ -105,9 +105,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("Skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &[""],
+        user: &["settings.json", "settings.local.json", "hooks.json", "hooks", "plugins", "droids", "commands"],
         home: &[],
-        project: &[".factory"],
+        project: &[".factory/settings.json", ".factory/settings.local.json", ".factory/hooks.json", ".factory/hooks", ".factory/plugins", ".factory/droids", ".factory/commands"],
         machine: &[],
     },
     trust: None,

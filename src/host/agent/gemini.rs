@@ -139,9 +139,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[""],
+        user: &["settings.json", "extensions", "policies", "trustedFolders.json", "trusted_hooks.json"],
         home: &[],
-        project: &[".gemini"],
+        project: &[".gemini/settings.json", ".gemini/extensions", ".gemini/policies"],
         machine: &["/etc/gemini-cli"],
     },
     trust: None,

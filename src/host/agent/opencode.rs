@@ -147,9 +147,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[""],
-        home: &[".opencode", "$OPENCODE_CONFIG_DIR"],
-        project: &["opencode.json", "opencode.jsonc", ".opencode"],
+        user: &["config.json", "opencode.json", "opencode.jsonc", "plugin", "plugins", "agent", "agents", "command", "commands", "tool", "tools", "mode", "modes"],
+        home: &[".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".opencode/agent", ".opencode/agents", ".opencode/command", ".opencode/commands", ".opencode/tool", ".opencode/tools", ".opencode/mode", ".opencode/modes", "$OPENCODE_CONFIG_DIR"],
+        project: &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/plugin", ".opencode/plugins", ".opencode/agent", ".opencode/agents", ".opencode/command", ".opencode/commands", ".opencode/tool", ".opencode/tools", ".opencode/mode", ".opencode/modes"],
         machine: &["/etc/opencode"],
     },
     trust: None,

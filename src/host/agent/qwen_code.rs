@@ -119,9 +119,9 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("^skill$"),
     unregistered: &[],
     watched: Watched {
-        user: &[""],
+        user: &["settings.json", "extensions", "agents", "commands", "trustedFolders.json", "trusted_hooks.json"],
         home: &[],
-        project: &[".qwen"],
+        project: &[".qwen/settings.json", ".qwen/extensions", ".qwen/agents", ".qwen/commands"],
         machine: &["/etc/qwen-code"],
     },
     trust: None,

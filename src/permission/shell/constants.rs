@@ -161,11 +161,6 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// The text in small letters, with and without its quotes.
-    pub fn folded(&self) -> [String; 2] {
-        [self.written, &self.unquoted].map(str::to_ascii_lowercase)
-    }
-
     /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.
     pub fn bindings(&self, name: &str) -> usize {
         let count = |text| mentions(text, name).filter(|is_use| !is_use).count();

@@ -40,6 +40,19 @@ impl WorkingDirectories {
         }
     }
 
+    /// Where a command runs that changes to a directory by an option.
+    pub fn moved(&self, to: &str) -> Self {
+        let here = self.current.iter().flatten().map(|from| from.join(to));
+        let mut current: BTreeSet<PathBuf> = here.collect();
+        if current.is_empty() {
+            current.insert(to.into());
+        }
+        Self {
+            current: Some(current),
+            ..Self::default()
+        }
+    }
+
     /// Whether relative paths in rules mean what their author intended: the shell is certainly in
     /// the project root or the skill's directory.
     pub fn are_home(&self, is_home: impl Fn(&str) -> bool) -> bool {

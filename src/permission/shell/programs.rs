@@ -10,10 +10,7 @@ use super::word::Word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// Removes or changes each operand.
-    Changes {
-        /// Letters of the options that apply it to whole trees.
-        whole_trees: &'static str,
-    },
+    Changes,
     /// Moves all but the last operand to the last.
     Moves,
     /// Copies all but the last operand to the last.
@@ -22,8 +19,6 @@ pub enum Program {
         links: &'static str,
         /// The letter of the option that names the destination.
         into: &'static str,
-        /// Letters of the options that take no value.
-        flags: &'static str,
     },
     /// Makes the last operand a link to the others.
     Links,
@@ -44,20 +39,15 @@ pub enum Program {
 use crate::sys::name_list::Names;
 use Program::{Changes, Copies, Dd, Find, Git, Links, Moves, Other, Reads, Sed};
 
-const ONE_BY_ONE: Program = Changes { whole_trees: "" };
-const WHOLE_TREES: Program = Changes { whole_trees: "R" };
-
 static TABLE: &[(Names, Program)] = &[
-    (Names::new("rm"), Changes { whole_trees: "rR" }),
-    (Names::new("rmdir unlink shred truncate tee"), ONE_BY_ONE),
-    (Names::new("chmod chown chgrp"), WHOLE_TREES),
-    (Names::new("mv"), Moves),
-    (Names::new("cp"), copies("ls", "t", "aAbdfHilLnpPrRsTuvxXZ")),
-    (Names::new("install"), copies("d", "t", "bcCdDpsTvZ")),
     (
-        Names::new("rsync"),
-        copies("", "", "0468aAbcdDEgHhiIkKlLnNoOpPqrRsStuUvVWxXyz"),
+        Names::new("rm rmdir unlink shred truncate tee chmod chown chgrp"),
+        Changes,
     ),
+    (Names::new("mv"), Moves),
+    (Names::new("cp"), copies("ls", "t")),
+    (Names::new("install"), copies("d", "t")),
+    (Names::new("rsync"), copies("", "")),
     (Names::new("ln link"), Links),
     (Names::new("dd"), Dd),
     (Names::new("sed"), Sed),
@@ -73,8 +63,8 @@ static TABLE: &[(Names, Program)] = &[
     ),
 ];
 
-const fn copies(links: &'static str, into: &'static str, flags: &'static str) -> Program {
-    Copies { links, into, flags }
+const fn copies(links: &'static str, into: &'static str) -> Program {
+    Copies { links, into }
 }
 
 impl Program {
@@ -140,18 +130,6 @@ pub fn runs_words_from(words: &[Word]) -> Option<usize> {
     (!runs_none).then_some(1)
 }
 
-/// A `git` command, by its subcommand.
-pub struct GitCommand<'w> {
-    /// What it does to its operands.
-    pub effect: Program,
-    /// The place of the subcommand, or of the word from which on any may be it.
-    pub at: usize,
-    /// The subcommand, if it is known.
-    pub verb: Option<&'w str>,
-    /// The words behind the subcommand.
-    pub behind: &'w [Word],
-}
-
 /// Options of `git` whose value is the next word.
 const VALUED: Names = Names::new(
     "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
@@ -177,69 +155,4 @@ pub fn git_verbs(arguments: &[Word]) -> impl Iterator<Item = usize> {
     }
     let most = arguments.len();
     places.into_iter().filter(move |at| *at < most)
-}
-
-/// Reads the arguments of a `git` command.
-pub fn git(arguments: &[Word]) -> GitCommand<'_> {
-    const FLAGS: Names = Names::new(
-        "-p --paginate -P --no-pager --no-replace-objects --bare --literal-pathspecs \
-         --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-advice \
-         --no-lazy-fetch --html-path --man-path --info-path --exec-path --version --help -v -h",
-    );
-    let mut at = 0;
-    while let Some(text) = arguments.get(at).and_then(Word::text) {
-        let is_valued = text
-            .split_once('=')
-            .is_some_and(|(name, _)| VALUED.has(name));
-        at += match text {
-            _ if is_valued || FLAGS.has(text) => 1,
-            _ if VALUED.has(text) => 2,
-            _ => break,
-        };
-    }
-    let at = at.min(arguments.len());
-    let verb = arguments.get(at).and_then(Word::text);
-    // Behind an option that is not known, it may be any word.
-    let verb = verb.filter(|text| !text.starts_with('-'));
-    let behind = arguments.get(at + 1..).unwrap_or_default();
-    let is_output = |text: &str| text.starts_with("-o") || text.starts_with("--ou");
-    let writes = behind.iter().any(|word| is_output(word.prefix()));
-    let effect = match verb {
-        Some("clean") if has_only(behind, "--dry-run", "dfxXqne", "n") => Reads,
-        Some("rm") if has_only(behind, "--cached", "rfqn", "") => Other,
-        // Every removal may be of a tree.
-        Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
-        Some("log" | "diff" | "show" | "status" | "blame") if !writes => Reads,
-        None if at < arguments.len() => Changes { whole_trees: "" },
-        _ => Other,
-    };
-    GitCommand {
-        effect,
-        at,
-        verb,
-        behind,
-    }
-}
-
-/// Whether an option stands before `--` by which `git` leaves files as they are, written out or as
-/// `letter`, and beside it only options that cannot take that back: with these letters, and a few.
-fn has_only(arguments: &[Word], option: &str, letters: &str, letter: &str) -> bool {
-    const OTHERS: Names = Names::new("--quiet --force --ignore-unmatch --sparse");
-    let ends = |word: &&Word| !word.is_any(&["--"]);
-    let (mut is_there, mut is_value) = (false, false);
-    let is_known = |word: &Word| {
-        if std::mem::take(&mut is_value) {
-            return true;
-        }
-        let Some(text) = word.text() else {
-            // What is not known takes `--cached` back only if the text names `--no-cached`.
-            return letter.is_empty() || word.is_never_option();
-        };
-        let cluster = text.strip_prefix('-').unwrap_or_default();
-        let is_short = cluster.chars().all(|c| letters.contains(c));
-        is_value = is_short && cluster.ends_with('e');
-        is_there |= text == option || is_short && cluster.contains(|c| letter.contains(c));
-        is_short || OTHERS.has(text) || text == option
-    };
-    arguments.iter().take_while(ends).all(is_known) && is_there
 }

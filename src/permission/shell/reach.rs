@@ -1,22 +1,16 @@
 //! Where the words of a command lead: every path that one may name, in every directory where it may
 //! run, and its relation to the protected places.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
 use super::directories::WorkingDirectories;
-use super::git_names::GitNames;
-use super::operand::{Known, Operand, operands};
+use super::operand::{Known, UNKNOWN, parts, texts};
 use super::readings::Readings;
 use super::word::Word;
-use crate::permission::path::normalise;
+use crate::permission::path::{Located, normalise};
 use crate::permission::path_context::PathContext;
-use crate::permission::protected::{ANY, ANYTHING, Relation, WHY_PROTECTED, may_be};
-
-/// Why a directory must not be moved.
-pub const MOVES_HERE: &str = "it moves the directory in which a command runs";
+use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED, may_be};
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
@@ -34,23 +28,6 @@ pub struct Guard<'a> {
     pub readings: &'a Readings<'a>,
 }
 
-/// Directories that the commands read so far run in, and what they move.
-#[derive(Debug, Default)]
-pub struct Passed {
-    /// Directories in which they may run.
-    pub entered: BTreeSet<PathBuf>,
-    /// What they move.
-    pub moved: BTreeSet<PathBuf>,
-}
-
-impl Passed {
-    /// Whether one of the directories is moved.
-    pub fn is_moved(&self) -> bool {
-        let mut entered = self.entered.iter();
-        entered.any(|here| self.moved.iter().any(|path| here.starts_with(path)))
-    }
-}
-
 /// What the words of one command may lead to.
 #[derive(Clone, Copy)]
 pub struct Reach<'a> {
@@ -58,160 +35,153 @@ pub struct Reach<'a> {
     pub guard: Guard<'a>,
     /// Where it may run.
     pub directories: &'a WorkingDirectories,
+    /// Where it may run if that is not known: the directories that the command line names.
+    pub entered: &'a [PathBuf],
     /// What its words may refer to.
     pub known: Known<'a>,
-    /// The names of links that the command line makes.
-    pub links: &'a [String],
-    /// Where the commands before it may run and what they move, if `..` may lead out of it.
-    pub passed: Option<&'a RefCell<Passed>>,
     /// Whether the command line says where programs are looked for.
     pub sets_path: bool,
-    /// What the command line names that `git` may be given unseen.
-    pub git: GitNames,
-    /// Set once an operand that a program may change is not known at all.
-    pub met_unknown: &'a Cell<bool>,
+}
+
+/// One thing that a word of a command may become.
+pub struct Named<'w> {
+    /// The word.
+    pub word: &'w Word,
+    /// Its place among the command's words.
+    pub at: usize,
+    /// What it becomes: [`ANY`] and [`ONE`] are what a glob matches, [`UNKNOWN`] is not known.
+    pub text: String,
+}
+
+impl Named<'_> {
+    /// Whether this is an option.
+    pub fn is_option(&self) -> bool {
+        self.text.starts_with('-')
+    }
 }
 
 /// Steps per word that is expanded, beside its length.
 const WORD: usize = 4;
+/// Steps per part of a word that may be a path, beside its length.
+const PART: usize = 2;
+/// Of a word of more parts, only the whole is followed through links on disk: it is a text.
+const FOLLOWED: usize = 32;
+/// The system's longest path. A longer word is none, though its parts may be.
+const LONGEST: usize = 4096;
+const TOO_MANY: &str = "it has too many alternatives";
 
 impl Reach<'_> {
-    /// Applies a check to everything that a word may name.
+    /// Everything that the words of a command may become, in their order.
     ///
     /// # Errors
-    /// The first error of `check`.
-    pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
-        let found = self.named(word);
-        Fault::afford(self.guard.context.steps, 0)?;
-        found.iter().try_for_each(check)
+    /// A word that may become too many.
+    pub fn named<'w>(&self, words: &'w [Word]) -> Result<Vec<Named<'w>>, Fault> {
+        let mut all = Vec::with_capacity(words.len());
+        for (at, word) in words.iter().enumerate() {
+            let found = texts(word, self.known).ok_or_else(|| Fault::new(&word.raw, TOO_MANY))?;
+            let length: usize = found.iter().map(String::len).sum();
+            let steps = WORD * found.len() + word.raw.len() / 4 + length / 8;
+            Fault::afford(self.guard.context.steps, steps)?;
+            all.extend(found.into_iter().map(|text| Named { word, at, text }));
+        }
+        Ok(all)
     }
 
-    /// Refuses a word if `is_refused` holds for a path that it may name.
-    ///
-    /// # Errors
-    /// The word.
-    pub fn each_path(&self, word: &Word, mut is_refused: impl FnMut(&str) -> bool) -> Checked {
-        self.each(word, |operand| {
-            let refused = operand.path().is_some_and(&mut is_refused);
-            Fault::refuse_if(refused, &word.raw, WHY_PROTECTED)
-        })
-    }
-
-    /// Everything that a word may name. Costs steps.
-    pub fn named(&self, word: &Word) -> Vec<Operand> {
-        let found = operands(word, self.known);
-        let steps = WORD + word.raw.len() + found.len();
-        self.guard.context.steps.spend(steps);
-        found
-    }
-
-    /// How a path relates to the protected places; an unknown path counts as protected.
+    /// How a text relates to the protected places as a whole. Of one that is known in part, that
+    /// part counts.
     pub fn relation(&self, text: &str) -> Relation {
-        let Some(paths) = self.paths(text) else {
+        self.relation_outside(text, &[], true)
+    }
+
+    /// Whether a text as a whole is, lies in or holds a protected place.
+    pub fn is_near(&self, text: &str) -> bool {
+        self.relation(text) != Relation::Apart
+    }
+
+    /// Whether a text as a whole lies in a protected place other than the active skill's own.
+    pub fn lies_within(&self, text: &str) -> bool {
+        self.relation_outside(text, self.guard.own, true) == Relation::Within
+    }
+
+    /// Whether part of a text lies in a protected place other than the active skill's own.
+    pub fn names_place(&self, text: &str) -> bool {
+        let is_text = parts(text).nth(FOLLOWED).is_some();
+        parts(text).enumerate().any(|(at, part)| {
+            let follows = at == 0 || !is_text;
+            self.relation_outside(part, self.guard.own, follows) == Relation::Within
+        })
+    }
+
+    fn relation_outside(&self, text: &str, except: &[&Path], follows: bool) -> Relation {
+        let steps = self.guard.context.steps;
+        let known = text.split(UNKNOWN).next().unwrap_or_default();
+        if known.len() < text.len() && known.is_empty() || known.len() > LONGEST {
+            return Relation::Apart;
+        }
+        if !steps.spend(PART + known.len() / 16) {
             return Relation::Within;
-        };
-        let relations = paths.iter().map(|path| self.relation_at(path));
-        relations.max().unwrap_or(Relation::Apart)
-    }
-
-    /// How one path relates to the protected places.
-    pub fn relation_at(&self, path: &Path) -> Relation {
-        self.guard.context.relation(path)
-    }
-
-    /// Whether a path leads to a protected place, or above one, only through links.
-    pub fn leads_in(&self, text: &str) -> bool {
-        let protection = self.guard.context.protection;
-        let mut paths = self.paths(text).into_iter().flatten();
-        paths.any(|path| {
-            let located = self.guard.context.locate(&path);
-            protection.relation(&located.as_written()) == Relation::Apart
-                && protection.relation(&located) != Relation::Apart
-        })
-    }
-
-    /// Whether a link to `target` may lead to a protected place, or above one: it may if it is
-    /// created at or inside one of `places`. If these are unknown, it may be anywhere.
-    pub fn may_lead_in(&self, places: Option<&[PathBuf]>, target: &str) -> bool {
-        if target.starts_with('/') {
-            return false;
         }
-        let leads = |path: PathBuf| self.relation_at(&path) != Relation::Apart;
-        let Some(places) = places else {
-            let below = target.trim_start_matches("../");
-            let protection = self.guard.context.protection;
-            return protection.may_lie_within(Path::new(below));
+        // What is not known names something in that directory.
+        let is_below = known.len() < text.len() && known.ends_with('/');
+        let PathContext {
+            resolve,
+            protection,
+            ..
+        } = self.guard.context;
+        let relation = |path: &PathBuf| {
+            let located = if follows {
+                self.guard.context.locate(path)
+            } else {
+                Located::as_written(path)
+            };
+            match protection.relation(&located) {
+                Relation::Within if except.iter().any(|dir| located.stays_in(dir, resolve)) => {
+                    Relation::Apart
+                }
+                Relation::Around if is_below => Relation::Apart,
+                relation => relation,
+            }
         };
-        places
-            .iter()
-            .any(|place| leads(place.join(target)) || leads(place.with_file_name(target)))
+        let paths = self.paths(known, follows);
+        paths.iter().map(relation).max().unwrap_or(Relation::Apart)
     }
 
-    /// A path in every directory where the command may run; `None` if they are unknown, or if it
-    /// leads through a link that the command line makes.
-    pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
-        let paths = self.paths_now(text)?;
-        let leads_on =
-            !self.links.is_empty() && paths.iter().any(|path| self.leads_through_link(path));
-        (!leads_on).then_some(paths)
-    }
-
-    /// Whether a path leads through a link that the command line makes.
-    pub fn leads_through_link(&self, path: &Path) -> bool {
-        let below = path.strip_prefix(self.guard.begin).unwrap_or(path);
-        let directory = below.parent().into_iter().flat_map(Path::components);
-        let mut names = directory.map(|name| name.as_os_str().to_string_lossy());
-        names.any(|name| {
-            self.links
-                .iter()
-                .any(|link| may_be(link, &name) || may_be(&name, link))
-        })
-    }
-
-    fn paths_now(&self, text: &str) -> Option<Vec<PathBuf>> {
-        if text.starts_with('/')
-            && let Some(rest) = plain_path(text).strip_prefix("/proc/")
-        {
-            let behind = |name| rest.split_once(name).map(|(_, path)| path);
-            if let Some(path) = behind("/cwd/") {
-                return self.paths_now(path);
-            }
-            if let Some(path) = behind("/root/") {
-                return self.paths_now(&format!("/{path}"));
-            }
-        }
+    /// A path in every directory where the command may run.
+    pub fn paths(&self, text: &str, follows: bool) -> Vec<PathBuf> {
         if text.starts_with('/') {
-            return Some(self.with_links(text.into()));
+            return self.with_links(text.into(), follows);
         }
+        let begin = self.guard.begin;
         // After a `=`, only some shells expand it.
         if let Some(rest) = text.strip_prefix('~')
             && (rest.is_empty() || rest.starts_with('/'))
             && let Some(home) = self.known.home
         {
-            return Some(vec![
-                format!("{home}{rest}").into(),
-                self.guard.begin.join(text),
-            ]);
+            return vec![format!("{home}{rest}").into(), begin.join(text)];
         }
-        let paths: Vec<PathBuf> = self
-            .directories
-            .resolve(text)
-            .take_while(|path| self.guard.context.steps.spend(1 + path.len() / 8))
-            .flat_map(|path| self.with_links(self.guard.begin.join(path)))
-            .collect();
-        (!paths.is_empty()).then_some(paths)
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for path in self.directories.resolve(text) {
+            paths.extend(self.with_links(begin.join(path), follows));
+        }
+        if !self.directories.are_known() {
+            for directory in [begin].into_iter().chain(self.entered.iter().map(PathBuf::as_path)) {
+                paths.extend(self.with_links(directory.join(text), follows));
+            }
+        }
+        self.guard.context.steps.spend(paths.len());
+        paths
     }
 
     /// A path, and its targets through the links that its first wildcard may match.
-    fn with_links(&self, path: PathBuf) -> Vec<PathBuf> {
-        if !path.to_string_lossy().contains([ANY, ANYTHING]) {
+    fn with_links(&self, path: PathBuf, follows: bool) -> Vec<PathBuf> {
+        if !follows || !path.to_string_lossy().contains([ANY, ONE]) {
             return vec![path];
         }
         let name = |part: Component| part.as_os_str().to_string_lossy().into_owned();
         let mut parts = path.components();
         let mut before = PathBuf::new();
         let glob = parts.by_ref().map(name).find(|name| {
-            let wild = name.contains([ANY, ANYTHING]);
+            let wild = name.contains([ANY, ONE]);
             if !wild {
                 before.push(name);
             }
@@ -227,38 +197,48 @@ impl Reach<'_> {
         std::iter::once(path.clone()).chain(through).collect()
     }
 
-    /// Whether a word in program position is our own executable.
-    pub fn is_ours(&self, word: &Word) -> bool {
-        let found = self.named(word);
-        let mut paths = found.iter().filter_map(Operand::path);
-        paths.any(|path| self.names_ours(path))
+    /// Refuses a file that the shell itself writes.
+    ///
+    /// # Errors
+    /// The word, and the reason.
+    pub fn written(&self, word: &Word) -> Checked {
+        const NOT_KNOWN: &str = "it is not known which file this writes";
+        let all = self.named(std::slice::from_ref(word))?;
+        // `>(…)` is a pipe: the command in it is judged by itself.
+        let is_pipe = word.raw.starts_with(['<', '>']);
+        let is_known = |named: &Named| named.text.contains(|c| c != UNKNOWN);
+        Fault::refuse_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
+        let is_place = |named: &Named| self.relation(&named.text) == Relation::Within;
+        Fault::refuse_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 
-    /// Whether a word has the name of our own executable, in whatever directory.
-    pub fn is_named_like_ours(&self, word: &Word) -> bool {
+    /// Whether a text in program position is our own executable. A name alone is looked for only
+    /// where a shell would.
+    pub fn is_ours(&self, text: &str, is_looked_for: bool) -> bool {
         let ours = self.guard.context.places.executable.as_deref();
-        let ours = ours.and_then(Path::file_name);
-        let found = self.named(word);
-        let mut paths = found.iter().filter_map(Operand::path);
-        ours.is_some() && paths.any(|path| Path::new(path).file_name() == ours)
-    }
-
-    fn names_ours(&self, text: &str) -> bool {
-        if text.is_empty() || text.contains('/') {
-            return self.is_our_file(text);
-        }
-        let mut directories = self.guard.context.places.path.iter();
-        directories.any(|directory| self.is_executable(&directory.join(text)))
-    }
-
-    fn is_executable(&self, path: &Path) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.guard.context;
-        let Some(ours) = places.executable.as_ref() else {
+        let Some(ours) = ours.filter(|_| !text.contains(UNKNOWN)) else {
             return false;
         };
-        if !path.to_string_lossy().contains([ANY, ANYTHING]) {
+        if text.contains('/') || text.is_empty() {
+            let paths = self.paths(text, true);
+            return paths.iter().any(|path| self.is_executable(path, ours));
+        }
+        let name = ours.file_name().unwrap_or_default().to_string_lossy();
+        let says_something = text.contains(char::is_alphanumeric);
+        if says_something && may_be(text, &name) {
+            return is_looked_for || self.is_in_path(text, ours);
+        }
+        is_looked_for && !text.contains([ANY, ONE]) && self.is_in_path(text, ours)
+    }
+
+    fn is_in_path(&self, name: &str, ours: &Path) -> bool {
+        let mut directories = self.guard.context.places.path.iter();
+        directories.any(|directory| self.is_executable(&directory.join(name), ours))
+    }
+
+    fn is_executable(&self, path: &Path, ours: &Path) -> bool {
+        let resolve = self.guard.context.resolve;
+        if !path.to_string_lossy().contains([ANY, ONE]) {
             return resolve.is_same_file(path, ours);
         }
         let names = |path: &Path| -> Vec<String> {
@@ -267,77 +247,16 @@ impl Reach<'_> {
             path.components().map(name).collect()
         };
         let glob = names(path);
+        // A name of wildcards alone may be any program.
+        if !glob.last().is_some_and(|name| name.contains(char::is_alphanumeric)) {
+            return false;
+        }
         let is_it = |ours: &Path| {
             let ours = names(ours);
             let mut both = glob.iter().zip(&ours);
             glob.len() == ours.len() && both.all(|(glob, name)| may_be(glob, name))
         };
         is_it(ours) || resolve.canonical(ours).is_some_and(|ours| is_it(&ours))
-    }
-
-    /// Whether a path leads to our executable; by its name if the directory is unknown.
-    pub fn is_our_file(&self, text: &str) -> bool {
-        if let Some(paths) = self.paths(text) {
-            return paths.iter().any(|path| self.is_executable(path));
-        }
-        let ours = self.guard.context.places.executable.as_ref();
-        ours.is_some_and(|ours| Path::new(text).file_name() == ours.file_name())
-    }
-
-    /// Whether a path lies in a protected place other than the active skill's own.
-    pub fn is_foreign(&self, text: &str) -> bool {
-        self.lies_within(text, self.guard.own)
-    }
-
-    /// Whether a path lies in a protected place other than these.
-    pub fn lies_within(&self, text: &str, except: &[&Path]) -> bool {
-        let PathContext {
-            resolve,
-            protection,
-            ..
-        } = self.guard.context;
-        let Some(paths) = self.paths(text) else {
-            // Behind a link that the command line makes, each directory may be any.
-            let behind = text.match_indices('/').filter(|_| !self.links.is_empty());
-            let mut behind = behind.map(|(at, _)| Path::new(&text[at + 1..]));
-            return protection.may_lie_within(Path::new(text))
-                || behind.any(|path| protection.may_end_within(path));
-        };
-        paths.iter().any(|path| {
-            let located = self.guard.context.locate(path);
-            let mut except = except.iter();
-            protection.relation(&located) == Relation::Within
-                && !except.any(|dir| located.stays_in(dir, resolve))
-        })
-    }
-
-    /// Whether a directory holds a protected place, and neither the project nor the home directory.
-    pub fn holds_little_else(&self, directory: &str) -> bool {
-        self.is_near(directory, |path| self.relation_at(path) == Relation::Around)
-    }
-
-    /// Whether a path that goes on with an unknown name may well be a protected place: the directory
-    /// of that name holds little else.
-    pub fn may_be_place(&self, path: &str) -> bool {
-        let Some((directory, name)) = path.rsplit_once('/') else {
-            return false;
-        };
-        self.is_near(directory, |directory| {
-            self.relation_at(&directory.join(format!("{name}{ANYTHING}"))) == Relation::Within
-        })
-    }
-
-    fn is_near(&self, directory: &str, is: impl Fn(&Path) -> bool) -> bool {
-        let home = self.known.home.map(Path::new);
-        let is_wide = |path: &Path| {
-            let mut bases = [Some(self.guard.begin), home].into_iter().flatten();
-            bases.any(|base| base.starts_with(path))
-        };
-        let mut paths = self.paths(directory).into_iter().flatten();
-        paths.any(|path| {
-            let path = self.guard.begin.join(path);
-            !is_wide(&normalise(&path)) && is(&path)
-        })
     }
 }
 

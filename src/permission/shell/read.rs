@@ -24,8 +24,6 @@ pub struct Reading {
     pub steps: Vec<Step>,
     /// Its loop variables and the words they iterate over.
     pub loops: Vec<(String, Vec<Word>)>,
-    /// Whether it may bind variables invisibly.
-    pub binds_unseen: bool,
 }
 
 /// Reads a whole command line. Known values of `variables` replace their uses.
@@ -82,7 +80,6 @@ impl Reading {
         Self {
             steps,
             loops,
-            binds_unseen: self.binds_unseen || other.binds_unseen,
         }
     }
 }
@@ -95,11 +92,8 @@ fn parse(
 ) -> Result<Reading, Fault> {
     let mut nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
-    // Only of these it is asked how they are bound.
-    let mut asked = ["for", "mktemp", "PWD", "HOME", "~"].iter();
-    let is_asked = asked.any(|part| scanned.text.contains(part));
     // Before constants are put in: names are searched for in the text as it is written.
-    let binds_unseen = is_asked && constants::binds_unseen(&mut nodes);
+    let binds_unseen = scanned.text.contains("for") && constants::binds_unseen(&mut nodes);
     let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
     let plain_loops = if binds_unseen {
         Vec::new()
@@ -125,7 +119,6 @@ fn parse(
     Ok(Reading {
         steps: reader.steps,
         loops: reader.for_loops,
-        binds_unseen,
     })
 }
 
@@ -138,10 +131,6 @@ struct Reader {
     plain_loops: Vec<String>,
     /// Those of them whose loops enclose the current position.
     names: Vec<String>,
-    /// How many pipes and substitutions take what is printed there.
-    captured: usize,
-    /// The variables of all `for` loops that do.
-    looped: Vec<String>,
     substitutions: usize,
     heredocs: Vec<String>,
     files: usize,
@@ -264,13 +253,10 @@ impl Reader {
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Fault> {
         self.scoped(ScopeKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
-                let is_piped = usize::from(stage + 1 < commands.len());
-                this.captured += is_piped;
                 match &node.kind {
                     NodeKind::Command { .. } => this.command(node, stage)?,
                     _ => this.node(node)?,
                 }
-                this.captured -= is_piped;
                 this.steps.push(Step::Join);
             }
             Ok(())
@@ -324,8 +310,6 @@ impl Reader {
                 words,
                 stage,
                 in_loop: self.loops > 0,
-                is_captured: self.captured > 0,
-                looped: self.looped.clone(),
                 input: redirects.iter().map(input).max().unwrap_or(Input::Outer),
             }));
         }
@@ -363,9 +347,7 @@ impl Reader {
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {
                     self.substitutions += 1;
-                    self.captured += 1;
                     self.scoped(ScopeKind::Subshell, |this| this.node(command))?;
-                    self.captured -= 1;
                     self.steps.push(Step::Join);
                 }
             }

@@ -1,33 +1,31 @@
 //! What a command touches besides running programs, whatever the rules: the files its redirections
 //! name, and operands in protected places.
 
-mod named;
 mod texts;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::check::{Rules, check};
 use super::constants::Text;
-use super::deny::makes_assignments;
+use super::deny::{exports, makes_assignments};
 use super::directories::WorkingDirectories;
-use super::git_names::GitNames;
 use super::held::Held;
-use super::links::links_made;
-use super::operand::Known;
-use super::reach::{Guard, MOVES_HERE, Passed, Reach};
-use super::read::Reading;
+use super::operand::{Known, texts};
+use super::reach::{Guard, Reach};
+use super::runners::base;
 use super::step::{Redirect, Simple};
 use super::word::Word;
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
-use crate::permission::path::normalise;
-use crate::permission::protected::WHY_PROTECTED;
 
-/// The limit of texts within texts that are searched for links.
-const MAX_DEPTH: usize = 4;
+/// The limit of directories that a command line names where the directory is not known.
+const MAX_ENTERED: usize = 32;
+/// How the names begin of the variables by which the host calls us.
+const OURS: [&str; 2] = ["CHIBI_HOOK", "CHIBI_TOOL_"];
+
 /// What a command touches.
 #[derive(Debug, Default)]
 pub struct Touched {
@@ -43,105 +41,93 @@ pub struct Touched {
 
 /// Finds everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
-    // With the variables by which the host calls our executable, any program whose name is not
-    // known (`find -exec {}`) could be ours, and end what restricts.
-    let unquoted = command.replace(['"', '\'', '\\', '\n'], "");
-    let mut names = ["CHIBI_HOOK", "CHIBI_TOOL_"].into_iter();
-    let ours = names
-        .find(|name| unquoted.contains(name))
-        .map(str::to_owned);
     let home = guard.context.places.home.as_deref();
-    let text = Text::new(command);
-    // Where it was matters if `..` stands elsewhere than behind `cd`.
-    let climbs = command.replace("cd ..", "").contains("..");
-    let sets_path = text.bindings("PATH") > 0;
     let mut recorder = Recorder {
-        command,
-        seen: RefCell::new(Touched {
-            ours,
-            ..Touched::default()
-        }),
+        seen: RefCell::default(),
         texts: RefCell::new(vec![(command.to_owned(), guard.begin.to_owned())]),
         guard,
         begin: PathBuf::new(),
         home: home.and_then(Path::to_str),
-        held: OnceCell::new(),
-        links: OnceCell::new(),
-        passed: climbs.then(RefCell::default),
-        sets_path,
-        git: GitNames::in_text(&text),
-        mktemp: text.bindings("TMPDIR") == 0 && !sets_path,
-        met_unknown: Cell::default(),
+        held: Held::default(),
+        entered: RefCell::default(),
+        sets_path: Text::new(command).bindings("PATH") > 0,
     };
-    let mut begins = BTreeSet::new();
+    let mut read = BTreeSet::new();
     while !guard.context.steps.are_spent()
-        && let Some((text, begin)) = recorder.texts.get_mut().pop()
+        && let Some(next) = recorder.texts.get_mut().pop()
     {
-        begins.insert(begin.clone());
-        recorder.begin = begin;
+        if !read.insert(next.clone()) {
+            continue;
+        }
+        let text = next.0;
+        recorder.begin = next.1;
+        recorder.learn(&text, true);
         check(&text, &recorder, guard.readings);
     }
-    for begin in begins {
-        recorder.begin = begin;
-        recorder.check_names();
-    }
-    let mut seen = recorder.seen.into_inner();
-    // Commands that run at the same time may run in any order.
-    let concurrent = command.replace("&&", "").contains('&');
-    let passed = recorder.passed.map(RefCell::into_inner);
-    if concurrent && passed.is_some_and(|passed| passed.is_moved()) {
-        seen.protected.get_or_insert(Fault::new("&", MOVES_HERE));
-    }
-    seen
+    recorder.seen.into_inner()
 }
 
 struct Recorder<'a> {
-    command: &'a str,
     seen: RefCell<Touched>,
     /// Texts still to be read, and the directory in which each begins.
     texts: RefCell<Vec<(String, PathBuf)>>,
     guard: Guard<'a>,
     /// Where the text begins that is being read.
     begin: PathBuf,
-    /// What `~` and `$HOME` mean, unless the command sets it.
+    /// What `~` and `$HOME` mean.
     home: Option<&'a str>,
-    held: OnceCell<Held>,
-    links: OnceCell<Vec<String>>,
-    passed: Option<RefCell<Passed>>,
+    held: Held,
+    /// Directories that the command line names to enter them.
+    entered: RefCell<Vec<PathBuf>>,
     sets_path: bool,
-    git: GitNames,
-    /// Whether `mktemp` works where it always does.
-    mktemp: bool,
-    met_unknown: Cell<bool>,
 }
 
 impl Recorder<'_> {
-    /// Passes on what words may lead to in these directories, where the variables of these loops
-    /// are set.
-    fn reaching(
-        &self,
-        directories: &WorkingDirectories,
-        looped: &[String],
-        check: impl FnOnce(&Reach),
-    ) {
-        let absolute = |here: String| self.begin.join(here).to_string_lossy().into_owned();
-        let mut current: Vec<String> = directories.resolve("").map(absolute).collect();
-        if let Some(all) = &self.passed {
-            let entered = current.iter().map(|path| normalise(Path::new(path)));
-            let entered = entered.filter(|path| *path != self.begin);
-            all.borrow_mut().entered.extend(entered);
+    /// Learns the values and directories that a command line names, before it is gone through: the
+    /// parts of a loop may run in any order.
+    fn learn(&self, text: &str, with_variables: bool) {
+        let Guard {
+            context, readings, ..
+        } = self.guard;
+        let reading = readings.read(text, context.places.shell, with_variables);
+        let Ok(reading) = &*reading else { return };
+        self.held.add(reading);
+        let nowhere = WorkingDirectories::default();
+        for simple in reading.commands().filter(|simple| simple.may_move()) {
+            let mut last = self.begin.clone();
+            let assigned: Vec<Word> = simple.assigned().collect();
+            let words = simple.words.iter().skip(1);
+            for word in assigned.iter().chain(words) {
+                self.reaching(&nowhere, |reach| {
+                    let mut entered = self.entered.borrow_mut();
+                    for text in texts(word, reach.known).unwrap_or_default() {
+                        last.push(&text);
+                        let before = entered.last().map(|before| before.join(&text));
+                        let all = [last.clone(), self.begin.join(&text)];
+                        entered.extend(all.into_iter().chain(before));
+                    }
+                    entered.dedup();
+                    entered.truncate(MAX_ENTERED);
+                });
+            }
         }
-        if self.command.contains("PWD") && !self.held().is_bound("PWD", 0) {
-            current.clear();
+    }
+
+    /// Passes on what words may lead to in these directories.
+    fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
+        let absolute = |here: &Path| self.begin.join(here).to_string_lossy().into_owned();
+        let entered = self.entered.borrow().clone();
+        let mut current: Vec<String> = directories
+            .resolve("")
+            .map(|here| absolute(Path::new(&here)))
+            .collect();
+        if !directories.are_known() {
+            current.push(absolute(Path::new("")));
+            current.extend(entered.iter().map(|path| absolute(path)));
         }
-        let uses_home = self.command.contains('~') || self.command.contains("HOME");
-        let is_home = |_: &&str| !uses_home || self.held().is_inherited("HOME");
-        let outside = Known {
-            home: self.home.filter(is_home),
+        let known = Known {
+            home: self.home,
             current: &current,
-            mktemp: self.mktemp,
-            is_temporary: &|name| self.mktemp && self.held().is_temporary(name),
-            values: &|_| None,
             assigned: &|_| Vec::new(),
         };
         check(&Reach {
@@ -150,93 +136,39 @@ impl Recorder<'_> {
                 ..self.guard
             },
             directories,
+            entered: &entered,
             known: Known {
-                values: &|name| {
-                    let is_set = looped.iter().any(|one| one == name);
-                    is_set.then(|| self.held().values(name, outside))?
-                },
-                assigned: &|name| self.held().assigned(name, outside),
-                ..outside
+                assigned: &|name| self.held.values(name, known),
+                ..known
             },
-            links: self.links(),
-            passed: self.passed.as_ref(),
             sets_path: self.sets_path,
-            git: self.git,
-            met_unknown: &self.met_unknown,
         });
-    }
-
-    /// The names of links that the command line makes; anything if one is not known.
-    fn links(&self) -> &[String] {
-        self.links.get_or_init(|| {
-            let unquoted = self.command.replace(['"', '\'', '\\'], "");
-            let may_link = ["ln", "link", "cp"]
-                .iter()
-                .any(|name| unquoted.contains(name));
-            let mut found = Vec::new();
-            if may_link {
-                self.add_links(self.command, 0, &mut found);
-            }
-            found
-        })
-    }
-
-    /// Adds the links that a text makes, and those texts that its words may be.
-    fn add_links(&self, text: &str, depth: usize, found: &mut Vec<String>) {
-        let Guard {
-            context, readings, ..
-        } = self.guard;
-        let affordable = depth < MAX_DEPTH && context.steps.spend(1 + text.len() / 4);
-        let reading = readings.read(text, context.places.shell, true);
-        let commands = reading.iter().flat_map(Reading::commands);
-        for simple in commands.filter(|_| affordable) {
-            found.extend(links_made(&simple.words));
-            let texts = simple.words.iter().filter_map(Word::text);
-            for text in texts.filter(|text| text.contains(char::is_whitespace)) {
-                self.add_links(text, depth + 1, found);
-            }
-        }
-    }
-
-    /// Lazy, because most commands name no relevant variable and reading again takes time.
-    fn held(&self) -> &Held {
-        self.held
-            .get_or_init(|| Held::read(self.command, self.guard))
     }
 }
 
 impl Rules for Recorder<'_> {
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
-        self.reaching(directories, &command.looped, |reach| {
+        self.reaching(directories, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
-                seen.ours = reach.runs_ours(&command.words);
+                seen.ours = sets_ours(command).or_else(|| reach.runs_ours(&command.words));
             }
             if seen.protected.is_none() {
-                // A program may write the file that a variable names.
                 let values = command.assigned().filter(|_| !command.words.is_empty());
-                let assigned = reach.others(&values.collect::<Vec<_>>());
-                let checked = assigned.and_then(|()| reach.check(&command.words));
-                let checked = checked.and_then(|()| reach.entered(command));
+                let checked = reach.values(&values.collect::<Vec<_>>());
+                let checked = checked.and_then(|()| reach.check(&command.words));
                 let checked = checked.and_then(|()| makes_assignments(command));
                 seen.protected = checked.err();
             }
             drop(seen);
-            if Reach::reads_commands(&command.words) {
-                self.met_unknown.set(true);
-            }
             self.keep_texts(command, reach);
         });
     }
 
     fn redirect(&self, redirect: &Redirect, directories: &WorkingDirectories) {
         if redirect.writes && self.seen.borrow().protected.is_none() {
-            self.reaching(directories, &[], |reach| {
-                // A plain file in a directory that is known is told by its path.
-                let is_told = |path: &str| reach.paths(path).is_some();
-                if !redirect.target.fits(is_told) {
-                    self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
-                }
+            self.reaching(directories, |reach| {
+                self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
             });
         }
     }
@@ -246,22 +178,11 @@ impl Rules for Recorder<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        self.reaching(&WorkingDirectories::default(), &[], |reach| {
-            let whole = self.begin.join(path);
-            let mut seen = self.seen.borrow_mut();
-            if reach.leads_through_link(&whole) {
-                seen.unclear.push((path.to_owned(), writes));
-                if writes && reach.is_foreign(path) {
-                    seen.protected
-                        .get_or_insert(Fault::new(path, WHY_PROTECTED));
-                }
-            } else {
-                let is_moved = self.begin != self.guard.begin;
-                let path = if is_moved { &whole } else { Path::new(path) };
-                let path = path.to_string_lossy().into_owned();
-                seen.files.push((path, writes));
-            }
-        });
+        let whole = self.begin.join(path);
+        let is_moved = self.begin != self.guard.begin;
+        let path = if is_moved { &whole } else { Path::new(path) };
+        let path = path.to_string_lossy().into_owned();
+        self.seen.borrow_mut().files.push((path, writes));
         Ok(Grant::Free("it is recorded"))
     }
 
@@ -281,4 +202,15 @@ impl Rules for Recorder<'_> {
         let mut seen = self.seen.borrow_mut();
         seen.unclear.push((part.to_owned(), writes));
     }
+}
+
+/// The variable that a command sets by which the host calls us, if any: a program whose name is not
+/// known (`find -exec {}`) could be ours, and end what restricts.
+fn sets_ours(command: &Simple) -> Option<String> {
+    let sets = |text: &&str| OURS.iter().any(|name| text.starts_with(name));
+    let is_setting = |word: &Word| word.fits(|text| base(text) == "env" || exports(text));
+    let words = command.words.iter().skip_while(|word| !is_setting(word));
+    let words = words.map(|word| word.raw.trim_matches(['"', '\'']));
+    let assigned = command.assignments.iter().map(|one| one.raw.as_str());
+    assigned.chain(words).find(sets).map(str::to_owned)
 }

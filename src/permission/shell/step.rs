@@ -51,10 +51,6 @@ pub struct Simple {
     pub stage: usize,
     /// Whether it may run repeatedly.
     pub in_loop: bool,
-    /// Whether a pipe or substitution takes what it prints.
-    pub is_captured: bool,
-    /// The variables of the `for` loops around it.
-    pub looped: Vec<String>,
     /// Where its input comes from.
     pub input: Input,
 }

@@ -6,7 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::Fault;
 use crate::permission::command::Canonical;
-use crate::permission::protected::{ANY, ANYTHING};
+use crate::permission::protected::{ANY, ONE};
 
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +15,6 @@ pub struct Word {
     pub raw: String,
     /// Its parts after expansion; empty for `''`.
     pub pieces: Vec<Piece>,
-    /// Whether the pieces are all of it: no brace or bracket is among them.
-    pub is_whole: bool,
 }
 
 /// A part of a word.
@@ -53,13 +51,12 @@ impl Word {
         Self {
             raw: text.to_owned(),
             pieces: vec![Piece::Text(text.to_owned())],
-            is_whole: true,
         }
     }
 
     /// A word as it is written; if it expands to anything, to so many words.
     pub fn written(raw: &str, arity: Arity) -> Self {
-        let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~', ANYTHING]);
+        let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~', ANY, ONE]);
         let piece = if is_plain {
             Piece::Text(raw.replace(['"', '\''], ""))
         } else {
@@ -68,7 +65,6 @@ impl Word {
         Self {
             raw: raw.to_owned(),
             pieces: vec![piece],
-            is_whole: is_plain,
         }
     }
 
@@ -77,7 +73,6 @@ impl Word {
         Self {
             raw: "…".to_owned(),
             pieces: vec![Piece::Value(Arity::Any)],
-            is_whole: true,
         }
     }
 
@@ -87,34 +82,6 @@ impl Word {
             [Piece::Text(text)] => Some(text),
             _ => None,
         }
-    }
-
-    /// The texts behind each piece whose value is not known, up to the next such piece, which counts
-    /// as anything within one name; `None` if the pieces are not all of it.
-    pub fn behind_values(&self) -> Option<Vec<String>> {
-        let mut found: Vec<String> = Vec::new();
-        // All that stands behind the first.
-        let mut whole = String::new();
-        for piece in &self.pieces {
-            // What `~` means at the beginning may not be known either.
-            let is_value = match piece {
-                Piece::Tilde => found.is_empty(),
-                piece => matches!(piece, Piece::Value(_)),
-            };
-            if let Some(last) = found.last_mut() {
-                let text = match piece {
-                    Piece::Text(text) => text.clone(),
-                    Piece::Names => ANY.to_string(),
-                    Piece::Tilde => "~".to_owned(),
-                    Piece::Name | Piece::Value(_) => ANYTHING.to_string(),
-                };
-                last.push_str(&text);
-                whole.push_str(&text);
-            }
-            found.extend(is_value.then(String::new));
-        }
-        found.extend((found.len() > 1).then_some(whole));
-        self.is_whole.then_some(found)
     }
 
     /// Whether the text is known and accepted.
@@ -193,10 +160,8 @@ impl Word {
         if quoting.in_quotes {
             return Err(Fault::unread(value));
         }
-        let is_brace = |part: &Node| matches!(part.kind, NodeKind::BraceExpansion { .. });
         Ok(Self {
             raw: value.clone(),
-            is_whole: !quoting.open_ended && !parts.iter().any(is_brace),
             pieces: quoting.pieces,
         })
     }

@@ -4,7 +4,7 @@ use super::Grammar;
 
 const BEFORE: &[&str] = &[
     "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd link && ", "cd \"$x\"; ",
-    "read d <<< .claude/skills; ", "read d <<< .claude; ", "printf -v d %s .claude/skills/kept; ", "set -- .claude/skills; ", "x=.claude/skills/s.md; ", "x=./.claude; ", "d=sub/skills; ", "cat .claude/skills/kept; ", "cat / s; ",
+    "x=.claude/skills/s.md; ", "x=./.claude; ", "d=sub/skills; ", "cat .claude/skills/kept; ", "cat / s; ",
     "command -p cd .claude; ", "command -- cd .claude && ", "CDPATH=.claude cd skills; ", "pushd .claude; ", "cd .cl*; ", "cd .claude &>/dev/null; ", "cd .claude &>/dev/null && ", "ls &>/dev/null ",
 ];
 
@@ -15,17 +15,17 @@ const WRAPPERS: &[&str] = &[
 
 const PROGRAMS: &[&str] = &[
     "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "cp -r --no-t", "cp --pare", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
-    "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar xCf .claude a", "tar --directory=link -xf a",
-    "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "GIT_TRACE=.claude/skills/new git", "./cat", "\"$(command -v rm)\" -rf", "find sub -exec rm -r", "find .claude -maxdepth 0 -exec touch", "git rm --cached", "sed \"$x\"", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
+    "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar --directory=link -xf a",
+    "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "GIT_TRACE=.claude/skills/new git", "./cat", "find sub -exec rm -r", "find .claude -maxdepth 0 -exec touch", "git rm --cached", "sed \"$x\"", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
 ];
 
 const PLACES: &[&str] = &[
     "skills", "skills/s", "./skills", "skills/s/SKILL.md", ".claude", ".claude/", ".claude/skills", "./.claude/skills/s", ".claude/skills/kept", ".claude/x", "../project/.claude/skills", "../project", "..", ".", "~", "~/x",
     "../plugin", "../plugin/kept", "plugin", "plugin/kept", "$x", "$x/skills", "\"$x/skills\"", "\"$d\"", "$d/s", ".cl*", ".cl*/skills", ".c?aude/sk*", "*", ".*", "{.claude,sub}/skills", "{a,.claude/skills/s}", "\"$PWD\"/.claude/skills",
-    "$PWD/skills", "$(pwd)/.claude/skills/x", "link", "link/skills", "link/skills/s", "l*nk/skills", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s", "\"$OLDPWD\"/skills",
+    "$PWD/skills", "$(pwd)/.claude/skills/x", "link", "link/skills", "link/skills/s", "l*nk/skills", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s",
     "'.claude/skills'", ".clau\"de\"/skills", "kept", "--", "project/.claude/skills", "x y", "../.claude/skills", "../../plugin/kept",
-    "${x%.md}", "${x%/*}", "${x##*/}/n", "${x#./}/skills", "${x:-.claude}/skills/n", "${y:-.claude/skills}", "{} ';'", "{}/skills/n ';'", "{}/../.claude/skills ';'", "$1/n", "\"$1\"", "\"$d\"/n", "$(echo .claude/skills)/n", ".claude/\"$y\"", ".claude/$d",
-    "\"$(pwd -P)\"/.claude/sk*", "/proc/self/cwd/.claude/skills/n", "~+/.claude/skills/n", "--cached", "-- --cached", "{a,b,c,d,e}{a,b,c,d,e}{a,b,c,d,e}",
+    "${x%.md}", "${x%/*}", "${x##*/}/n", "${x#./}/skills", "${x:-.claude}/skills/n", "${y:-.claude/skills}", "{} ';'", "$1/n", "\"$1\"", "\"$d\"/n",
+    "\"$(pwd -P)\"/.claude/sk*", "~+/.claude/skills/n", "--cached", "-- --cached", "{a,b,c,d,e}{a,b,c,d,e}{a,b,c,d,e}",
 ];
 
 const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x", " > .cl*/skills/new", " > \"$d\"/new", " > {.claude,}/skills/new"];
@@ -40,23 +40,17 @@ const TAKERS: &[&str] = &[
 ];
 
 impl Grammar {
-    /// A command one of whose words becomes something by a loop, a brace, a substitution or a
-    /// variable.
+    /// A command one of whose words becomes something by a loop, a brace or a variable.
     fn becoming(&mut self) -> String {
         let (what, taker) = (self.pick(BECOMING), self.pick(TAKERS));
         let (one, two) = (self.pick(PLACES), self.pick(PLACES));
-        match self.below(12) {
+        match self.below(7) {
             0 => format!("for o in {what}; do {taker} \"$o\" {one}; done"),
             1 => format!("for o in '{what}'; do {taker} $o {one} {two}; done"),
             2 => format!("for o in '{what}'; do {taker} {one} $o; done"),
-            3 => format!("{taker} \"$(echo {what})\" {one} {two}"),
-            4 => format!("{taker} $(echo {what}) {one}"),
-            5 => format!("{taker} {{{what},{one}}} {two}"),
-            6 => format!("echo {what} | xargs {taker} {one}"),
-            7 => format!("o='{what}'; {taker} $o {one}"),
-            8 => format!("for x in a; do read -r 'x' <<< {what}; {taker} \"$x\"; done"),
-            9 => format!("for x in a b; do printf -vx %s {what}; {taker} {one} \"$x\"; done"),
-            10 => format!("for x in a; do {taker} \"$x\" {what} {one}; done"),
+            3 => format!("{taker} {{{what},{one}}} {two}"),
+            4 => format!("o='{what}'; {taker} $o {one}"),
+            5 => format!("for x in a; do {taker} \"$x\" {what} {one}; done"),
             _ => format!("d=$(mktemp -d /nope/X); {taker} \"$d\"/{what} {one}"),
         }
     }

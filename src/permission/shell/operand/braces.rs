@@ -1,12 +1,17 @@
-//! What braces make of a word.
+//! What braces and brackets make of a word.
 
-use crate::permission::protected::ANYTHING;
+use crate::permission::protected::{ANY, ONE};
 
 /// The limit of alternatives of a word.
-pub const MAX_ALTERNATIVES: usize = 64;
+const MAX_ALTERNATIVES: usize = 1024;
+/// A longer range of numbers or letters counts as any text.
+const MAX_RANGE: u32 = 64;
 
 /// The words that a word's braces make of it; `None` if there are too many.
 pub fn alternatives(raw: &str) -> Option<Vec<String>> {
+    if !raw.contains('{') {
+        return Some(vec![raw.to_owned()]);
+    }
     let mut alternatives = vec![raw.to_owned()];
     let mut done = Vec::new();
     while let Some(raw) = alternatives.pop() {
@@ -46,19 +51,92 @@ fn braces(raw: &str) -> Option<Vec<String>> {
                     continue;
                 };
                 let (before, after) = (&raw[..from], &raw[at + 1..]);
-                if commas.is_empty() && raw[from..at].contains("..") {
-                    return Some(vec![format!("{before}{ANYTHING}{after}")]);
+                let whole = |part: &str| format!("{before}{part}{after}");
+                if commas.is_empty() {
+                    if let Some(range) = range(&raw[from + 1..at]) {
+                        return Some(range.iter().map(|part| whole(part)).collect());
+                    }
+                    continue;
                 }
-                if !commas.is_empty() {
-                    let begins = std::iter::once(from).chain(commas.iter().copied());
-                    let ends = commas.iter().copied().chain([at]);
-                    let part = |(begin, end): (usize, usize)| &raw[begin + 1..end];
-                    let parts = begins.zip(ends).map(part);
-                    return Some(parts.map(|part| format!("{before}{part}{after}")).collect());
-                }
+                let begins = std::iter::once(from).chain(commas.iter().copied());
+                let ends = commas.iter().copied().chain([at]);
+                let parts = begins.zip(ends).map(|(begin, end)| &raw[begin + 1..end]);
+                return Some(parts.map(whole).collect());
             }
             _ => {}
         }
     }
     None
+}
+
+/// What `a..e` and `01..10` in braces stand for; `None` if it is no range.
+fn range(inside: &str) -> Option<Vec<String>> {
+    let (first, rest) = inside.split_once("..")?;
+    let last = rest.split_once("..").map_or(rest, |(last, _)| last);
+    let letter = |text: &str| {
+        let mut chars = text.chars();
+        chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
+    };
+    let (first_number, last_number) = (first.parse::<i64>().ok(), last.parse::<i64>().ok());
+    let all = if let (Some(first), Some(last)) = (letter(first), letter(last)) {
+        let range = first.min(last)..=first.max(last);
+        range.map(|c| c.to_string()).collect::<Vec<_>>()
+    } else {
+        let (first_number, last_number) = (first_number?, last_number?);
+        if first_number.abs_diff(last_number) > u64::from(MAX_RANGE) {
+            return Some(vec![ANY.to_string()]);
+        }
+        let width = if first.starts_with('0') || last.starts_with('0') {
+            first.len().max(last.len())
+        } else {
+            0
+        };
+        let range = first_number.min(last_number)..=first_number.max(last_number);
+        range.map(|n| format!("{n:0width$}")).collect()
+    };
+    Some(all)
+}
+
+/// What stands behind a bracket of a glob, whose inside this begins with; `None` if it is none: it
+/// ends within the name.
+pub fn bracket(inside: &str) -> Option<&str> {
+    let mut chars = inside.char_indices().peekable();
+    let mut is_first = true;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '/' => return None,
+            '!' | '^' if is_first && at == 0 => continue,
+            ']' if !is_first => return Some(&inside[at + 1..]),
+            '\\' => drop(chars.next()),
+            '[' if matches!(chars.peek(), Some((_, ':' | '.' | '='))) => {
+                let sign = inside[at + 1..].chars().next()?;
+                let rest = &inside[at + 2..];
+                let end = rest.find(&format!("{sign}]"))?;
+                let behind = at + 2 + end + 2;
+                while chars.next_if(|(at, _)| *at < behind).is_some() {}
+            }
+            _ => {}
+        }
+        is_first = false;
+    }
+    None
+}
+
+/// A word of a value as the shell expands it outside quotes.
+pub fn globs(word: &str) -> String {
+    let mut text = String::new();
+    let mut rest = word;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match (c, bracket(rest).filter(|_| c == '[')) {
+            ('*', _) => text.push(ANY),
+            ('?', _) => text.push(ONE),
+            ('[', Some(behind)) => {
+                text.push(ONE);
+                rest = behind;
+            }
+            (c, _) => text.push(c),
+        }
+    }
+    text
 }

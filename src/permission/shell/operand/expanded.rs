@@ -1,37 +1,22 @@
-//! What shells make of a variable's value: words, names of files, and `${x…}`.
+//! What shells make of a variable's value: `${x…}`.
 
-use crate::permission::protected::{ANY, ANYTHING};
-
-/// A word of a value as the shell expands it outside quotes.
-pub fn globs(word: &str) -> String {
-    let names = word.split('/').map(|name| match name.find('[') {
-        Some(at) => format!("{}{ANYTHING}", &name[..at]),
-        None => name.to_owned(),
-    });
-    let path = names.collect::<Vec<_>>().join("/");
-    path.replace(['*', '?'], &ANY.to_string())
-}
+use super::UNKNOWN;
+use crate::permission::protected::{ANY, ONE};
 
 /// What `${x…}` makes of a variable's values, as far as that is known, and the text that it may have
 /// instead.
-pub fn expanded(values: Vec<String>, operator: &str) -> (Vec<String>, Option<String>) {
-    let default = [":-", ":+", "-", "+"];
+pub fn expanded(values: &[String], operator: &str) -> Vec<String> {
+    let default = [":-", ":=", ":+", "-", "=", "+"];
     if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
         let is_plain = !text.contains(['$', '`', '\\']);
         let text = is_plain.then(|| text.replace(['"', '\''], ""));
-        return (values, text);
+        return values.iter().cloned().chain(text).collect();
     }
-    match operator {
-        "" => (values, None),
-        _ if operator.trim_start_matches(':').starts_with('?') => (values, None),
-        _ => {
-            let all: Option<_> = values
-                .iter()
-                .map(|value| stripped(value, operator))
-                .collect();
-            (all.unwrap_or_default(), None)
-        }
+    if operator.is_empty() || operator.trim_start_matches(':').starts_with('?') {
+        return values.to_vec();
     }
+    let known = values.iter().filter_map(|value| stripped(value, operator));
+    known.collect()
 }
 
 /// `${x%.md}`, `${x##*/}` and the like. A shell takes at most two signs; a pattern that it may not
@@ -45,15 +30,11 @@ fn stripped(value: &str, operator: &str) -> Option<String> {
     let pattern = pattern.strip_prefix(sign).unwrap_or(pattern);
     let is_plain = |c: char| c.is_alphanumeric() || "_./:@+,-".contains(c);
     let is_literal = pattern.chars().all(is_plain);
-    let is_wild = |text: &str| text.contains([ANY, ANYTHING]);
+    let is_wild = |text: &str| text.contains([ANY, ONE, UNKNOWN]);
     let rest = match operator {
         "##*/" => Some(value.rsplit('/').next().unwrap_or(value)),
         "%/*" => Some(value.rsplit_once('/').map_or(value, |(before, _)| before)),
-        "%.*" => match value.rsplit_once('.') {
-            // The last dot may be one that the wildcard matches.
-            Some((before, after)) => (!is_wild(after)).then_some(before),
-            None => (!is_wild(value)).then_some(value),
-        },
+        "%.*" => Some(value.rsplit_once('.').map_or(value, |(before, _)| before)),
         "%%.*" => value.split('.').next(),
         _ if !is_literal => None,
         _ if at_end => value.strip_suffix(pattern),

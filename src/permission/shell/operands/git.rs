@@ -1,119 +1,114 @@
 //! What `git` removes, moves or writes, by its subcommand.
 
-use super::refuse_if;
-use super::{Checked, Fault, NOT_KNOWN, Operand, Program, Reach, plain, plain_or_option};
-use crate::permission::protected::{ANY, ANYTHING};
-use crate::permission::shell::git_names::{GIT_TREE, Named, SETTINGS};
-use crate::permission::shell::programs::{self, GitCommand};
+use super::{Checked, Named, Reach, options, plain, refuse_if};
+use crate::permission::protected::{ANY, ONE};
+use crate::permission::shell::operand::UNKNOWN;
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 use crate::sys::name_list::Names;
 
-const SETS: &str = "later commands of git might remove other files";
+/// Options of `git` whose value is the next word.
+const VALUED: Names = Names::new(
+    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
+);
+
+/// The place of the subcommand of `git` among its arguments.
+pub(super) fn verb(arguments: &[Named]) -> usize {
+    let mut at = 0;
+    while let Some(named) = arguments.get(at).filter(|named| named.is_option()) {
+        let takes_next = VALUED.has(&named.text) && named.text != "--exec-path";
+        at += if takes_next { 2 } else { 1 };
+    }
+    at.min(arguments.len())
+}
 
 impl Reach<'_> {
     /// A `git` command.
-    pub(super) fn git(&self, arguments: &[Word]) -> Checked {
-        let git = programs::git(arguments);
-        if git.verb == Some("config") && self.sets(git.behind) {
-            return Fault::refuse("config", SETS);
-        }
-        match git.effect {
-            // Any word may be the name of any subcommand.
-            _ if git.verb.is_some() && self.git.alias == Named::Wholly => {
-                self.git_changes(arguments, &GitCommand { verb: None, ..git })
-            }
-            Program::Changes { .. } if git.verb.is_some() || self.may_remove(arguments, &git) => {
-                self.git_changes(arguments, &git)
-            }
-            Program::Reads => {
-                let before = git.behind.iter().take_while(|word| !word.is_any(&["--"]));
-                // `--output=FILE`.
-                let writes = before.into_iter().any(|word| self.may_be_option(word));
-                self.met_unknown.set(self.met_unknown.get() || writes);
-                Ok(())
-            }
-            _ => self.others(arguments),
-        }
-    }
-
-    /// Whether `git config` with these arguments may set what changes other subcommands.
-    fn sets(&self, arguments: &[Word]) -> bool {
-        const READS: Names = Names::new(
-            "get list -l --list --get --get-all --get-regexp --get-urlmatch --get-color",
-        );
-        let may_name = |word: &Word| {
-            let name = word.raw.replace(['"', '\'', '\\'], "").to_ascii_lowercase();
-            let unknown = word.text().is_none() && self.git.alias != Named::Not;
-            unknown || SETTINGS.iter().any(|part| name.contains(part))
+    pub(super) fn git(&self, arguments: &[Named]) -> Checked {
+        let at = verb(arguments);
+        let Some(first) = arguments.get(at).map(|named| named.at) else {
+            return self.others(arguments);
         };
-        !arguments
-            .iter()
-            .any(|word| word.fits(|text| READS.has(text)))
-            && arguments.iter().any(may_name)
-    }
-
-    /// Whether a subcommand of `git` that is not known may remove or move files.
-    fn may_remove(&self, arguments: &[Word], git: &GitCommand) -> bool {
-        let removes = |operand: &Operand| matches!(operand.path(), Some("clean" | "rm" | "mv"));
-        let verb = arguments.get(git.at);
-        self.git.removal || verb.is_some_and(|verb| self.named(verb).iter().any(removes))
-    }
-
-    /// `git clean`, `rm` and `mv`, and a subcommand that is not known.
-    fn git_changes(&self, arguments: &[Word], git: &GitCommand) -> Checked {
-        self.others(&arguments[..git.at])?;
-        let is_option = |word: &&Word| word.begins_option() || self.may_become_option(word);
-        self.others(git.behind.iter().filter(is_option))?;
-        Fault::refuse_if(self.git.work_tree, GIT_TREE, NOT_KNOWN)?;
-        let is_all = git.verb == Some("clean") && !self.names_path(git.behind);
-        if is_all || git.verb.is_none() {
-            self.changed(&Word::literal("."), true)?;
-        }
-        let is_pathspec = |word: &&Word| {
-            word.prefix().starts_with(':') || word.raw.starts_with("--pathspec-from")
-        };
-        if let Some(word) = git.behind.iter().find(is_pathspec) {
-            return Fault::refuse(&word.raw, NOT_KNOWN);
-        }
-        plain(git.behind).try_for_each(|word| {
-            if !matches!(git.verb, Some("clean" | "rm")) {
-                self.moves_elsewhere(word)?;
+        let verbs = arguments[at..].iter().take_while(|named| named.at == first);
+        let behind = &arguments[at + verbs.clone().count()..];
+        for verb in verbs {
+            match verb.text.as_str() {
+                "clean" if has_only(behind, "--dry-run", "dfxXqne", "n") => {}
+                "clean" | "mv" => self.git_changes(&verb.text, behind)?,
+                "rm" if !has_only(behind, "--cached", "rfqn", "") => {
+                    self.git_changes(&verb.text, behind)?;
+                }
+                "log" | "diff" | "show" | "status" | "blame" => {
+                    let writes = |text: &str| text.starts_with("-o") || text.starts_with("--ou");
+                    self.others(behind.iter().filter(|named| writes(&named.text)))?;
+                }
+                _ => self.others(behind)?,
             }
-            self.pathspec(word)
-        })
+        }
+        self.others(&arguments[..at])
     }
 
-    /// Whether one of the arguments of `git clean` is surely a path: no option, nor the value of `-e`.
-    fn names_path(&self, arguments: &[Word]) -> bool {
-        let takes_one = |word: &Word| {
-            let text = word.prefix();
-            let is_short = !text.starts_with("--") && text.ends_with('e');
-            let is_one = text.starts_with('-') && (is_short || abbreviates(text, "--exclude"));
-            is_one || self.may_become_option(word)
-        };
-        let mut is_value = false;
-        plain_or_option(arguments).any(|(word, is_option)| {
-            let was_value = std::mem::replace(&mut is_value, takes_one(word));
-            !is_option && !was_value && !self.may_become_option(word)
-        })
+    /// `git clean`, `rm` and `mv`.
+    fn git_changes(&self, verb: &str, behind: &[Named]) -> Checked {
+        self.others(options(behind))?;
+        if verb == "clean" && !names_path(behind) {
+            let here = Word::literal(".");
+            let here = self.named(std::slice::from_ref(&here))?;
+            here.iter().try_for_each(|named| self.changed(named))?;
+        }
+        plain(behind).try_for_each(|named| self.pathspec(named))
     }
 
     /// What `git` removes or moves. It expands globs itself, which match in every directory below;
     /// so do those that the shell leaves as they are.
-    fn pathspec(&self, word: &Word) -> Checked {
-        if !word.raw.contains(['*', '?', '[', '\\']) {
-            return self.changed(word, true);
-        }
-        self.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                let glob = text.find(['*', '?', '[', '\\', ANY, ANYTHING]);
-                let above = |at| text[..at].rsplit_once('/').map_or(".", |(above, _)| above);
-                let path = glob.map_or(text.as_str(), above);
-                refuse_if(word, self.is_near_place(path))
-            }
-            Operand::Unknown(_) => Fault::refuse(&word.raw, NOT_KNOWN),
-            _ => self.part_outside(word, operand, &[]),
-        })
+    fn pathspec(&self, named: &Named) -> Checked {
+        // As in `:/x` and `:(glob)x`.
+        let magic = named.text.strip_prefix(':');
+        let text = magic.map_or(named.text.as_str(), |text| {
+            text.split_once(')').map_or(text, |(_, path)| path)
+        });
+        let known = text.split(UNKNOWN).next().unwrap_or_default();
+        let glob = known.find(['*', '?', '[', '\\', ANY, ONE]);
+        let above = |at| known[..at].rsplit_once('/').map_or(".", |(above, _)| above);
+        let text = glob.map_or(text, above);
+        let path = if magic.is_some() { text.trim_start_matches(['/', '!', '^']) } else { text };
+        let path = if magic.is_some() && path.is_empty() { "." } else { path };
+        refuse_if(named, self.is_near(path))
     }
+}
+
+/// Whether one of the arguments of `git clean` is a path: no option, nor the value of `-e`.
+fn names_path(arguments: &[Named]) -> bool {
+    let takes_one = |named: &Named| {
+        let text = named.text.as_str();
+        let is_short = !text.starts_with("--") && text.ends_with('e');
+        text.starts_with('-') && (is_short || abbreviates(text, "--exclude"))
+    };
+    let (mut is_value, mut ended) = (false, false);
+    arguments.iter().any(|named| {
+        let was_value = std::mem::replace(&mut is_value, !ended && takes_one(named));
+        let is_path = !was_value && (ended || !named.is_option());
+        ended |= named.text == "--";
+        is_path
+    })
+}
+
+/// Whether an option stands before `--` by which `git` leaves files as they are, written out or as
+/// `letter`, and beside it only options that cannot take that back: with these letters, and a few.
+fn has_only(arguments: &[Named], option: &str, letters: &str, letter: &str) -> bool {
+    const OTHERS: Names = Names::new("--quiet --force --ignore-unmatch --sparse");
+    let (mut is_there, mut is_value) = (false, false);
+    let before = arguments.iter().take_while(|named| named.text != "--");
+    let is_known = |named: &Named| {
+        let text = named.text.as_str();
+        if std::mem::take(&mut is_value) || !named.is_option() {
+            return true;
+        }
+        let cluster = text.strip_prefix('-').unwrap_or_default();
+        let is_short = cluster.chars().all(|c| letters.contains(c));
+        is_value = is_short && cluster.ends_with('e');
+        is_there |= text == option || is_short && cluster.contains(|c| letter.contains(c));
+        is_short || OTHERS.has(text) || text == option
+    };
+    before.into_iter().all(is_known) && is_there
 }

@@ -1,242 +1,160 @@
 //! What `mv`, `cp`, `ln` and the like would put where.
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
-
-use super::{
-    Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_open,
-    is_option, options, plain, refuse_if,
-};
-use crate::permission::path::normalise;
-use crate::permission::shell::reach::MOVES_HERE;
+use super::{Checked, Named, Program, Reach, Relation, is_option, options, plain, refuse_if};
+use crate::permission::shell::operand::UNKNOWN;
 use crate::permission::shell::runners::abbreviates;
-use crate::permission::shell::word::{Arity, Piece, Word};
 use crate::sys::name_list::Names;
+
+/// Options of `rsync` whose value, the next word, is a file or directory that it writes.
+const WRITTEN: Names = Names::new(
+    "--log-file --backup-dir --partial-dir --temp-dir --write-batch --only-write-batch \
+     --compare-dest --copy-dest --link-dest -T",
+);
+
+/// Options by which a destination is replaced and not entered, sources go, or what stands below the
+/// destination is the whole path of a source.
+const WHOLE: [&str; 7] = [
+    "--delete",
+    "--remove-source-files",
+    "--no-target-directory",
+    "--no-dereference",
+    "--parents",
+    "--relative",
+    "--files-from",
+];
 
 impl Reach<'_> {
     /// `mv`, `cp`, `ln` and the like.
-    pub(super) fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
-        self.others(options(arguments))?;
-        let words: Vec<&Word> = plain(arguments).collect();
-        let is_one = |word: &Word| word.begins_option() && word.text() != Some("--");
-        let mut behind = arguments.iter().skip_while(|word| word.begins_option());
-        // A value of an option that stands behind would look like the destination.
-        let mixed = behind.any(is_one);
-        let (links, into, flags) = match program {
-            Program::Copies { links, into, flags } => (links, into, flags),
-            _ => ("", "t", ""),
+    pub(super) fn placed(&self, program: Program, named: &[Named]) -> Checked {
+        self.others(options(named))?;
+        let operands: Vec<&Named> = plain(named).collect();
+        let (links, into) = match program {
+            Program::Copies { links, into } => (links, into),
+            _ => ("", "t"),
         };
         let has = |letters: &str| {
-            let one = |word: &Word| is_option(word, letters);
-            !letters.is_empty() && arguments.iter().any(one)
+            !letters.is_empty() && named.iter().any(|named| is_option(named, letters))
         };
-        // If the last word vanishes, the one before it is the destination.
-        let stays = words.last().is_some_and(|word| word.is_one_word());
-        let all = mixed || has(into) || words.len() < 2 || !stays;
-        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
-        // and the one by which the destination is not entered.
-        let removing = |word: &Word| {
-            let short = word.begins_option() && !word.prefix().starts_with("--");
-            is_long(
-                word,
-                &["--delete", "--remove-source-files", "--no-target-directory"],
-            ) || short && word.prefix().contains('T')
-                || program == Program::Links
-                    && (short && word.prefix().contains(['n', 'h'])
-                        || is_long(word, &["--no-dereference"]))
+        // `T` of `cp`, `mv` and `ln`, `n` and `h` of `ln`, `R` of `rsync`, which alone has no option
+        // for the destination.
+        let letters = match (program, into) {
+            (Program::Links, _) => "Tnh",
+            (_, "") => "R",
+            _ => "T",
         };
-        let open = arguments.iter().any(is_open);
-        let removes = open || arguments.iter().any(removing);
-        // What stands below the destination is then the whole path of a source. `-R` of `rsync`,
-        // which alone has no option for the destination, does that, too.
-        let keeping = |word: &Word| {
-            let short = word.begins_option() && !word.prefix().starts_with("--");
-            is_long(word, &["--parents", "--relative", "--files-from"])
-                || short && into.is_empty() && word.prefix().contains('R')
+        let replaces = |named: &Named| {
+            let text = named.text.as_str();
+            let is_one = |option: &&str| text.starts_with(*option) || abbreviates(text, option);
+            let short = named.is_option() && !text.starts_with("--");
+            WHOLE.iter().any(is_one) || short && text.contains(|c| letters.contains(c))
         };
-        let keeps_paths = open || arguments.iter().any(keeping);
-        // The destination may be the value of an option.
-        let named: Vec<Word> = arguments
-            .iter()
-            .filter_map(|word| option_value(word, into))
-            .collect();
-        let (mut destinations, sources) = match words.split_last() {
-            Some((last, sources)) if !all => (vec![*last], sources),
-            _ => (words.clone(), words.as_slice()),
-        };
-        destinations.extend(&named);
+        let whole = named.iter().any(replaces);
         let makes_links = program == Program::Links || has(links);
-        // The destination is unknown more often than an option is.
-        let unknown = words.len() > 2 && words.iter().any(|word| self.may_be_option(word));
-        let may_link = open || unknown;
-        for pair in arguments.windows(2) {
-            if may_have_value(&pair[0], flags) {
-                self.value(&pair[1])?;
+        // A value of an option that stands behind would look like the destination.
+        let mut behind = named.iter().skip_while(|named| named.is_option());
+        let mixed = behind.any(|named| named.is_option() && named.text != "--");
+        // If the last word vanishes, the one before it is the destination.
+        let last = operands.last();
+        let stays = last.is_some_and(|last| last.word.is_one_word());
+        let begin = operands.partition_point(|one| last.is_some_and(|last| one.at < last.at));
+        let all = mixed || has(into) || begin == 0 || !stays;
+        let (sources, destinations) = if all {
+            (operands.as_slice(), operands.as_slice())
+        } else {
+            operands.split_at(begin)
+        };
+        if into.is_empty() {
+            for (at, _) in named.iter().enumerate().filter(|(_, one)| WRITTEN.has(&one.text)) {
+                self.others(named.get(at + 1))?;
             }
         }
-        for word in sources {
-            match program {
-                Program::Moves => {
-                    self.changed(word, true)?;
-                    self.moves_elsewhere(word)?;
-                }
-                _ if makes_links => self.linked(word)?,
-                _ if removes => self.changed(word, true)?,
-                _ => self.copied(word, may_link)?,
+        for source in sources {
+            if makes_links {
+                self.linked(source)?;
+            } else if program == Program::Moves || whole {
+                self.changed(source)?;
+            } else {
+                refuse_if(source, self.is_ours(&source.text, false))?;
             }
         }
         // A link without a name gets that of what it leads to, here.
-        if let (Program::Links, [word]) = (program, words.as_slice()) {
-            self.each(word, |operand| {
-                let here = entry(operand).map(|name| self.relation(&name));
-                refuse_if(word, here != Some(Relation::Apart))
-            })?;
+        if let (Program::Links, [source]) = (program, operands.as_slice()) {
+            let is_near = entry(&source.text).is_none_or(|name| self.is_near(name));
+            refuse_if(source, is_near)?;
         }
-        for word in destinations {
-            self.each(word, |operand| match operand {
-                Operand::Path(text) => {
-                    if makes_links {
-                        self.linked_at(Some(text), sources)?;
-                    }
-                    self.destination(word, text, sources, removes || keeps_paths)
-                }
-                Operand::Unknown(_) if program == Program::Moves => {
-                    Fault::refuse(&word.raw, NOT_KNOWN)
-                }
-                Operand::Unknown(_) if makes_links => {
-                    self.linked_at(None, sources)?;
-                    self.part_outside(word, operand, &[])
-                }
-                _ => self.part_outside(word, operand, &[]),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// A directory in which the command runs must not move: what `..` means then would change.
-    pub(super) fn moves_elsewhere(&self, word: &Word) -> Checked {
-        let Some(mut passed) = self.passed.map(RefCell::borrow_mut) else {
-            return Ok(());
-        };
-        self.each(word, |operand| {
-            let paths = operand.path().and_then(|text| self.paths(text));
-            let paths = paths.unwrap_or_default();
-            passed
-                .moved
-                .extend(paths.iter().map(|path| normalise(path)));
-            Fault::refuse_if(passed.is_moved(), &word.raw, MOVES_HERE)
-        })
-    }
-
-    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
-    fn copied(&self, word: &Word, may_link: bool) -> Checked {
-        let unknown_option = self.may_be_option(word);
-        self.met_unknown
-            .set(self.met_unknown.get() || unknown_option);
-        self.each_path(word, |path| {
-            let linked = may_link && self.relation(path) == Relation::Within;
-            linked || self.leads_in(path) || self.is_our_file(path)
-        })
-    }
-
-    /// What may be the value of an option, such as a file that is written.
-    fn value(&self, word: &Word) -> Checked {
-        self.each_path(word, |path| {
-            // It may be a command, as behind `-e` of `rsync`.
-            let quotes = |c: char| c.is_whitespace() || "\"'".contains(c);
-            let mut parts = path.split(quotes).chain([path]);
-            parts.any(|part| self.relation(part) == Relation::Within)
-        })
-    }
-
-    /// What a link leads to, from here or from where the link is.
-    fn linked(&self, word: &Word) -> Checked {
-        self.each_path_or_part(word, |path| {
-            let climbs = path.split('/').any(|part| part == "..");
-            let below = path.trim_start_matches("../");
-            let protection = self.guard.context.protection;
-            let inside = climbs && protection.may_lie_within(Path::new(below));
-            let above = climbs && below.trim_matches(['.', '/']).is_empty();
-            above || inside || self.is_near_place(path)
-        })
-    }
-
-    /// What relative links lead to from the directory that they are made in, if that is known.
-    fn linked_at(&self, directory: Option<&str>, sources: &[&Word]) -> Checked {
-        let places = directory.and_then(|directory| self.paths(directory));
-        let leads_in = |target: &str| self.may_lead_in(places.as_deref(), target);
-        let mut sources = sources.iter();
-        sources.try_for_each(|word| self.each_path(word, leads_in))
-    }
-
-    fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
-        let Some(paths) = self.paths(text) else {
-            return Fault::refuse(&word.raw, NOT_KNOWN);
-        };
-        for path in paths {
-            match self.relation_at(&path) {
-                Relation::Apart => {}
-                Relation::Around if !removes && self.guard.context.resolve.is_directory(&path) => {
-                    let other = |source: &&&Word| !std::ptr::eq(**source, word);
-                    for source in sources.iter().filter(other) {
-                        self.each(source, |operand| {
-                            let name = entry(operand).map(|name| path.join(name));
-                            let apart = |path: PathBuf| self.relation_at(&path) == Relation::Apart;
-                            refuse_if(word, !name.is_some_and(apart))
-                        })?;
-                    }
-                }
-                _ => return Fault::refuse(&word.raw, WHY_PROTECTED),
+        // The destination may be the value of an option.
+        let values = named.iter().filter_map(|one| Some((one, option_value(&one.text, into)?)));
+        let destinations = destinations.iter().map(|one| (*one, one.text.as_str()));
+        for (named, text) in destinations.chain(values) {
+            if makes_links {
+                self.linked_at(text, sources)?;
             }
+            self.destination((named, text), sources, whole)?;
         }
         Ok(())
     }
+
+    /// What a link leads to from here; one that climbs leads elsewhere from where the link is.
+    fn linked(&self, named: &Named) -> Checked {
+        refuse_if(named, self.is_near(&named.text))
+    }
+
+    /// What relative links lead to from the directory that they are made in.
+    fn linked_at(&self, place: &str, sources: &[&Named]) -> Checked {
+        let above = place.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
+        let begins = if place.starts_with('/') && above.is_empty() { "/" } else { above };
+        sources.iter().try_for_each(|source| {
+            let text = source.text.as_str();
+            let joined = |begin: &str| match begin {
+                "" => text.to_owned(),
+                begin => format!("{begin}/{text}"),
+            };
+            let is_relative = !text.starts_with(['/', UNKNOWN]) && !place.contains(UNKNOWN);
+            let leads_in = is_relative && [place, begins].iter().any(|begin| self.is_near(&joined(begin)));
+            refuse_if(source, leads_in)
+        })
+    }
+
+    fn destination(
+        &self,
+        (named, text): (&Named, &str),
+        sources: &[&Named],
+        whole: bool,
+    ) -> Checked {
+        match self.relation(text) {
+            Relation::Apart => Ok(()),
+            Relation::Around if !whole && self.is_directory(text) => {
+                let mut others = sources.iter().filter(|source| source.at != named.at);
+                others.try_for_each(|source| {
+                    // What a directory holds may be anything.
+                    let is_near = entry(&source.text)
+                        .is_none_or(|name| self.is_near(&format!("{text}/{name}")));
+                    refuse_if(named, is_near)
+                })
+            }
+            _ => refuse_if(named, true),
+        }
+    }
+
+    fn is_directory(&self, text: &str) -> bool {
+        let paths = self.paths(text, true);
+        let resolve = self.guard.context.resolve;
+        !paths.is_empty() && paths.iter().all(|path| resolve.is_directory(path))
+    }
 }
 
-/// Whether a word may be an option whose value is the next word; `flags` are letters that take none.
-fn may_have_value(word: &Word, flags: &str) -> bool {
-    const FLAGS: Names = Names::new(
-        "-- --archive --recursive --verbose --quiet --force --update --no-clobber --interactive \
-         --dereference --no-dereference --preserve --progress --stats --dry-run --compress \
-         --checksum --links --times --perms --owner --group --relative --human-readable --existing \
-         --remove-destination --attributes-only --compare --no-perms --no-owner --no-group --mkpath \
-         --size-only --partial --exclude --include",
-    );
-    let text = word.prefix();
-    let Some(letters) = text.strip_prefix('-') else {
-        return false;
-    };
-    let is_flag = !is_open(word) && (FLAGS.has(text) || letters.chars().all(|c| flags.contains(c)));
-    !is_flag && !text.contains('=')
-}
-
-/// Whether a word is one of these options, also abbreviated, or begins with one: `--delete-after`.
-fn is_long(word: &Word, options: &[&str]) -> bool {
-    let text = word.prefix();
-    let is_one = |option: &&str| text.starts_with(*option) || abbreviates(text, option);
-    options.iter().any(is_one)
-}
-
-/// The name under which a source would stand in a directory, if it is known.
-fn entry(operand: &Operand) -> Option<String> {
-    let name = operand.path()?.rsplit('/').next()?;
-    (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
+/// The name under which a source would stand in a directory; none for one whose contents would.
+fn entry(text: &str) -> Option<&str> {
+    let name = text.rsplit('/').next()?;
+    (!matches!(name, "" | "." | "..")).then_some(name)
 }
 
 /// What stands behind an option of this letter in its own word, also written out.
-fn option_value(word: &Word, letter: &str) -> Option<Word> {
-    if letter.is_empty() || !is_option(word, letter) {
+fn option_value<'t>(text: &'t str, letter: &str) -> Option<&'t str> {
+    if letter.is_empty() || !text.starts_with('-') {
         return None;
     }
-    let raw = word.text().unwrap_or(&word.raw);
-    let long = raw.trim_start_matches(['"', '\'']).starts_with("--");
-    let (_, value) = raw.split_once(if long { "=" } else { letter })?;
-    (!value.is_empty()).then(|| match word.text() {
-        Some(_) => Word::literal(value),
-        None => Word {
-            raw: value.to_owned(),
-            pieces: vec![Piece::Value(Arity::Any)],
-            is_whole: false,
-        },
-    })
+    let (option, value) = text.split_once(if text.starts_with("--") { "=" } else { letter })?;
+    let is_it = !text.starts_with("--") || option[2..].starts_with(letter);
+    (is_it && !value.is_empty()).then_some(value)
 }

@@ -34,9 +34,7 @@ impl Reader {
         if self.plain_loops.iter().any(|plain| plain == name) {
             self.names.push(name.to_owned());
         }
-        self.looped.push(name.to_owned());
         self.repeated(&[body])?;
-        self.looped.pop();
         self.names.truncate(around);
         Ok(())
     }

@@ -43,8 +43,7 @@ impl Recorder<'_> {
         if words_read.is_empty() {
             return;
         }
-        let mut begins = reach.directories_named(words);
-        begins.extend(reach.paths("").unwrap_or_else(|| vec![self.begin.clone()]));
+        let begins = reach.directories_of(words);
         let placeholders = placeholders(words);
         for word in &words_read {
             // What is not known of a text stays in it as it is written.
