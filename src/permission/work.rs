@@ -159,12 +159,6 @@ fn what_would_take_too_long_is_refused_and_says_so() {
             "write_file",
             json!({ "path": path })
         ));
-        let command = format!("rm -rf {}", "a/".repeat(30_000));
-        assert!(refused_for_work(
-            &scene,
-            "shell_exec",
-            json!({ "command": command })
-        ));
     }
     let free = scene().skill("free", None, &[]);
     assert!(free.allows("write_file", &json!({ "path": path })));

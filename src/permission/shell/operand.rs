@@ -16,8 +16,9 @@ use crate::permission::protected::{ANY, ONE};
 /// In a text: something known only at run time.
 pub const UNKNOWN: char = '\u{3}';
 
-/// The limit of texts that a word may become.
+/// The limit of texts that a word may become, and of the characters that are read for them.
 const MAX: usize = 4096;
+const MAX_WORK: usize = 1 << 20;
 /// Where `mktemp` makes files, as far as it matters: nothing is kept there.
 const TEMPORARY: &str = "/tmp/\u{3}";
 
@@ -32,8 +33,8 @@ pub struct Known<'a> {
     pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
 
-/// Everything that a word may become, with [`ANY`], [`ONE`] and [`UNKNOWN`] in it; `None` if its
-/// braces make too many.
+/// Everything that a word may become, with [`ANY`], [`ONE`] and [`UNKNOWN`] in it; `None` if that is
+/// too much.
 pub fn texts(word: &Word, known: Known) -> Option<Vec<String>> {
     if let Some(text) = word.text() {
         return Some(vec![text.to_owned()]);
@@ -47,8 +48,11 @@ pub fn texts(word: &Word, known: Known) -> Option<Vec<String>> {
         return Some(vec![UNKNOWN.to_string()]);
     }
     let all = alternatives(&word.raw)?;
-    let read = |raw: &String| Reader::new(raw, known).read();
-    Some(all.iter().flat_map(read).collect())
+    let mut found = Vec::new();
+    for raw in &all {
+        found.extend(Reader::new(raw, known).read()?);
+    }
+    Some(found)
 }
 
 struct Reader<'a> {
@@ -59,6 +63,9 @@ struct Reader<'a> {
     texts: Vec<String>,
     /// Whole words before those, where a value has several.
     words: Vec<String>,
+    /// A bracket closes only if the rest is shorter than this.
+    unclosed: usize,
+    work: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -69,20 +76,26 @@ impl<'a> Reader<'a> {
             quoted: false,
             texts: vec![String::new()],
             words: Vec::new(),
+            unclosed: usize::MAX,
+            work: 0,
         }
     }
 
-    fn read(mut self) -> Vec<String> {
+    fn read(mut self) -> Option<Vec<String>> {
         self.tilde();
         while let Some(c) = self.rest.chars().next() {
             self.rest = &self.rest[c.len_utf8()..];
             self.step(c);
+            if self.work > MAX_WORK {
+                return None;
+            }
         }
         self.words.append(&mut self.texts);
-        self.words
+        Some(self.words)
     }
 
     fn push(&mut self, text: &str) {
+        self.work += (self.texts.len() - 1) * text.len();
         for one in &mut self.texts {
             one.push_str(text);
         }
@@ -123,19 +136,20 @@ impl<'a> Reader<'a> {
                 self.rest = &self.rest[next.len_utf8()..];
                 self.push_char(next);
             }
-            '`' => {
-                self.rest = behind(self.rest, None, '`').unwrap_or_default();
-                self.push_char(UNKNOWN);
-            }
+            '`' => self.substitution(None, '`'),
             '$' => self.dollar(),
             '*' if !self.quoted => self.push_char(ANY),
             '?' if !self.quoted => self.push_char(ONE),
-            '[' if !self.quoted => match bracket(self.rest) {
+            '[' if !self.quoted && self.rest.len() <= self.unclosed => match bracket(self.rest) {
                 Some(rest) => {
                     self.rest = rest;
                     self.push_char(ONE);
                 }
-                None => self.push("["),
+                None => {
+                    let name = self.rest.find('/').unwrap_or(self.rest.len());
+                    self.unclosed = self.rest.len() - name;
+                    self.push("[");
+                }
             },
             c => self.push_char(c),
         }
@@ -143,7 +157,8 @@ impl<'a> Reader<'a> {
 
     fn dollar(&mut self) {
         if let Some(inside) = self.rest.strip_prefix('(') {
-            return self.substitution(inside);
+            self.rest = inside;
+            return self.substitution(Some('('), ')');
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, operator) = if let Some(inside) = self.rest.strip_prefix('{') {
@@ -189,9 +204,9 @@ impl<'a> Reader<'a> {
     }
 
     /// `$(mktemp …)` and `$(pwd)`; no other command is known to print a path.
-    fn substitution(&mut self, inside: &'a str) {
-        let Some(rest) = behind(inside, Some('('), ')') else {
-            self.rest = "";
+    fn substitution(&mut self, opens: Option<char>, closes: char) {
+        let inside = std::mem::take(&mut self.rest);
+        let Some(rest) = behind(inside, opens, closes) else {
             return self.push_char(UNKNOWN);
         };
         self.rest = rest;
@@ -206,8 +221,17 @@ impl<'a> Reader<'a> {
 
     /// Appends one of these to each text; without any, something unknown.
     fn push_each(&mut self, values: &[String]) {
-        if values.is_empty() || values.len() * self.texts.len() > MAX {
+        if values.is_empty() {
             return self.push_char(UNKNOWN);
+        }
+        let length: usize = values.iter().chain(&self.texts).map(String::len).sum();
+        let count = values.len() * self.texts.len();
+        self.work += count / (MAX + 1) * MAX_WORK;
+        if count > 1 {
+            self.work += values.len().max(self.texts.len()) * length;
+        }
+        if self.work > MAX_WORK {
+            return;
         }
         let before = std::mem::take(&mut self.texts);
         for text in before {

@@ -11,7 +11,7 @@ use super::reach::{Checked, Named, Reach};
 use super::runners::{self, base};
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::permission::protected::{Relation, WHY_PROTECTED};
+use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED};
 use crate::sys::name_list::Names;
 
 mod finding;
@@ -74,10 +74,9 @@ impl Reach<'_> {
         let all = (0..call.named.len()).filter(|_| is_all);
         let found = call.programs().chain(all).find(|at| {
             let named = &call.named[*at];
-            let is_looked_for = named.at == 0
-                || wraps && named.at < MAX_WORDS
-                || self.sets_path
-                || is_shell && named.at < MAX_WORDS;
+            let is_wild = named.text.contains([ANY, ONE]);
+            let may_be = self.sets_path || (wraps || is_shell) && named.at < MAX_WORDS;
+            let is_looked_for = named.at == 0 || may_be && !is_wild;
             self.is_ours(&named.text, is_looked_for)
         });
         found.map(|at| call.named[at].word.raw.clone())

@@ -93,6 +93,11 @@ impl Reach<'_> {
         self.relation_outside(text, &[], true)
     }
 
+    /// How one path relates to the protected places.
+    pub fn relation_at(&self, path: &Path) -> Relation {
+        self.guard.context.relation(path)
+    }
+
     /// Whether a text as a whole is, lies in or holds a protected place.
     pub fn is_near(&self, text: &str) -> bool {
         self.relation(text) != Relation::Apart
@@ -226,7 +231,7 @@ impl Reach<'_> {
         let name = ours.file_name().unwrap_or_default().to_string_lossy();
         let says_something = text.contains(char::is_alphanumeric);
         if says_something && may_be(text, &name) {
-            return is_looked_for || self.is_in_path(text, ours);
+            return is_looked_for || !text.contains([ANY, ONE]) && self.is_in_path(text, ours);
         }
         is_looked_for && !text.contains([ANY, ONE]) && self.is_in_path(text, ours)
     }

@@ -18,6 +18,7 @@ use super::reach::{Guard, Reach};
 use super::runners::base;
 use super::step::{Redirect, Simple};
 use super::word::Word;
+use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
@@ -148,6 +149,9 @@ impl Recorder<'_> {
 
 impl Rules for Recorder<'_> {
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
+        if let Some(Inner::Text(text)) = wrappers::unwrap(&command.words) {
+            self.learn(&text, false);
+        }
         self.reaching(directories, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
@@ -208,9 +212,9 @@ impl Rules for Recorder<'_> {
 /// known (`find -exec {}`) could be ours, and end what restricts.
 fn sets_ours(command: &Simple) -> Option<String> {
     let sets = |text: &&str| OURS.iter().any(|name| text.starts_with(name));
-    let is_setting = |word: &Word| word.fits(|text| base(text) == "env" || exports(text));
+    let is_setting = |word: &&Word| word.fits(|text| base(text) == "env" || exports(text));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
-    let words = words.map(|word| word.raw.trim_matches(['"', '\'']));
+    let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());
     assigned.chain(words).find(sets).map(str::to_owned)
 }

@@ -4,6 +4,8 @@ use crate::permission::protected::{ANY, ONE};
 
 /// The limit of alternatives of a word.
 const MAX_ALTERNATIVES: usize = 1024;
+/// The limit of characters that are read for them.
+const MAX_WORK: usize = 1 << 18;
 /// A longer range of numbers or letters counts as any text.
 const MAX_RANGE: u32 = 64;
 
@@ -13,13 +15,14 @@ pub fn alternatives(raw: &str) -> Option<Vec<String>> {
         return Some(vec![raw.to_owned()]);
     }
     let mut alternatives = vec![raw.to_owned()];
-    let mut done = Vec::new();
+    let (mut done, mut work) = (Vec::new(), 0);
     while let Some(raw) = alternatives.pop() {
+        work += raw.len();
         match braces(&raw) {
             Some(more) => alternatives.extend(more),
             None => done.push(raw),
         }
-        if alternatives.len() + done.len() > MAX_ALTERNATIVES {
+        if alternatives.len() + done.len() > MAX_ALTERNATIVES || work > MAX_WORK {
             return None;
         }
     }
@@ -108,6 +111,8 @@ pub fn bracket(inside: &str) -> Option<&str> {
             '!' | '^' if is_first && at == 0 => continue,
             ']' if !is_first => return Some(&inside[at + 1..]),
             '\\' => drop(chars.next()),
+            // What is quoted closes nothing.
+            '\'' | '"' => drop(chars.find(|(_, next)| *next == c)),
             '[' if matches!(chars.peek(), Some((_, ':' | '.' | '='))) => {
                 let sign = inside[at + 1..].chars().next()?;
                 let rest = &inside[at + 2..];
@@ -124,8 +129,10 @@ pub fn bracket(inside: &str) -> Option<&str> {
 
 /// A word of a value as the shell expands it outside quotes.
 pub fn globs(word: &str) -> String {
-    let mut text = String::new();
-    let mut rest = word;
+    if !word.contains(['*', '?', '[']) {
+        return word.to_owned();
+    }
+    let (mut text, mut rest) = (String::new(), word);
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match (c, bracket(rest).filter(|_| c == '[')) {

@@ -16,8 +16,10 @@ const VALUED: Names = Names::new(
 pub(super) fn verb(arguments: &[Named]) -> usize {
     let mut at = 0;
     while let Some(named) = arguments.get(at).filter(|named| named.is_option()) {
-        let takes_next = VALUED.has(&named.text) && named.text != "--exec-path";
-        at += if takes_next { 2 } else { 1 };
+        at += 1;
+        if VALUED.has(&named.text) && named.text != "--exec-path" {
+            at += arguments[at..].partition_point(|next| next.at <= named.at + 1);
+        }
     }
     at.min(arguments.len())
 }
@@ -62,18 +64,22 @@ impl Reach<'_> {
     /// What `git` removes or moves. It expands globs itself, which match in every directory below;
     /// so do those that the shell leaves as they are.
     fn pathspec(&self, named: &Named) -> Checked {
-        // As in `:/x` and `:(glob)x`.
-        let magic = named.text.strip_prefix(':');
-        let text = magic.map_or(named.text.as_str(), |text| {
-            text.split_once(')').map_or(text, |(_, path)| path)
+        let text = named.text.as_str();
+        // As in `:/x` and `:(glob)x`: below the root or here.
+        let magic = text.strip_prefix(':').map(|text| {
+            let text = text.split_once(')').map_or(text, |(_, path)| path);
+            text.trim_start_matches(['/', '!', '^'])
         });
+        let text = magic.unwrap_or(text);
         let known = text.split(UNKNOWN).next().unwrap_or_default();
-        let glob = known.find(['*', '?', '[', '\\', ANY, ONE]);
+        let is_glob = named.word.raw.contains(['*', '?', '[', '\\']);
+        let glob = known.find(['*', '?', '[', '\\', ANY, ONE]).filter(|_| is_glob);
         let above = |at| known[..at].rsplit_once('/').map_or(".", |(above, _)| above);
-        let text = glob.map_or(text, above);
-        let path = if magic.is_some() { text.trim_start_matches(['/', '!', '^']) } else { text };
+        let path = glob.map_or(text, above);
         let path = if magic.is_some() && path.is_empty() { "." } else { path };
-        refuse_if(named, self.is_near(path))
+        let root = self.guard.begin.join(path);
+        let at_root = magic.is_some() && self.is_near(&root.to_string_lossy());
+        refuse_if(named, at_root || self.is_near(path))
     }
 }
 

@@ -127,8 +127,12 @@ impl Reach<'_> {
                 let mut others = sources.iter().filter(|source| source.at != named.at);
                 others.try_for_each(|source| {
                     // What a directory holds may be anything.
-                    let is_near = entry(&source.text)
-                        .is_none_or(|name| self.is_near(&format!("{text}/{name}")));
+                    let is_near = entry(&source.text).is_none_or(|name| {
+                        let paths = self.paths(text, true).into_iter();
+                        let mut entries = paths.map(|path| path.join(name));
+                        !name.contains(UNKNOWN)
+                            && entries.any(|entry| self.relation_at(&entry) != Relation::Apart)
+                    });
                     refuse_if(named, is_near)
                 })
             }

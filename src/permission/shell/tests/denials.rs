@@ -98,10 +98,10 @@ fn an_unclear_redirection_does_not_reach_a_denied_file() {
     );
     let read = scene().skill("a", Some("Bash"), &["Read(secret/**)"]);
     none_runs(&read, &["cat < secret/x", "cat < \"$x\"", "pushd secret; cat < x", "cat < secret/x; f() { :; }"]);
-    all_run(&read, &["cat < x", "echo x > \"$d\"", "f() { ls > x; }; f", "f() { cat <<E\nE\n}; f"]);
+    all_run(&read, &["cat < x", "echo x > \"$d/y\"", "f() { ls > x; }; f", "f() { cat <<E\nE\n}; f"]);
     let bare = scene().active("Bash");
-    all_run(&bare, &["echo x > \"$d\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
-    none_runs(&bare, &["echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
+    all_run(&bare, &["echo x > \"$d/y\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
+    none_runs(&bare, &["echo x > \"$d\"", "echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
 }
 
 #[test]
