@@ -76,16 +76,26 @@ impl<'a> Protection<'a> {
             let relations = places.iter().map(|place| relation(path, place));
             return relations.max().unwrap_or(Relation::Apart);
         }
-        self.steps.spend(1 + path.len() / 8);
+        self.steps.spend(1 + path.len() / 32);
         let is_place = |part: &str| places.binary_search_by(|place| (**place).cmp(part)).is_ok();
         let mut ends = path.match_indices('/').skip(1).map(|(at, _)| at);
         if ends.any(|end| is_place(&path[..end])) || is_place(path) {
             return Relation::Within;
         }
-        let below = if path == "/" { path.to_owned() } else { format!("{path}/") };
+        let below = if path == "/" {
+            path.to_owned()
+        } else {
+            format!("{path}/")
+        };
         let next = places.partition_point(|place| *place < below);
-        let holds_one = places.get(next).is_some_and(|place| place.starts_with(&below));
-        if holds_one { Relation::Around } else { Relation::Apart }
+        let holds_one = places
+            .get(next)
+            .is_some_and(|place| place.starts_with(&below));
+        if holds_one {
+            Relation::Around
+        } else {
+            Relation::Apart
+        }
     }
 
     fn known(&self) -> &[String] {
@@ -140,7 +150,11 @@ fn relation(path: &str, place: &str) -> Relation {
             None => return Relation::Within,
         }
     }
-    if names.next().is_none() { Relation::Within } else { Relation::Around }
+    if names.next().is_none() {
+        Relation::Within
+    } else {
+        Relation::Around
+    }
 }
 
 /// Whether a name, which may contain wildcards, may match this one.

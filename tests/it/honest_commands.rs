@@ -19,8 +19,13 @@ struct Row {
 
 /// What comes out otherwise than a row says, with the answer.
 fn wrong(text: &str) -> Vec<String> {
-    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|err| panic!("{line}: {err}"));
-    let rows: Vec<Row> = text.lines().filter(|line| !line.is_empty()).map(read).collect();
+    let read =
+        |line: &str| serde_json::from_str(line).unwrap_or_else(|err| panic!("{line}: {err}"));
+    let rows: Vec<Row> = text
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(read)
+        .collect();
     let mut lists: Vec<&str> = rows.iter().map(|row| row.allow.as_str()).collect();
     lists.sort_unstable();
     lists.dedup();
@@ -28,7 +33,9 @@ fn wrong(text: &str) -> Vec<String> {
     for list in lists {
         let yaml = format!("allowed-tools: {}", json!(list));
         let host = Host::stdin().skill("honest", &yaml, "");
-        let host = host.file("honest/scripts/run.sh", "").file("honest/scripts/run.py", "");
+        let host = host
+            .file("honest/scripts/run.sh", "")
+            .file("honest/scripts/run.py", "");
         let dir = host.skills_dir().join("honest").display().to_string();
         fs::create_dir_all(host.project().join("sub")).unwrap();
         host.activates("honest");
@@ -36,8 +43,14 @@ fn wrong(text: &str) -> Vec<String> {
             let command = row.command.replace("SKILLDIR", &dir);
             let answer = host.pre_tool("shell_exec", &json!({"command": command}));
             if answer["block"].is_null() != row.passes {
-                let told = answer["message"].as_str().unwrap_or("passes").replace('\n', " ");
-                wrong.push(format!("{} [{list}] {}\n    {told}", row.class, row.command));
+                let told = answer["message"]
+                    .as_str()
+                    .unwrap_or("passes")
+                    .replace('\n', " ");
+                wrong.push(format!(
+                    "{} [{list}] {}\n    {told}",
+                    row.class, row.command
+                ));
             }
         }
     }

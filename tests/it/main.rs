@@ -47,12 +47,12 @@ mod git_arguments;
 mod gits;
 #[cfg(target_os = "linux")]
 mod growth;
+mod honest_commands;
 mod hooks;
 mod host;
 mod host_process;
 mod hostile;
 mod hostile_project;
-mod honest_commands;
 mod hosts;
 mod idle;
 mod index;

@@ -103,9 +103,22 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &["SessionEnd"],
     watched: Watched {
-        user: &["config.toml", "hooks.json", "rules", "requirements.toml", "managed_config.toml", "plugins"],
+        user: &[
+            "config.toml",
+            "hooks.json",
+            "rules",
+            "requirements.toml",
+            "managed_config.toml",
+            "plugins",
+        ],
         home: &[],
-        project: &[".codex/config.toml", ".codex/hooks.json", ".codex/rules", ".codex/requirements.toml", ".codex/managed_config.toml"],
+        project: &[
+            ".codex/config.toml",
+            ".codex/hooks.json",
+            ".codex/rules",
+            ".codex/requirements.toml",
+            ".codex/managed_config.toml",
+        ],
         machine: &["/etc/codex"],
     },
     trust: Some(

@@ -129,7 +129,14 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &["settings.json", "config.json", "permissions-config.json", "hooks", "plugins", "installed-plugins"],
+        user: &[
+            "settings.json",
+            "config.json",
+            "permissions-config.json",
+            "hooks",
+            "plugins",
+            "installed-plugins",
+        ],
         home: &[],
         project: &[
             ".github/hooks",

@@ -119,9 +119,20 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &["hooks.json", "permissions.json", "plugins", "cli-config.json", "extensions"],
+        user: &[
+            "hooks.json",
+            "permissions.json",
+            "plugins",
+            "cli-config.json",
+            "extensions",
+        ],
         home: &[],
-        project: &[".cursor/hooks.json", ".cursor/permissions.json", ".cursor/plugins", ".cursor/cli.json"],
+        project: &[
+            ".cursor/hooks.json",
+            ".cursor/permissions.json",
+            ".cursor/plugins",
+            ".cursor/cli.json",
+        ],
         machine: &["/etc/cursor"],
     },
     trust: None,

@@ -139,9 +139,19 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &["settings.json", "extensions", "policies", "trustedFolders.json", "trusted_hooks.json"],
+        user: &[
+            "settings.json",
+            "extensions",
+            "policies",
+            "trustedFolders.json",
+            "trusted_hooks.json",
+        ],
         home: &[],
-        project: &[".gemini/settings.json", ".gemini/extensions", ".gemini/policies"],
+        project: &[
+            ".gemini/settings.json",
+            ".gemini/extensions",
+            ".gemini/policies",
+        ],
         machine: &["/etc/gemini-cli"],
     },
     trust: None,

@@ -119,9 +119,21 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("^skill$"),
     unregistered: &[],
     watched: Watched {
-        user: &["settings.json", "extensions", "agents", "commands", "trustedFolders.json", "trusted_hooks.json"],
+        user: &[
+            "settings.json",
+            "extensions",
+            "agents",
+            "commands",
+            "trustedFolders.json",
+            "trusted_hooks.json",
+        ],
         home: &[],
-        project: &[".qwen/settings.json", ".qwen/extensions", ".qwen/agents", ".qwen/commands"],
+        project: &[
+            ".qwen/settings.json",
+            ".qwen/extensions",
+            ".qwen/agents",
+            ".qwen/commands",
+        ],
         machine: &["/etc/qwen-code"],
     },
     trust: None,

@@ -40,15 +40,13 @@ impl WorkingDirectories {
         }
     }
 
-    /// Where a command runs that changes to a directory by an option.
-    pub fn moved(&self, to: &str) -> Self {
-        let here = self.current.iter().flatten().map(|from| from.join(to));
-        let mut current: BTreeSet<PathBuf> = here.collect();
-        if current.is_empty() {
-            current.insert(to.into());
-        }
+    /// Where a command runs that changes to one of these directories by an option.
+    pub fn moved(&self, to: &[&str]) -> Self {
+        let nowhere = BTreeSet::from([PathBuf::new()]);
+        let current = self.current.as_ref().unwrap_or(&nowhere).iter();
+        let here = current.flat_map(|from| to.iter().map(|to| from.join(to)));
         Self {
-            current: Some(current),
+            current: Some(here.take(MAX).collect()),
             ..Self::default()
         }
     }

@@ -224,13 +224,10 @@ impl<'a> Reader<'a> {
         if values.is_empty() {
             return self.push_char(UNKNOWN);
         }
-        let length: usize = values.iter().chain(&self.texts).map(String::len).sum();
-        let count = values.len() * self.texts.len();
-        self.work += count / (MAX + 1) * MAX_WORK;
-        if count > 1 {
-            self.work += values.len().max(self.texts.len()) * length;
-        }
-        if self.work > MAX_WORK {
+        let length = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
+        self.work += length(values) * self.texts.len() + length(&self.texts) * values.len();
+        if values.len() * self.texts.len() > MAX || self.work > MAX_WORK {
+            self.work = MAX_WORK + 1;
             return;
         }
         let before = std::mem::take(&mut self.texts);

@@ -96,7 +96,7 @@ impl Reach<'_> {
         self.check_here(&call)?;
         let mut directories = self.directories.clone();
         for to in directories_named(&call) {
-            directories = directories.moved(to);
+            directories = directories.moved(&to);
             let moved = Reach {
                 directories: &directories,
                 ..*self
@@ -112,8 +112,12 @@ impl Reach<'_> {
         if let Ok(call) = self.call(words) {
             let mut directories = self.directories.clone();
             for to in directories_named(&call) {
-                directories = directories.moved(to);
-                found.extend(directories.resolve("").map(|here| self.guard.begin.join(here)));
+                directories = directories.moved(&to);
+                found.extend(
+                    directories
+                        .resolve("")
+                        .map(|here| self.guard.begin.join(here)),
+                );
             }
         }
         found
@@ -171,7 +175,9 @@ impl Reach<'_> {
     /// Files that a program for `sed` writes with `w`.
     fn sed_writes(&self, named: &Named) -> Checked {
         let text = named.text.as_str();
-        let behind = text.match_indices(['w', 'W']).map(|(at, _)| &text[at + 1..]);
+        let behind = text
+            .match_indices(['w', 'W'])
+            .map(|(at, _)| &text[at + 1..]);
         let mut files = behind.filter_map(|rest| rest.lines().next());
         let is_place = |file: &str| self.lies_within(file.trim_start());
         refuse_if(named, files.any(is_place))
@@ -195,8 +201,9 @@ impl Reach<'_> {
     }
 }
 
-/// The directories among a command's options in which it may run, as with `git -C`.
-fn directories_named<'c>(call: &'c Call) -> Vec<&'c str> {
+/// The directories in which a command may run by its options, as with `git -C`: those that each may
+/// name.
+fn directories_named<'c>(call: &'c Call) -> Vec<Vec<&'c str>> {
     let Some((program, arguments)) = call.named.split_first() else {
         return Vec::new();
     };
@@ -225,12 +232,14 @@ fn directories_named<'c>(call: &'c Call) -> Vec<&'c str> {
         let joined = joined.filter(|(option, _)| DIRECTORY_OPTIONS.has(option));
         let values = next.chain(joined.map(|(_, value)| value));
         let known = values.map(|value| value.split(UNKNOWN).next().unwrap_or_default());
-        found.extend(known.filter(|value| !value.is_empty()));
-        if found.len() >= MAX_DIRECTORIES {
+        let known: Vec<&str> = known.filter(|value| !value.is_empty()).collect();
+        if !known.is_empty() {
+            found.push(known);
+        }
+        if found.len() == MAX_DIRECTORIES {
             break;
         }
     }
-    found.truncate(MAX_DIRECTORIES);
     found
 }
 

@@ -64,7 +64,8 @@ impl Named<'_> {
 const WORD: usize = 4;
 /// Steps per part of a word that may be a path, beside its length.
 const PART: usize = 2;
-/// Of a word of more parts, only the whole is followed through links on disk: it is a text.
+/// A word of more parts is a text: only the whole is followed through links on disk, and parts
+/// without a slash do not count.
 const FOLLOWED: usize = 32;
 /// The system's longest path. A longer word is none, though its parts may be.
 const LONGEST: usize = 4096;
@@ -113,7 +114,8 @@ impl Reach<'_> {
         let is_text = parts(text).nth(FOLLOWED).is_some();
         parts(text).enumerate().any(|(at, part)| {
             let follows = at == 0 || !is_text;
-            self.relation_outside(part, self.guard.own, follows) == Relation::Within
+            (follows || part.contains('/'))
+                && self.relation_outside(part, self.guard.own, follows) == Relation::Within
         })
     }
 
@@ -169,7 +171,10 @@ impl Reach<'_> {
             paths.extend(self.with_links(begin.join(path), follows));
         }
         if !self.directories.are_known() {
-            for directory in [begin].into_iter().chain(self.entered.iter().map(PathBuf::as_path)) {
+            for directory in [begin]
+                .into_iter()
+                .chain(self.entered.iter().map(PathBuf::as_path))
+            {
                 paths.extend(self.with_links(directory.join(text), follows));
             }
         }
@@ -253,7 +258,10 @@ impl Reach<'_> {
         };
         let glob = names(path);
         // A name of wildcards alone may be any program.
-        if !glob.last().is_some_and(|name| name.contains(char::is_alphanumeric)) {
+        if !glob
+            .last()
+            .is_some_and(|name| name.contains(char::is_alphanumeric))
+        {
             return false;
         }
         let is_it = |ours: &Path| {

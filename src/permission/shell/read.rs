@@ -77,10 +77,7 @@ impl Reading {
         }
         // Where it leads is not known if it moves.
         steps.extend([enter(ScopeKind::Branches), Step::Leave]);
-        Self {
-            steps,
-            loops,
-        }
+        Self { steps, loops }
     }
 }
 

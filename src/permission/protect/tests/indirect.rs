@@ -224,10 +224,7 @@ fn programs_are_found_behind_any_other() {
         "no-such-wrapper -x 5 -- rm -rf ~/.chibi",
         "./wrap.sh rm -rf ~/.chibi",
     ]);
-    for command in [
-        "setsid git clean -fdx",
-        "./wrap.sh rm -rf ~",
-    ] {
+    for command in ["setsid git clean -fdx", "./wrap.sh rm -rf ~"] {
         refused(command);
     }
 }

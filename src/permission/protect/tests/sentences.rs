@@ -4,7 +4,11 @@
 use super::indirect::{refused, runs};
 
 /// What a sentence says, what is refused for it, and what passes.
-type Sentence = (&'static str, &'static [&'static str], &'static [&'static str]);
+type Sentence = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 #[rustfmt::skip]
 const SENTENCES: &[Sentence] = &[
@@ -44,7 +48,16 @@ fn each_sentence_refuses_and_lets_pass() {
 
 #[test]
 fn a_long_argument_costs_what_its_length_costs() {
-    for unit in ["a=b:c,d@e/", "..,:=", "\"a\": [\"b/c.d\", {\"e\": 1}], ", "see http://x.org/a?b=c. ", "=~/x,", "w a/", "[", "{"] {
+    for unit in [
+        "a=b:c,d@e/",
+        "..,:=",
+        "\"a\": [\"b/c.d\", {\"e\": 1}], ",
+        "see http://x.org/a?b=c. ",
+        "=~/x,",
+        "w a/",
+        "[",
+        "{",
+    ] {
         let text = unit.repeat(60_000 / unit.len());
         for program in ["gh x", "git commit -m", "python3 -c", "curl -d", "sed -n"] {
             if !(program == "sed -n" && unit.contains('w')) {

@@ -78,7 +78,9 @@ fn range(inside: &str) -> Option<Vec<String>> {
     let last = rest.split_once("..").map_or(rest, |(last, _)| last);
     let letter = |text: &str| {
         let mut chars = text.chars();
-        chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
+        chars
+            .next()
+            .filter(|c| c.is_ascii_alphabetic() && chars.next().is_none())
     };
     let (first_number, last_number) = (first.parse::<i64>().ok(), last.parse::<i64>().ok());
     let all = if let (Some(first), Some(last)) = (letter(first), letter(last)) {

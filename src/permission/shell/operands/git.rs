@@ -73,10 +73,16 @@ impl Reach<'_> {
         let text = magic.unwrap_or(text);
         let known = text.split(UNKNOWN).next().unwrap_or_default();
         let is_glob = named.word.raw.contains(['*', '?', '[', '\\']);
-        let glob = known.find(['*', '?', '[', '\\', ANY, ONE]).filter(|_| is_glob);
+        let glob = known
+            .find(['*', '?', '[', '\\', ANY, ONE])
+            .filter(|_| is_glob);
         let above = |at| known[..at].rsplit_once('/').map_or(".", |(above, _)| above);
         let path = glob.map_or(text, above);
-        let path = if magic.is_some() && path.is_empty() { "." } else { path };
+        let path = if magic.is_some() && path.is_empty() {
+            "."
+        } else {
+            path
+        };
         let root = self.guard.begin.join(path);
         let at_root = magic.is_some() && self.is_near(&root.to_string_lossy());
         refuse_if(named, at_root || self.is_near(path))

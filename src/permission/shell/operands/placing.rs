@@ -64,7 +64,11 @@ impl Reach<'_> {
             operands.split_at(begin)
         };
         if into.is_empty() {
-            for (at, _) in named.iter().enumerate().filter(|(_, one)| WRITTEN.has(&one.text)) {
+            for (at, _) in named
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| WRITTEN.has(&one.text))
+            {
                 self.others(named.get(at + 1))?;
             }
         }
@@ -83,7 +87,9 @@ impl Reach<'_> {
             refuse_if(source, is_near)?;
         }
         // The destination may be the value of an option.
-        let values = named.iter().filter_map(|one| Some((one, option_value(&one.text, into)?)));
+        let values = named
+            .iter()
+            .filter_map(|one| Some((one, option_value(&one.text, into)?)));
         let destinations = destinations.iter().map(|one| (*one, one.text.as_str()));
         for (named, text) in destinations.chain(values) {
             if makes_links {
@@ -101,8 +107,15 @@ impl Reach<'_> {
 
     /// What relative links lead to from the directory that they are made in.
     fn linked_at(&self, place: &str, sources: &[&Named]) -> Checked {
-        let above = place.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
-        let begins = if place.starts_with('/') && above.is_empty() { "/" } else { above };
+        let above = place
+            .trim_end_matches('/')
+            .rsplit_once('/')
+            .map_or("", |(above, _)| above);
+        let begins = if place.starts_with('/') && above.is_empty() {
+            "/"
+        } else {
+            above
+        };
         sources.iter().try_for_each(|source| {
             let text = source.text.as_str();
             let joined = |begin: &str| match begin {
@@ -110,7 +123,10 @@ impl Reach<'_> {
                 begin => format!("{begin}/{text}"),
             };
             let is_relative = !text.starts_with(['/', UNKNOWN]) && !place.contains(UNKNOWN);
-            let leads_in = is_relative && [place, begins].iter().any(|begin| self.is_near(&joined(begin)));
+            let leads_in = is_relative
+                && [place, begins]
+                    .iter()
+                    .any(|begin| self.is_near(&joined(begin)));
             refuse_if(source, leads_in)
         })
     }
