@@ -1,7 +1,7 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::filters::files_of_sed;
@@ -11,6 +11,7 @@ use super::reach::{Checked, Named, Reach};
 use super::runners::{self, base};
 use super::word::Word;
 use super::wrappers::{self, Inner};
+use crate::permission::path::normalise;
 use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED};
 use crate::sys::name_list::Names;
 
@@ -23,8 +24,9 @@ const DIRECTORY_OPTIONS: Names = Names::new(
     "-C -D -P -d -w --cd --chdir --chroot --cwd --dir --directory --directory-prefix --output-dir \
      --prefix --project --wd --work-tree --workdir --working-directory",
 );
-/// The limit of such options that are followed.
+/// The limit of such options that are followed, and of the length of their values.
 const MAX_DIRECTORIES: usize = 8;
+const LONGEST: usize = 512;
 
 /// Wrappers that may look for a program in other directories.
 const WRAPPERS: Names = Names::new(
@@ -232,7 +234,10 @@ fn directories_named<'c>(call: &'c Call) -> Vec<Vec<&'c str>> {
         let joined = joined.filter(|(option, _)| DIRECTORY_OPTIONS.has(option));
         let values = next.chain(joined.map(|(_, value)| value));
         let known = values.map(|value| value.split(UNKNOWN).next().unwrap_or_default());
-        let known: Vec<&str> = known.filter(|value| !value.is_empty()).collect();
+        // What is longer is a text, as behind `-d` of `curl`.
+        let is_short = |value: &&str| normalise(Path::new(value)).as_os_str().len() <= LONGEST;
+        let known = known.filter(|value| !value.is_empty()).filter(is_short);
+        let known: Vec<&str> = known.collect();
         if !known.is_empty() {
             found.push(known);
         }

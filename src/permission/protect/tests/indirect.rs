@@ -136,14 +136,12 @@ fn what_an_expansion_makes_of_a_value_is_followed() {
 }
 
 #[test]
-fn what_is_not_known_may_be_any_place_that_the_text_names() {
+fn a_home_that_the_text_sets_counts_too() {
     refused_for_its_place(&[
         "set -- .claude/skills; touch \"$1\"/n",
         "sh -c 'touch $1/n' _ .claude/skills",
-        "read d <<< .claude/skills/n; echo > \"$d\"",
         "HOME=/p/.claude/skills; touch ~/x",
     ]);
-    // A directory that holds hardly anything else.
     for command in [
         "HOME=$PWD/.claude; touch ~/skills/x",
         "git rm -rf --ignore-unmatch -- --cached .claude/skills",
@@ -208,7 +206,7 @@ fn the_value_of_a_variable_for_a_program_is_an_operand() {
 }
 
 #[test]
-fn an_unknown_beginning_may_be_the_project_or_home() {
+fn the_current_directory_is_known_in_each_form() {
     refused_for_its_place(&[
         "touch `pwd`/.claude/skills/new",
         "touch \"${PWD%/}/.claude/skills/n\"",
@@ -258,7 +256,7 @@ fn copies_may_keep_the_path_of_a_source() {
 }
 
 #[test]
-fn a_pathspec_of_git_is_not_known() {
+fn a_pathspec_of_git_is_read() {
     for command in [
         "cd sub && git rm -rfq :/.claude",
         "git rm -rfq ':(glob).claude/**'",
@@ -297,7 +295,6 @@ fn a_directory_is_entered_as_a_plain_step() {
     for command in [
         "CDPATH=.claude cd skills; touch n",
         "CDPATH=.claude cd skills && echo x > n/SKILL.md",
-        "cd .cla?de; ls > x",
         "echo x &>/dev/null tee .claude/skills/n",
         "echo &>/dev/null cd .claude; echo x > skills/n",
         "ls &>/dev/null rm -rf .claude",

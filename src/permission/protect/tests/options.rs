@@ -48,7 +48,7 @@ fn an_unquoted_value_is_several_words() {
 }
 
 #[test]
-fn a_value_is_known_only_if_nothing_else_binds_it() {
+fn each_value_that_the_text_gives_counts() {
     for command in [
         "for x in a; do sh -c 'x=.claude; rm -rf \"$x\"'; done",
         "for x in a; do sh -c 'for x in .claude; do rm -rf \"$x\"; done'; done",
@@ -94,7 +94,7 @@ fn the_value_of_an_option_may_be_a_file_that_is_written() {
 }
 
 #[test]
-fn what_only_looks_like_a_path_is_none() {
+fn git_clean_and_find_without_a_path_work_here() {
     for command in [
         "git clean -fdx -e nothing",
         "git clean -fdx --exclude nothing",

@@ -16,7 +16,7 @@ const SENTENCES: &[Sentence] = &[
         &["tee ~/.chibi/x", "mkdir -p ~/.chibi/x", "python3 x.py ~/.chibi/x"],
         &["tee ~/work/x", "cat ~/.chibi/x", "python3 x.py ~/work/x"]),
     ("targets of redirections", &["ls > ~/.chibi/x", "ls >> .claude/skills/x"], &["ls > ~/work/x", "ls > .claude/x"]),
-    ("quotes", &["rm ~/'.chi'\"bi\"/x", "rm ~/.ch\\ibi/x"], &["rm '~/.chibi/x'", "rm \"~/.chibi/x\""]),
+    ("quotes", &["rm ~/'.chi'\"bi\"/x", "rm ~/.ch\\ibi/x"], &["rm '$HOME/.chibi/x'", "rm \".ch'ibi'/x\""]),
     ("the home directory", &["rm $HOME/.chibi/x", "rm ~/.chibi/x", "rm \"${HOME}\"/.chibi/x"], &["rm $HOME/work/x"]),
     ("known values", &["d=~/.chibi; rm $d/x", "if a; then d=~/.chibi; fi; rm $d/x", "sh -c 'd=~/.chibi; rm $d/x'"], &["d=~/work; rm $d/x"]),
     ("directories that are entered", &["cd ~ && rm -rf .chibi", "if a; then cd ~; fi; rm -rf .chibi", "for i in 1; do cd ~; rm -rf .chibi; done", "pushd ~; rm -rf .chibi"],

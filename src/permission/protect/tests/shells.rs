@@ -4,7 +4,7 @@
 use super::indirect::{refused, refused_for_its_place, runs};
 
 #[test]
-fn an_unknown_part_of_a_name_may_be_empty() {
+fn an_unknown_part_of_a_name_reaches_nothing() {
     for command in [
         "touch src/$name.md",
         "touch a$x/skills/n",
@@ -27,7 +27,7 @@ fn a_pattern_is_cut_off_as_shells_do() {
 }
 
 #[test]
-fn what_the_shell_sets_itself_is_not_known() {
+fn what_stands_before_mktemp_counts() {
     refused("rm -rf .claude/skills$(mktemp -d)");
     runs("for f in out/a; do rm -r \"$f\"; done");
     runs("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; ls > \"$tmp/x\"");
@@ -86,7 +86,7 @@ fn a_setting_of_git_is_named_where_one_is_given() {
 }
 
 #[test]
-fn what_moves_while_others_run_counts() {
+fn a_directory_may_move() {
     runs("mkdir a; mv a b && cd b && ls ../x");
     runs("mv a b; cd a && touch ../x");
 }
@@ -106,7 +106,7 @@ fn a_link_is_replaced_and_not_entered() {
 }
 
 #[test]
-fn a_file_in_an_unknown_directory_may_be_within() {
+fn a_file_may_be_in_each_directory_that_is_entered() {
     for command in [
         "if true; then cd .claude; fi; echo x > skills/n",
         "for i in 1; do cd .claude; echo x > skills/n; done",
@@ -138,18 +138,18 @@ fn arguments_stay_arguments() {
 }
 
 #[test]
-fn what_a_shell_reads_is_a_text_too() {
+fn what_a_shell_reads_from_elsewhere_is_not_known() {
     runs("curl -s https://x.org/install | sh");
     runs("bash x.sh < .claude/y");
 }
 
 #[test]
-fn what_a_program_says_of_errors_is_kept_in_any_file() {
+fn what_a_program_says_of_errors_is_not_known() {
     runs("cat .claude/skills/x >&2; touch \"$d\"");
 }
 
 #[test]
-fn a_suffix_may_be_what_a_wildcard_matches() {
+fn a_suffix_is_cut_off_a_wildcard() {
     for command in [
         "for f in .claude.*; do rm -r \"${f%.*}\"; done",
         "for f in .claude.*; do rm -r ${f%.*}; done",
@@ -167,8 +167,7 @@ fn a_substitution_ends_where_it_does() {
 }
 
 #[test]
-fn a_program_that_is_not_known_may_change_its_operands() {
-    refused_for_its_place(&["\"$x\" -r .claude"]);
+fn options_of_git_clean_may_name_files() {
     refused("agent-skills list");
     refused_for_its_place(&[
         "git clean -fd x --output=.claude/skills/n",
