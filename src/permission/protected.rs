@@ -16,6 +16,9 @@ pub const ANY: char = '\u{1}';
 /// In a path: any one character of a name, but no leading dot (`?` and `[…]`).
 pub const ONE: char = '\u{2}';
 
+/// In a text: something known only at run time.
+pub const UNKNOWN: char = '\u{3}';
+
 /// Why they are protected.
 pub const WHY_PROTECTED: &str = "skills and what restricts them are kept there";
 

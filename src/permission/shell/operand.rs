@@ -11,10 +11,7 @@ use expanded::expanded;
 pub use parts::parts;
 
 use super::word::Word;
-use crate::permission::protected::{ANY, ONE};
-
-/// In a text: something known only at run time.
-pub const UNKNOWN: char = '\u{3}';
+use crate::permission::protected::{ANY, ONE, UNKNOWN};
 
 /// The limit of texts that a word may become, and of the characters that are read for them.
 const MAX: usize = 4096;

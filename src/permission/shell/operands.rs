@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::filters::files_of_sed;
-use super::operand::UNKNOWN;
 use super::programs::{Program, runs_words_from};
 use super::reach::{Checked, Named, Reach};
 use super::runners::{self, base};
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::path::normalise;
-use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED};
+use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED};
 use crate::sys::name_list::Names;
 
 mod finding;

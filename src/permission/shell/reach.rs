@@ -5,12 +5,12 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
 use super::directories::WorkingDirectories;
-use super::operand::{Known, UNKNOWN, parts, texts};
+use super::operand::{Known, parts, texts};
 use super::readings::Readings;
 use super::word::Word;
 use crate::permission::path::{Located, normalise};
 use crate::permission::path_context::PathContext;
-use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED, may_be};
+use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED, may_be};
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;

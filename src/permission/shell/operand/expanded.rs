@@ -1,7 +1,6 @@
 //! What shells make of a variable's value: `${x…}`.
 
-use super::UNKNOWN;
-use crate::permission::protected::{ANY, ONE};
+use crate::permission::protected::{ANY, ONE, UNKNOWN};
 
 /// What `${x…}` makes of a variable's values, as far as that is known, and the text that it may have
 /// instead.

@@ -1,8 +1,7 @@
 //! What `git` removes, moves or writes, by its subcommand.
 
 use super::{Checked, Named, Reach, options, plain, refuse_if};
-use crate::permission::protected::{ANY, ONE};
-use crate::permission::shell::operand::UNKNOWN;
+use crate::permission::protected::{ANY, ONE, UNKNOWN};
 use crate::permission::shell::runners::abbreviates;
 use crate::permission::shell::word::Word;
 use crate::sys::name_list::Names;

@@ -1,7 +1,7 @@
 //! What `mv`, `cp`, `ln` and the like would put where.
 
 use super::{Checked, Named, Program, Reach, Relation, is_option, options, plain, refuse_if};
-use crate::permission::shell::operand::UNKNOWN;
+use crate::permission::protected::UNKNOWN;
 use crate::permission::shell::runners::abbreviates;
 use crate::sys::name_list::Names;
 
