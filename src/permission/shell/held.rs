@@ -30,7 +30,7 @@ impl Held {
         for simple in reading.commands() {
             let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
             // As of `export`.
-            let written = |word: &'_ Word| word.text().map_or(&*word.raw, |text| text).to_owned();
+            let written = |word: &Word| word.text().unwrap_or(&word.raw).to_owned();
             let mentioned: Vec<String> = simple.words.iter().skip(1).map(written).collect();
             let mentioned = mentioned.iter().map(String::as_str);
             for text in assigned.chain(mentioned) {
