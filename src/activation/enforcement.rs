@@ -88,6 +88,8 @@ impl Enforcement {
                 },
                 shell: shell_of(ctx),
                 starts_elsewhere: false,
+                reads_by_shell: (ctx.agent.as_ref())
+                    .is_some_and(|calling| calling.agent.table().reads_by_shell),
                 cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 protected: ctx.protected_places(config, active),
                 executable: ctx.env.exe.clone(),

@@ -10,9 +10,10 @@ use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
+use super::reading::{self, Shown, is_of_kernel};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Denial, Guard, Readings, Touched, Variables};
+use super::shell::{self, Denial, Extent, Guard, Readings, Shows, Touched, Variables};
 use super::stacking::{Denials, Group, InForce};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
@@ -206,6 +207,9 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
+        if self.reads_by_shell() && !writes && is_of_kernel(&self.line.locate(path)) {
+            return Err("it is no file of a disk".to_owned());
+        }
         let denials = self.in_force.denials.iter();
         if let Some(rule) = self.line.find_covering(denials, path, writes) {
             return Err(rule.cited.denies());
@@ -215,6 +219,27 @@ impl shell::Rules for Rules<'_> {
             None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
             None => Err("reading a file needs a `Read` entry".to_owned()),
         }
+    }
+
+    fn reads_by_shell(&self) -> bool {
+        self.line.context.places.reads_by_shell
+    }
+
+    fn shows(&self, what: Shows, place: Option<(&str, &Extent)>) -> Result<Grant, String> {
+        let Some((path, extent)) = place else {
+            let rule = reading::any_rule(self.group, what);
+            let missing = || format!("only a {what} entry gives");
+            return rule
+                .map(|rule| Grant::Rule(rule.cited.clone()))
+                .ok_or_else(missing);
+        };
+        let shown = Shown {
+            what,
+            path,
+            at: self.line.locate(path),
+            extent,
+        };
+        shown.permitted(self.group, &self.in_force.denials, &self.line.context)
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {

@@ -9,6 +9,7 @@ use super::evidence::{CALL, CitedRule, Grant, Part};
 use super::path::Resolve;
 use super::path_context::PathContext;
 use super::protect::protect;
+use super::reading;
 use super::refusal::{Reason, Refusal};
 use super::restriction::Restriction;
 use super::rule::Rule;
@@ -268,7 +269,9 @@ impl<'a> Case<'a> {
             parts.push(Part::new(CALL, self.call.tool, Ok(by)));
             return Ok(Outcome::Granted);
         }
-        let is_reached = group.rules().any(|rule| rule.test_of(&self.tool).is_some());
+        let reads_by_shell = self.command.is_some() && self.context.places.reads_by_shell;
+        let is_reached = group.rules().any(|rule| rule.test_of(&self.tool).is_some())
+            || reads_by_shell && reading::is_any(group);
         let not_granted = |why: &str| {
             let (skill, why) = (group.skill(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })

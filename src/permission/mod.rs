@@ -22,6 +22,7 @@ mod path_pattern;
 mod places;
 mod protect;
 mod protected;
+mod reading;
 mod refusal;
 mod restriction;
 mod rule;

@@ -85,6 +85,24 @@ impl PathPattern {
         }
     }
 
+    /// Whether the pattern may cover something below a directory, to deny it.
+    pub fn may_cover_below(&self, dir: &Located, context: &PathContext) -> bool {
+        let Some(base) = self.base_in(context) else {
+            return false;
+        };
+        let Some((mut forms, resolved)) = dir.forms().zip(context.resolve.canonical(base)) else {
+            return true;
+        };
+        let is_wild = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
+        let names = self.glob.iter().flat_map(|glob| glob.split('/'));
+        let fixed: PathBuf = names.take_while(|name| !is_wild(name)).collect();
+        let bases = [normalise(base), resolved].map(|base| base.join(&fixed));
+        forms.any(|dir| {
+            let meets = |base: &PathBuf| base.starts_with(dir) || dir.starts_with(base);
+            bases.iter().any(meets)
+        })
+    }
+
     /// Whether the pattern covers a URI of the virtual file system.
     pub fn covers_virtual(&self, uri: &str) -> bool {
         let climbs = uri.split('/').any(|part| part == ".." || part == ".");

@@ -24,6 +24,9 @@ pub struct Places {
     pub environment: Option<BTreeSet<String>>,
     /// The shell that runs the host's commands.
     pub shell: Shell,
+    /// Whether the shell's own programs are the host's tools for reading, so that entries for
+    /// reading grant these too.
+    pub reads_by_shell: bool,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
     /// What no call may change while a skill restricts.

@@ -25,6 +25,7 @@ pub struct Scene {
     shell: Shell,
     working_dir: Option<&'static str>,
     cdpath: bool,
+    reads_by_shell: bool,
 }
 
 fn own(list: &[&str]) -> Vec<String> {
@@ -101,6 +102,12 @@ impl Scene {
         self
     }
 
+    /// In a host whose tools for reading are the shell's own programs.
+    pub fn reading_by_shell(mut self) -> Self {
+        self.reads_by_shell = true;
+        self
+    }
+
     /// Sets `CDPATH` in the environment of the host's shell.
     pub fn searching_directories(mut self) -> Self {
         self.cdpath = true;
@@ -116,6 +123,7 @@ impl Scene {
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
             shell: self.shell,
             cdpath: self.cdpath,
+            reads_by_shell: self.reads_by_shell,
             protected: ProtectedPlaces::new(
                 vec!["/h/.chibi".into(), "/skills/s".into()],
                 vec!["/p/.claude/skills".into()],

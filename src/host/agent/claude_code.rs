@@ -96,6 +96,8 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: false,
+    // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.
+    reads_by_shell: true,
     form: Form::Claude { tells: true },
     serves: Serves {
         grant: true,

@@ -38,6 +38,7 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: true,
+    reads_by_shell: true,
     form: Form::Claude { tells: false },
     serves: Serves {
         grant: false,

@@ -46,6 +46,7 @@ pub(super) static TABLE: Table = Table {
         persists: true,
     },
     users_shell: true,
+    reads_by_shell: false,
     form: Form::Permission,
     serves: Serves {
         grant: false,

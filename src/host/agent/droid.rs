@@ -40,6 +40,7 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: true,
+    reads_by_shell: false,
     form: Form::Claude { tells: false },
     serves: Serves {
         grant: false,

@@ -52,6 +52,7 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: false,
+    reads_by_shell: false,
     form: Form::Decision,
     serves: Serves {
         grant: false,

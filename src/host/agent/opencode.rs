@@ -58,6 +58,7 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: true,
+    reads_by_shell: false,
     form: Form::Decision,
     serves: Serves {
         grant: false,

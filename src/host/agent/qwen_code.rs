@@ -55,6 +55,7 @@ pub(super) static TABLE: Table = Table {
         persists: false,
     },
     users_shell: false,
+    reads_by_shell: false,
     form: Form::Claude { tells: false },
     serves: Serves {
         grant: true,

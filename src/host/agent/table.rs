@@ -22,6 +22,9 @@ pub struct Table {
     pub shell: Shell,
     /// Whether that is the user's own shell, whatever it is.
     pub users_shell: bool,
+    /// Whether the programs of that shell are its tools for reading, searching or listing files:
+    /// it has no tool of its own for one of these.
+    pub reads_by_shell: bool,
     /// How it is answered.
     pub form: Form,
     /// Which modes it can serve.

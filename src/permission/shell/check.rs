@@ -4,6 +4,7 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
+use super::reading_programs::{Extent, Shows};
 use super::readings::Readings;
 use super::step::{self, Assignment, Input, Redirect, Simple, Step};
 use super::word::{self, Word};
@@ -14,6 +15,7 @@ use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
 
 mod exporting;
+mod reading;
 mod redirections;
 mod texts;
 mod toplevel;
@@ -30,6 +32,18 @@ pub trait Rules {
     /// # Errors
     /// The reason, for a person.
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String>;
+    /// Whether the shell's own programs are the host's tools for reading.
+    fn reads_by_shell(&self) -> bool {
+        false
+    }
+    /// The rule that permits a program of the shell to show what is at `place`, a path and how far
+    /// it leads from there, or its input; or why none does.
+    ///
+    /// # Errors
+    /// The reason, for a person.
+    fn shows(&self, _what: Shows, _place: Option<(&str, &Extent)>) -> Result<Grant, String> {
+        Err(String::new())
+    }
     /// Whether a command may work in this directory: it lies inside the project or the skill.
     fn is_home_ground(&self, directory: &str) -> bool;
     /// Whether this is the project root or the skill's own directory.
@@ -284,6 +298,9 @@ impl Checker<'_> {
         }
         if view.depth == 0 && self.is_filter(view) {
             return Ok(Grant::Free("it only filters a pipe"));
+        }
+        if let Some(read) = self.reading(view) {
+            return read;
         }
         let is_builtin = view.programs_only && wrappers::is_builtin(name);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {

@@ -9,7 +9,8 @@ mod sed;
 
 use super::word::{self, Word};
 
-pub use sed::files_read as files_of_sed;
+pub use jq::stays_inside as is_jq_program;
+pub use sed::{files_read as files_of_sed, only_prints as is_sed_script};
 
 struct Filter {
     name: &'static str,

@@ -46,7 +46,7 @@ pub fn is_filter(arguments: &[Word]) -> bool {
 }
 
 /// Whether no word anywhere in a program accesses something outside.
-fn stays_inside(program: &str) -> bool {
+pub fn stays_inside(program: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !program.is_empty()
         && program

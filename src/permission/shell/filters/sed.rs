@@ -24,6 +24,13 @@ pub fn files_read(arguments: &[Word]) -> Option<&[Word]> {
     (script.fits(is_harmless) && files.iter().all(is_file)).then_some(files)
 }
 
+/// Whether a script only prints what it reads, changed or not.
+pub fn only_prints(script: &str) -> bool {
+    // Line numbers, `$`, and what prints, deletes or ends.
+    let is_numeric = |c: char| c.is_ascii_digit() || "$,;!~ pdq".contains(c);
+    is_harmless(script) || !script.is_empty() && script.chars().all(is_numeric)
+}
+
 /// Whether a script is a substitution, or one or two addresses with `p` or `d`.
 fn is_harmless(script: &str) -> bool {
     if script.contains(['\n', ';', '{']) {
