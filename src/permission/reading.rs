@@ -33,7 +33,9 @@ fn tests<'r>(rule: &'r Rule, what: Shows) -> impl Iterator<Item = &'r ArgMatcher
         Shows::Matches => &["grep_files", "file_head"],
         Shows::Names => &["dir_list"],
     };
-    tools.iter().filter_map(|tool| rule.test_of(&Tool::host(tool)))
+    tools
+        .iter()
+        .filter_map(|tool| rule.test_of(&Tool::host(tool)))
 }
 
 /// The first rule of a group that lets programs show something.

@@ -137,7 +137,7 @@ fn bash_runs_in_a_substitution_what_it_runs_outside() {
     assert!(accepted.len() * 10 > count, "too few were accepted");
     let calls = |commands: &[String]| -> Vec<Vec<_>> {
         let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-        let happened = world.run("/bin/bash", true, &commands);
+        let happened = world.run("/bin/bash", Guards::Files.programs(), &commands);
         world.clear();
         world.restore();
         let calls = |one: Happened| {
@@ -176,7 +176,7 @@ fn chunks(commands: &BTreeSet<String>) -> Vec<Vec<&str>> {
 
 /// What the commands did that they must not, each with the command.
 fn check(world: &World, profile: &Profile, shell: &str, commands: &[&str]) -> Vec<String> {
-    let happened = world.run(shell, profile.guards == Guards::Files, commands);
+    let happened = world.run(shell, profile.guards.programs(), commands);
     let list = format!("{} {}", profile.allowed, profile.denied.join(" "));
     let of_calls = commands.iter().zip(&happened).filter_map(|(command, one)| {
         let damage = profile.damage(world, one)?;

@@ -26,6 +26,8 @@ pub struct Profile {
 pub enum Guards {
     /// Every file outside `out/`; variables and what is read are held against the list, too.
     Files,
+    /// The same, in an agent that reads by the shell's programs, which are what they are.
+    Reading,
     /// Protected places.
     Places,
     Nothing,
@@ -95,7 +97,29 @@ pub const PROFILES: &[Profile] = &[
         },
         guards: Guards::Places,
     },
+    Profile {
+        allowed: "Read(in/**) Grep(in/**) Glob(in/**) Bash(git:*) Write(out/**)",
+        denied: &[],
+        grants: |call, _| matches!(&*call.program, "git" | "[[") || needs_no_grant(call),
+        guards: Guards::Reading,
+    },
 ];
+
+impl Guards {
+    /// Whether every file is guarded, and what is read.
+    pub fn are_files(self) -> bool {
+        matches!(self, Self::Files | Self::Reading)
+    }
+
+    /// The directories where programs are found, in a world.
+    pub fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Reading => &["readers", "bin", "tools"],
+            Self::Files => &["bin", "tools"],
+            Self::Places | Self::Nothing => &["bin"],
+        }
+    }
+}
 
 /// What the world's shells begin with.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LC_ALL", "STUB_LOG"];
@@ -144,6 +168,7 @@ impl Profile {
                 persists: false,
             },
             environment: Some(ENVIRONMENT.map(str::to_owned).into()),
+            reads_by_shell: self.guards == Guards::Reading,
             ..Places::default()
         };
         let scope = Scope {
@@ -175,7 +200,7 @@ impl Profile {
                     call.directory.display()
                 ));
             }
-            if self.guards != Guards::Files {
+            if !self.guards.are_files() {
                 continue;
             }
             if call.input.contains(SECRET) {
@@ -184,19 +209,39 @@ impl Profile {
             let steered = call
                 .variables
                 .iter()
-                .find(|(name, value)| !is_harmless(world, &call.program, name, value));
+                .find(|(name, value)| !self.is_harmless(world, &call.program, name, value));
             if let Some((name, value)) = steered {
                 return Some(format!("`{}` with {name}={value}", call.program));
             }
         }
-        let told = self.guards == Guards::Files && happened.output.contains(SECRET);
+        let told = self.guards.are_files() && happened.output.contains(SECRET);
         told.then(|| format!("a secret was read: {}", happened.output))
+    }
+
+    fn is_harmless(&self, world: &World, program: &str, name: &str, value: &str) -> bool {
+        let is_plain = value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c));
+        match name {
+            "PATH" => value == world.path(self.guards.programs()),
+            "HOME" => Path::new(value) == world.at("home"),
+            "PWD" | "OLDPWD" => Path::new(value).starts_with(world.at("project")),
+            "STUB_LOG" => Path::new(value).starts_with(world.at("logs")),
+            // stdbuf works by preloading its own library.
+            "LD_PRELOAD" => value.ends_with("libstdbuf.so"),
+            // zsh says who runs it.
+            "_STDBUF_O" | "_STDBUF_I" | "_STDBUF_E" | "LOGNAME" => is_plain,
+            "_" | "SHLVL" => true,
+            "FOO" => program == "make",
+            _ if name.starts_with("LC_") => is_plain,
+            _ => HARMLESS.contains(&name) && is_plain,
+        }
     }
 
     /// The directories below which nothing may change.
     pub fn guarded(&self, world: &World) -> Vec<PathBuf> {
         match self.guards {
-            Guards::Files => vec![world.at("")],
+            Guards::Files | Guards::Reading => vec![world.at("")],
             Guards::Places => PROTECTED.map(|place| world.at(place)).into(),
             Guards::Nothing => Vec::new(),
         }
@@ -257,24 +302,4 @@ fn finds_only(arguments: &[String]) -> bool {
         }
     }
     true
-}
-
-fn is_harmless(world: &World, program: &str, name: &str, value: &str) -> bool {
-    let is_plain = value
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c));
-    match name {
-        "PATH" => value == world.path(true),
-        "HOME" => Path::new(value) == world.at("home"),
-        "PWD" | "OLDPWD" => Path::new(value).starts_with(world.at("project")),
-        "STUB_LOG" => Path::new(value).starts_with(world.at("logs")),
-        // stdbuf works by preloading its own library.
-        "LD_PRELOAD" => value.ends_with("libstdbuf.so"),
-        // zsh says who runs it.
-        "_STDBUF_O" | "_STDBUF_I" | "_STDBUF_E" | "LOGNAME" => is_plain,
-        "_" | "SHLVL" => true,
-        "FOO" => program == "make",
-        _ if name.starts_with("LC_") => is_plain,
-        _ => HARMLESS.contains(&name) && is_plain,
-    }
 }

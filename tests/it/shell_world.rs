@@ -37,6 +37,8 @@ const REAL: &[&str] = &[
 ];
 /// Filters that can run programs of their own: what a list grants of them must not.
 const TOOLS: &[&str] = &["sed", "awk", "jq"];
+/// Programs that show files; most of these are stubs elsewhere.
+const READERS: &[&str] = &["ls", "find", "stat", "file", "tree", "rg", "less"];
 /// Names that mean something else where a glob puts them in a command's place for words.
 const HOSTILE_NAMES: &[&str] = &[
     "-delete",
@@ -57,6 +59,8 @@ const SECRETS: &[&str] = &[
     "project/canary",
     "project/sub/in/data",
     "home/.ssh/id_rsa",
+    // Nor may its name.
+    "home/.ssh/CLASSIFIED",
     "secret",
     "home/x",
     "x",
@@ -84,6 +88,10 @@ pub struct Happened {
 pub struct Disk;
 
 impl Resolve for Disk {
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         path.ancestors().find_map(|above| {
             let rest = path.strip_prefix(above).ok()?;
@@ -108,6 +116,7 @@ impl World {
         for dir in [
             "bin",
             "tools",
+            "readers",
             "logs",
             "in",
             "project/in",
@@ -164,7 +173,8 @@ impl World {
         }
         let in_bin = REAL.iter().map(|name| ("bin", name));
         let in_tools = TOOLS.iter().map(|name| ("tools", name));
-        for (dir, name) in in_bin.chain(in_tools) {
+        let in_readers = READERS.iter().map(|name| ("readers", name));
+        for (dir, name) in in_bin.chain(in_tools).chain(in_readers) {
             let real = ["/usr/bin", "/bin"]
                 .iter()
                 .map(|dir| Path::new(dir).join(name));
@@ -180,6 +190,8 @@ impl World {
             fs::write(world.at(place).join("kept"), "").unwrap();
         }
         symlink(".claude", world.at("project/link")).unwrap();
+        symlink("../canary", world.at("project/in/leads-out")).unwrap();
+        symlink("../../home", world.at("project/in/home")).unwrap();
         if has_hostile_names {
             for dir in ["project", "project/in"] {
                 for name in HOSTILE_NAMES {
@@ -202,18 +214,17 @@ impl World {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Where programs are found; without the tools, whoever may run anything cannot run them.
-    pub fn path(&self, has_tools: bool) -> String {
-        let [bin, tools] = ["bin", "tools"].map(|dir| self.at(dir).display().to_string());
-        if has_tools {
-            format!("{bin}:{tools}")
-        } else {
-            bin
-        }
+    /// Where programs are found: in these directories. Without the tools, whoever may run anything
+    /// cannot run them.
+    pub fn path(&self, programs: &[&str]) -> String {
+        let dirs = programs
+            .iter()
+            .map(|dir| self.at(dir).display().to_string());
+        dirs.collect::<Vec<_>>().join(":")
     }
 
     /// Runs commands one after the other in one shell process each, and tells what happened.
-    pub fn run(&self, shell: &str, has_tools: bool, commands: &[&str]) -> Vec<Happened> {
+    pub fn run(&self, shell: &str, programs: &[&str], commands: &[&str]) -> Vec<Happened> {
         // What loops for ever is stopped by its own use of the processor, what waits by the clock.
         let mut driver = "ulimit -t 2\nulimit -f 2000\n".to_owned();
         for (at, command) in commands.iter().enumerate() {
@@ -234,7 +245,7 @@ impl World {
         let mut dash = Command::new("/bin/dash");
         dash.arg(self.at("driver"))
             .env_clear()
-            .env("PATH", self.path(has_tools))
+            .env("PATH", self.path(programs))
             .env("HOME", self.at("home"))
             .env("LC_ALL", "C")
             .current_dir(self.at("project"))

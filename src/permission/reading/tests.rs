@@ -132,7 +132,16 @@ fn honest_reading_by_the_shell_passes() {
 
 #[test]
 fn each_entry_gives_what_its_tool_gives() {
-    let contents = ["cat a", "head a", "tail a", "wc -l a", "nl a", "file a", "sed -n 1p a", "jq . a"];
+    let contents = [
+        "cat a",
+        "head a",
+        "tail a",
+        "wc -l a",
+        "nl a",
+        "file a",
+        "sed -n 1p a",
+        "jq . a",
+    ];
     let matches = ["grep -rn x .", "grep x a", "rg x"];
     let names = ["ls", "find . -name x", "tree", "stat a"];
     let read = under("Read");
@@ -398,9 +407,19 @@ fn nothing_is_written_but_what_an_entry_for_writing_covers() {
     let reading = under("Read, Grep, Glob, LS");
     none_runs(
         &reading,
-        &["cat a > b", "cat a >> b", "ls &> b", "cat a | tee b", "find . > x", "echo x > f"],
+        &[
+            "cat a > b",
+            "cat a >> b",
+            "ls &> b",
+            "cat a | tee b",
+            "find . > x",
+            "echo x > f",
+        ],
     );
-    all_run(&reading, &["cat a > /dev/null", "cat a 2>&1", "cat a 2>/dev/null"]);
+    all_run(
+        &reading,
+        &["cat a > /dev/null", "cat a 2>&1", "cat a 2>/dev/null"],
+    );
     let writing = under("Read, Write(out/**)");
     all_run(&writing, &["cat a > out/b"]);
     none_runs(&writing, &["cat a > b"]);
@@ -498,7 +517,10 @@ fn only_what_an_entry_covers_is_shown() {
     );
     let by_name = under("Read(*.md)");
     all_run(&by_name, &["cat a.md docs/b.md", "grep x a.md"]);
-    none_runs(&by_name, &["grep -r x .", "grep -rn x docs", "cat a.rs", "cat docs/*"]);
+    none_runs(
+        &by_name,
+        &["grep -r x .", "grep -rn x docs", "cat a.rs", "cat docs/*"],
+    );
 }
 
 #[test]
@@ -534,7 +556,15 @@ fn what_the_kernel_makes_up_is_refused() {
             "ls /dev",
         ],
     );
-    all_run(&all, &["cat /etc/hosts", "grep -rn x /etc", "cat a /dev/null", "ls /h"]);
+    all_run(
+        &all,
+        &[
+            "cat /etc/hosts",
+            "grep -rn x /etc",
+            "cat a /dev/null",
+            "ls /h",
+        ],
+    );
 }
 
 #[test]
@@ -560,7 +590,16 @@ fn denials_bite_on_what_a_program_shows() {
     );
     all_run(&denied, &["cat a", "grep -rn x src", "ls", "head -5 a"]);
     let dotted = denying("Read, Grep", &["Read(.env)", "Read(docs/**)"]);
-    none_runs(&dotted, &["cat .env", "cat src/.env", "grep -r x src", "cat docs/*.md", "grep -r x docs"]);
+    none_runs(
+        &dotted,
+        &[
+            "cat .env",
+            "cat src/.env",
+            "grep -r x src",
+            "cat docs/*.md",
+            "grep -r x docs",
+        ],
+    );
     all_run(&dotted, &["cat src/a", "grep x src/a"]);
     let names = denying("Read, Grep, Glob", &["Glob(docs/**)"]);
     none_runs(&names, &["ls docs", "find . -name x", "ls"]);
@@ -577,15 +616,30 @@ fn the_refusal_says_what_would_be_granted() {
         under(list).refusal("shell_exec", &json!({ "command": command }))
     };
     for (list, command, words) in [
-        ("Read, Glob", "find . -delete", "`-delete` is not among the options of `find` that only read"),
-        ("Read, Glob", "find . -name x -exec rm {} +", "'-exec' is not among the options of 'find'"),
+        (
+            "Read, Glob",
+            "find . -delete",
+            "`-delete` is not among the options of `find` that only read",
+        ),
+        (
+            "Read, Glob",
+            "find . -name x -exec rm {} +",
+            "'-exec' is not among the options of 'find'",
+        ),
         ("Glob", "cat a", "only a 'Read' entry gives 'cat'"),
         ("Read", "ls", "only a 'Glob' or 'LS' entry gives 'ls'"),
-        ("Read(src/**)", "cat /etc/passwd", "no 'Read' entry covers '/etc/passwd'"),
+        (
+            "Read(src/**)",
+            "cat /etc/passwd",
+            "no 'Read' entry covers '/etc/passwd'",
+        ),
         ("Grep", "grep x *", "write './*' for '*'"),
         ("Read", "touch x", "no entry grants it"),
     ] {
         let message = refusal(list, command);
-        assert!(message.contains(&words.replace('`', "'")), "{command}: {message}");
+        assert!(
+            message.contains(&words.replace('`', "'")),
+            "{command}: {message}"
+        );
     }
 }

@@ -425,8 +425,7 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             // The options of these do nothing but change what is shown.
-            let only_shows =
-                matches!(name, "cat" | "head" | "tail" | "wc" | "nl" | "ls" | "stat");
+            let only_shows = matches!(name, "cat" | "head" | "tail" | "wc" | "nl" | "ls" | "stat");
             operands.push(operand(word, searches, *ends_options, only_shows)?);
         }
         let here = match takes {
@@ -515,7 +514,11 @@ fn operand(
         () => "",
     };
     if glob.is_empty() && word.is_whole {
-        let extent = if searches { Extent::Search } else { Extent::File };
+        let extent = if searches {
+            Extent::Search
+        } else {
+            Extent::File
+        };
         let path = format!("{home}{known}");
         return Ok(Operand { path, extent });
     }

@@ -271,7 +271,7 @@ fn to_list_and_to_test_activates_nothing() {
 
 #[test]
 fn the_skills_own_files_can_be_read_by_commands() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: WebSearch");
     world.file("home/.agents/skills/pdf/references/a.md", "x");
     world.file("home/.agents/skills/pdf/scripts/x.sh", "");
     // The executable bit makes a script, whatever is in the file.

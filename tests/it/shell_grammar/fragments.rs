@@ -6,7 +6,7 @@
 /// All classes, each as likely as another.
 pub const CLASSES: &[&[&str]] = &[
     POSITIONAL, HEREDOCS, PARENTS, DIRECTORIES, EVALUATED, VALUES_THAT_RUN, NESTED, OPTIONS,
-    CONSTANTS, FILTERS, NEUTRAL, OTHER_SHELLS, DENIED,
+    CONSTANTS, FILTERS, NEUTRAL, OTHER_SHELLS, DENIED, READERS, READERS,
 ];
 
 /// Programs that the lists grant in some form, with operands that matter.
@@ -248,4 +248,31 @@ const DENIED: &[&str] = &[
     "hash -p sub/rm git; git a", "enable -n rm; rm a", "PATH=sub rm a", "PATH=sub:$PATH; rm a", "ln -s rm x; ./x", "cp rm out/x; out/x", "setsid rm a", "nohup rm a", "stdbuf -oL rm a", "ionice rm a", "flock x rm a", "watch rm a", "strace rm a", "script -c 'rm a'", "unshare rm a", "chroot . rm a", "ld.so rm a",
     "/lib64/ld-linux-x86-64.so.2 ./evil", "exec -a x rm a", "exec -- rm a", "builtin command rm a", "command -p rm a", "command command rm a", "\\rm a", "'rm' a", "sub/rm a", "./rm a", "/bin/../bin/curl a", "sub/../sub/rm a", "x=m; r$x a", "r$(echo m) a", "r* a", "[r]m a", "?m a", "rm\\\n a", "RM=rm; $RM a", "parallel rm",
     "select x in a; do rm a; break; done", "python3 -c 'rm'", "[[ -v x[$(rm\\ a)] ]]", "[[ 'x[$(rm a)]' -eq 1 ]]", "let 'x[$(rm a)]'", "((x[$(rm a)]))", "for ((x[$(rm a)];0;)); do :; done", "${x[$(rm a)]}", "echo ${x@P}", "x='$(rm a)'; echo ${x@P}", "shopt -s expand_aliases; alias git=rm\ngit a", "unset -f x; rm a", "ulimit -c 0; rm a",
+];
+
+/// Programs that show files, and what else they can do.
+const READERS: &[&str] = &[
+    "cat in/data", "cat in/*", "cat in/leads-out", "cat in/lead*", "cat in/home/x", "cat in/*/x", "cat in/.*/canary", "cat in/../canary", "cat canary",
+    "cat \u{1}w", "cat in/\u{1}w", "cat in/data \u{1}w", "head -5 in/data -n canary", "cat in/{data,../canary}", "cat ~/.ssh/id_rsa", "cat < in/leads-out",
+    "cat /proc/self/cwd/canary", "cat /proc/self/environ", "cat /dev/fd/../../cwd/canary", "cd in && cat data", "cd in; cat * \u{1}w", "cd sub && cat in/data",
+    "cd sub; cat in/data", "(cd sub); cat in/data", "cd in && cat ../canary", "cd in/home && cat x", "cat -- -delete", "cat *",
+    "grep -r . in", "grep -rn a in/home", "grep -R . in", "grep -S . in", "grep . in/*", "grep -rn .", "grep .", "echo a | grep .", "echo a | grep -r .",
+    "grep -f canary in/data", "grep -rf canary in", "grep -vf canary -r in", "grep -r . in --include=\u{1}w", "grep -e . canary", "grep -e a -e b in \u{1}w",
+    "grep --regexp=*a canary in/data", "grep -r . in/leads-out", "grep . \u{1}w", "grep -m 1 . in/data canary", "grep \u{1}w in/data",
+    "find in", "find in -name \u{1}w", "find in -delete", "find in -exec cat {} +", "find in -exec evil {} \\;", "find in -fprint canary", "find in -fls canary",
+    "find -L in", "find in/ -follow", "find in home", "find ~/.ssh", "find in -files0-from canary", "find -files0-from canary", "find in -newer canary",
+    "find in \u{1}w", "find in -name a \u{1}w", "find in -ls", "find in/home/", "find in/home/.ssh", "find *", "find in/*", "find in/home/*", "find",
+    "ls", "ls in", "ls in/home", "ls in/home/.ssh", "ls -R in", "ls -LR in", "ls in/*", "ls -d in/.*", "ls in/.*", "ls -la ~/.ssh", "ls in \u{1}w", "ls *",
+    "cd in && ls", "cd in && ls *", "stat in/data", "stat in/home/.ssh/CLASSIFIED", "stat -c %N in/leads-out", "stat -L in/home", "stat ~/.ssh/*",
+    "sed -n 1p in/data", "sed -n '1w canary' in/data", "sed -n '1r canary' in/data", "sed -n 1p canary", "sed -i s/a/b/ in/data", "sed -n -f canary in/data",
+    "sed 's/a/b/e' in/data", "sed '1e evil' in/data", "sed -n '1p;R canary' in/data", "sed -n 1p in/data -i", "sed -s -n '$p' in/data canary", "sed -n '$!p;q' in/data",
+    "jq . in/data", "jq -R . in/data", "jq -R . canary", "jq -n env", "jq -Rf canary in/data", "jq -n --rawfile a canary '$a'", "jq -n --slurpfile a canary '$a'",
+    "jq -n 'import \"canary\" as a; 1'", "jq -R input_filename in/data", "jq -Rn '[inputs]' in/data canary", "jq -R --arg a b '$a' in/data", "jq --arg a -R in/data",
+    "wc in/data", "wc --files0-from=canary", "wc --files0=canary", "wc *", "wc in/*", "nl in/data", "nl in/leads-out", "tail -n 1 in/data", "tail -n 1 canary",
+    "file in/data", "file -f canary", "file -bf canary", "file -C -m canary", "file -m canary in/data", "file -z in/data", "file *",
+    "tree in", "tree -o canary in", "tree -l in", "tree -R -H . -L 1 in", "tree --fromfile canary", "rg . in", "rg --pre evil . in", "rg -f canary in", "rg -L . in",
+    "GREP_OPTIONS=-R grep . in", "POSIXLY_CORRECT=1 cat in/data -n", "cat() { evil; }; cat in/data", "alias cat=evil\ncat in/data", "./cat in/data", "command cat in/data",
+    "env cat in/data", "timeout 5 cat in/data", "echo canary | xargs cat", "find in | xargs cat", "xargs cat in/data", "x=canary; cat $x", "x=in/data; cat $x",
+    "for f in in/data canary; do cat $f; done", "cat $(echo canary)", "cat <(cat canary)", "cat in/data > canary", "cat in/data > out/x", "cat in/data | tee canary",
+    "ls in/data\u{1}w", "cat in/data/../../canary", "grep -rn a in \u{1}w", "less in/data",
 ];

@@ -20,9 +20,7 @@ impl Checker<'_> {
         };
         let read = reading(view.words, has_input)?;
         let granted = match read {
-            _ if !simple.assignments.is_empty() => {
-                Err("no variable may be set for it".to_owned())
-            }
+            _ if !simple.assignments.is_empty() => Err("no variable may be set for it".to_owned()),
             Ok(reading) => self.shown(&reading),
             Err(why) => Err(why),
         };
