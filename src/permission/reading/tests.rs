@@ -516,7 +516,7 @@ fn only_what_an_entry_covers_is_shown() {
         ],
     );
     let by_name = under("Read(*.md)");
-    all_run(&by_name, &["cat a.md docs/b.md", "grep x a.md"]);
+    all_run(&by_name, &["cat a.md x/b.md", "grep x a.md"]);
     none_runs(
         &by_name,
         &["grep -r x .", "grep -rn x docs", "cat a.rs", "cat docs/*"],
