@@ -186,7 +186,7 @@ impl Tool<'_> {
     }
 
     fn write_some(&self) -> io::Result<()> {
-        self.scratch.create_unseen()?.write_all(&[1; 64 * 1024])
+        self.scratch.create_unseen()?.write_all(&vec![1; 64 * 1024])
     }
 }
 
