@@ -4,6 +4,10 @@ use crate::host::shell::Shell;
 
 /// Everything that differs between agents.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a row of the agent's table"
+)]
 pub struct Table {
     /// The keys of a call's JSON.
     pub keys: Keys,
