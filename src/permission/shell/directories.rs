@@ -44,7 +44,7 @@ impl WorkingDirectories {
     pub fn moved(&self, to: &[&str]) -> Self {
         let nowhere = BTreeSet::from([PathBuf::new()]);
         let current = self.current.as_ref().unwrap_or(&nowhere).iter();
-        let here = current.flat_map(|from| to.iter().map(|to| from.join(to)));
+        let here = current.flat_map(|from| to.iter().map(move |to| from.join(to)));
         Self {
             current: Some(here.take(MAX).collect()),
             ..Self::default()
