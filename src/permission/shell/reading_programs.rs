@@ -498,6 +498,10 @@ fn operand(
 ) -> Result<Operand, String> {
     let raw = &word.raw;
     let unclear = || format!("`{raw}` must be a plain path");
+    // In zsh it is the path of a program.
+    if raw.starts_with('=') {
+        return Err(unclear());
+    }
     let (begins_at_home, pieces) = match word.pieces.as_slice() {
         [Piece::Tilde, rest @ ..] => (true, rest),
         pieces => (false, pieces),

@@ -15,7 +15,9 @@ impl Checker<'_> {
         let simple = view.simple;
         let has_input = match simple.input {
             Input::Outer => simple.stage > 0,
-            Input::Text | Input::File => true,
+            Input::Text => true,
+            // Of an input that is a device, `rg` takes no notice, and searches the directory.
+            Input::File => !view.words.first()?.fits(|name| name.ends_with("rg")),
             Input::Unknown => false,
         };
         let read = reading(view.words, has_input)?;
