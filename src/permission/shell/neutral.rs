@@ -122,6 +122,7 @@ mod tests {
         let hole = |arity| Word {
             raw: "…".to_owned(),
             pieces: vec![Piece::Value(arity)],
+            is_whole: true,
         };
         let words: Vec<_> = command
             .split(' ')

@@ -15,6 +15,8 @@ pub struct Word {
     pub raw: String,
     /// Its parts after expansion; empty for `''`.
     pub pieces: Vec<Piece>,
+    /// Whether the pieces are all of it: no brace or bracket is among them.
+    pub is_whole: bool,
 }
 
 /// A part of a word.
@@ -51,6 +53,7 @@ impl Word {
         Self {
             raw: text.to_owned(),
             pieces: vec![Piece::Text(text.to_owned())],
+            is_whole: true,
         }
     }
 
@@ -65,6 +68,7 @@ impl Word {
         Self {
             raw: raw.to_owned(),
             pieces: vec![piece],
+            is_whole: is_plain,
         }
     }
 
@@ -73,6 +77,7 @@ impl Word {
         Self {
             raw: "…".to_owned(),
             pieces: vec![Piece::Value(Arity::Any)],
+            is_whole: true,
         }
     }
 
@@ -160,8 +165,10 @@ impl Word {
         if quoting.in_quotes {
             return Err(Fault::unread(value));
         }
+        let is_brace = |part: &Node| matches!(part.kind, NodeKind::BraceExpansion { .. });
         Ok(Self {
             raw: value.clone(),
+            is_whole: !quoting.open_ended && !parts.iter().any(is_brace),
             pieces: quoting.pieces,
         })
     }
