@@ -361,7 +361,7 @@ fn the_last_host_of_a_named_session_is_its_host() {
 fn an_agents_session_and_one_without_anything_have_no_host() {
     let (_dir, store) = store();
     let parent = [ProcessId::parent()];
-    activate(&store, &named("claude-code/1"), skill("x"));
+    activate(&store, &SessionKey::named("claude-code/1"), skill("x"));
     assert_eq!(store.host_among(&parent), None);
     store
         .remember_tools(&of_parent(), std::collections::BTreeSet::new(), None)
