@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::finding::Finding;
-use super::source::{Source, key_offset, place};
-use super::strict::{self, At};
+use super::source::Source;
 use super::{description, files, references, signed, values};
 use crate::skill::{Diagnostic, Known, Level, Skill, near_miss_of, over_yaml_limits};
 
@@ -43,43 +42,6 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     found.extend(files::lint(dir));
     found.extend(signed::lint(&source.skill));
     (found, Some(source))
-}
-
-/// The reference validator's findings about the skill in `dir`; all are errors.
-pub fn lint_strictly(dir: &Path) -> Vec<Finding> {
-    let file = strict::find_skill_md(dir);
-    let text = file
-        .as_deref()
-        .and_then(|file| strict::read_text(dir, file).ok());
-    let text = text.unwrap_or_default();
-    let shown = file.as_deref().unwrap_or(dir).display().to_string();
-    let rest = text.strip_prefix("---").unwrap_or_default();
-    let (yaml, _) = rest.split_once("---").unwrap_or_default();
-    let skill = Skill::load(dir).ok();
-    let known = skill.as_ref().map(used_here).unwrap_or_default();
-    let finding = |problem: strict::Problem| {
-        let offset = match &problem.at {
-            At::Key(key) => key_offset(yaml, key).map_or(0, |at| 3 + at),
-            At::Offset(offset) => *offset,
-        };
-        let place = place(&text, offset);
-        let mut found = Finding::new(problem.code, shown.clone(), place, &problem.message);
-        if problem.code == "spec-unexpected-field" && !known.is_empty() {
-            found.remedy = format!(
-                "`{}` would have no effect below `metadata`: keep what you need, and validate without \
-                 `--strict`; move other fields there",
-                known.join("`, `")
-            );
-        }
-        found
-    };
-    strict::validate(dir).into_iter().map(finding).collect()
-}
-
-/// The skill's fields that have an effect here, and that the specification does not have.
-fn used_here(skill: &Skill) -> Vec<&str> {
-    let is_ours = |key: &&str| Known::of(key).is_some_and(Known::is_extension);
-    skill.fields.keys().filter(is_ours).collect()
 }
 
 /// Whether the frontmatter is broken and was read by what its lines seem to say. Another client may
@@ -186,7 +148,7 @@ mod tests {
             std::fs::create_dir(&dir).unwrap();
             std::fs::write(dir.join("SKILL.md"), &text).unwrap();
             let lines = text.split('\n').count().max(text.split('\r').count());
-            for found in lint(&dir).0.into_iter().chain(lint_strictly(&dir)) {
+            for found in lint(&dir).0 {
                 prop_assert!((1..=lines).contains(&found.line) && found.column >= 1, "{:?}", found);
                 prop_assert!(!found.message.is_empty() && !found.message.contains('\n'));
             }

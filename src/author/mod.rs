@@ -1,6 +1,6 @@
-//! Tools for skill authors: rules with stable codes, the specification's reference validator, safe
-//! fixes, a new skill's first files, packages, and conversations that test a skill. This room knows
-//! skills and the host's terms; other rooms pass in their results as [`Finding`]s.
+//! Tools for skill authors: rules with stable codes, safe fixes, a new skill's first files, packages,
+//! and conversations that test a skill. This room knows skills and the host's terms; other rooms pass
+//! in their results as [`Finding`]s.
 
 mod conversation;
 mod description;
@@ -16,7 +16,6 @@ mod references;
 mod scaffold;
 mod signed;
 mod source;
-pub mod strict;
 mod tool_list;
 mod values;
 
@@ -26,11 +25,11 @@ pub use documented::{Documented, documented, is_negated};
 pub use files::programs;
 pub use finding::{Finding, Findings, Format, render};
 pub use fix::fix;
-pub use lint::{lint, lint_strictly};
+pub use lint::lint;
 pub use markdown::commands;
 pub use package::{Package, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use signed::manifest;
-pub use source::{Source, skills_at};
+pub use source::{Source, is_skill_file, skills_at};
 pub use tool_list::with_entries;
 pub use values::no_effect;

@@ -113,10 +113,16 @@ pub fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
+/// Whether a path is a skill's file, in any letter case; it then means its directory.
+pub fn is_skill_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.eq_ignore_ascii_case("SKILL.md") && path.is_file()
+}
+
 /// The directories of the skills that a path means: the path itself, its parent if it is a skill's
 /// file, otherwise every skill below it. Empty if there are none.
 pub fn skills_at(path: &Path) -> Vec<PathBuf> {
-    if super::strict::is_skill_file(path) {
+    if is_skill_file(path) {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
         return vec![dir.unwrap_or(Path::new(".")).to_owned()];
     }

@@ -39,14 +39,8 @@ pub use super::set_up::{
     complete::Complete, completions::Completions, config::Config, doctor::Doctor, hosts::Hosts,
 };
 pub use super::write::{
-    new::New,
-    package::Package,
-    proposals::Proposals,
-    publish::Publish,
-    reference_tool::{ReadProperties, ToPrompt},
-    simulate::Simulate,
-    try_skill::Try,
-    validate::Validate,
+    new::New, package::Package, proposals::Proposals, publish::Publish, simulate::Simulate,
+    try_skill::Try, validate::Validate,
 };
 
 /// Agent Skills: find, install and check skills, and hold them to what they declare.
@@ -131,10 +125,6 @@ pub enum Verb {
     ImportLock(ImportLock),
     #[command(hide = true)]
     Confine(Confine),
-    #[command(hide = true)]
-    ReadProperties(ReadProperties),
-    #[command(hide = true)]
-    ToPrompt(ToPrompt),
     /// Print the manual page
     #[command(hide = true)]
     Man,

@@ -5,9 +5,9 @@
 use super::args::{
     Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
     Disable, Doctor, Enable, History, Hosts, ImportLock, Info, Install, Jobs, Keys, Link, List,
-    ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, ReadProperties, Remove,
-    Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync,
-    ToPrompt, Tree, Trust, Try, Untrust, Update, Use, Validate, Verb, Verify,
+    ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, Remove, Rollback, Scan,
+    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync, Tree, Trust, Try,
+    Untrust, Update, Use, Validate, Verb, Verify,
 };
 use super::decision::{Class, Decision};
 use super::options::Common;
@@ -276,7 +276,6 @@ fn of_verb(verb: &Verb) -> Decision {
         })
         | Verb::Validate(Validate {
             paths: _,
-            strict: _,
             fix: _,
             format: _,
         })
@@ -318,8 +317,6 @@ fn of_verb(verb: &Verb) -> Decision {
             log: _,
             ship: _,
         })
-        | Verb::ReadProperties(ReadProperties { path: _ })
-        | Verb::ToPrompt(ToPrompt { paths: _ })
         | Verb::Jobs(Jobs { follow: _ })
         | Verb::Tree(Tree { names: _ })
         | Verb::Info(Info { files: true, .. })

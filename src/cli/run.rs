@@ -94,13 +94,9 @@ fn with_told(answer: Answer) -> Answer {
     }
 }
 
-/// Whether other programs read the output, so that nothing in it is altered: the model's text, and
-/// the reference validator's output.
+/// Whether other programs read the output, so that nothing in it is altered: the model's text.
 fn is_data(verb: &Verb) -> bool {
-    matches!(
-        verb,
-        Verb::Try(_) | Verb::ReadProperties(_) | Verb::ToPrompt(_)
-    )
+    matches!(verb, Verb::Try(_))
 }
 
 /// Whether the output is, or contains, lines of a file, which are not broken.
@@ -193,8 +189,6 @@ fn run_verb(
         Verb::Disable(verb) => verb.run(ctx, common, caller)?,
         Verb::New(verb) => verb.run(ctx, common, caller)?,
         Verb::Validate(verb) => verb.run(ctx, common)?,
-        Verb::ReadProperties(verb) => verb.run()?,
-        Verb::ToPrompt(verb) => verb.run()?,
         Verb::Try(verb) => verb.run(ctx, common)?,
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,

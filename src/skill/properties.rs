@@ -6,7 +6,7 @@ use super::Skill;
 
 impl Skill {
     /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
-    /// they are set (docs/spec/skills.md#strict-validation).
+    /// they are set (docs/spec/skills.md#what-the-specification-asks).
     pub fn properties(&self) -> Value {
         let mut properties = json!({"name": self.name, "description": self.description});
         for key in ["license", "compatibility", "allowed-tools", "metadata"] {

@@ -97,30 +97,6 @@ const RULES: &[Rule] = &[
     ("mixed-scripts", Warning, "retype the word in one alphabet"),
     ("hidden-text", Error, "remove the characters; no honest skill has them"),
     ("bidi", Error, "remove the characters; no honest skill has them"),
-    // The specification's reference validator.
-    ("spec-no-path", Error, "give a skill's directory or its SKILL.md"),
-    ("spec-not-a-directory", Error, "give a skill's directory or its SKILL.md"),
-    ("spec-no-skill-file", Error, "write a SKILL.md; `agent-skills new NAME` makes one"),
-    ("spec-unreadable", Error, "check the file's kind, size and permissions"),
-    ("spec-encoding", Error, "save the file as UTF-8"),
-    ("spec-no-frontmatter", Error, "make `---` the file's very first characters, with no byte order mark before"),
-    ("spec-unclosed", Error, "put a line `---` after the last key"),
-    ("spec-yaml", Error, "write plain block style: quote values that contain `: `, lists as `- item` lines or one string"),
-    ("spec-not-a-mapping", Error, "write `key: value` lines between the `---` lines"),
-    ("spec-unexpected-field", Error, "move the fields below `metadata`, as strings"),
-    ("spec-name-missing", Error, "add `name:` with the directory's name"),
-    ("spec-name-empty", Error, "give `name` the directory's name"),
-    ("spec-name-length", Error, "shorten the name, and the directory's"),
-    ("spec-name-case", Error, "use lowercase letters"),
-    ("spec-name-hyphen", Error, "remove the hyphen at the end or beginning"),
-    ("spec-name-hyphens", Error, "use single hyphens"),
-    ("spec-name-characters", Error, "use lowercase letters, digits and single hyphens"),
-    ("spec-name-directory", Error, "rename the directory, or change `name`"),
-    ("spec-description-missing", Error, "add `description:`: what the skill does, and when to use it"),
-    ("spec-description-empty", Error, "write what the skill does, and when to use it"),
-    ("spec-description-length", Error, "shorten it; details belong in the body"),
-    ("spec-compatibility-type", Error, "write it as one string"),
-    ("spec-compatibility-length", Error, "shorten it"),
 ];
 
 /// The level of a code. Codes without a row are warnings.
@@ -176,10 +152,7 @@ mod tests {
             .position(|(code, ..)| *code == "no-path")
             .unwrap();
         assert_eq!(installed, 6);
-        for (code, _, _) in RULES[installed..]
-            .iter()
-            .filter(|(code, _, _)| !code.starts_with("spec-"))
-        {
+        for (code, _, _) in &RULES[installed..] {
             assert!(docs.contains(&format!("`{code}`")), "{code}");
         }
     }

@@ -12,7 +12,7 @@ const COLUMNS: u16 = 60;
 
 /// Whether a command prints what is not broken: JSON, files, or what other programs read.
 fn prints_data(line: &str) -> bool {
-    const DATA: [&str; 12] = [
+    const DATA: [&str; 10] = [
         "--json",
         "--file",
         "--diff",
@@ -21,8 +21,6 @@ fn prints_data(line: &str) -> bool {
         " try ",
         " man",
         " completions",
-        " read-properties",
-        " to-prompt",
         " proposals show",
         "__complete",
     ];

@@ -263,7 +263,7 @@ fn what_a_model_is_told_is_as_harmless() {
 fn verbose_shows_the_causes_of_an_error() {
     let host = Host::stdin();
     let cause = "\ncaused by: No such file or directory (os error 2)\nhint: ";
-    let plain = ["read-properties", "/no/such/skill"];
+    let plain = ["simulate", "/no/such/skill"];
     assert!(!host.unattended(&plain).stderr.contains("caused by"));
     for args in [
         ["--verbose", plain[0], plain[1]],

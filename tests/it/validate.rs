@@ -1,4 +1,4 @@
-//! `validate`, `read-properties` and `to-prompt`, as a skill's author uses them.
+//! `validate`, as a skill's author uses it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -228,23 +228,19 @@ fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
         (&["all"], "2 skills:"),
         (&["all", "all/x", "all/x/SKILL.md"], "2 skills:"),
     ] {
-        for mode in [&["validate"][..], &["validate", "--strict"]] {
-            let report = host.succeeds(&[mode, args].concat());
-            assert!(report.starts_with(skills), "{args:?}: {report}");
-        }
+        let report = host.succeeds(&[&["validate"], args].concat());
+        assert!(report.starts_with(skills), "{args:?}: {report}");
     }
     write(&host, &[("empty/x.txt", "")]);
     for path in ["none", "empty", "empty/x.txt"] {
-        for mode in [&["validate"][..], &["validate", "--strict"]] {
-            let ran = host.person(&[mode, &[path]].concat());
-            assert_eq!(ran.status, 1, "{path}");
-            assert!(
-                ran.stdout.contains(path) && ran.stdout.contains("help: "),
-                "{}",
-                ran.stdout
-            );
-            assert_eq!(ran.stdout.matches(": error: ").count(), 1, "{}", ran.stdout);
-        }
+        let ran = host.person(&["validate", path]);
+        assert_eq!(ran.status, 1, "{path}");
+        assert!(
+            ran.stdout.contains(path) && ran.stdout.contains("help: "),
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(ran.stdout.matches(": error: ").count(), 1, "{}", ran.stdout);
     }
     let host = host.skill("installed", "", "b");
     let told = host.person(&["validate", "installed"]).stdout;
@@ -316,7 +312,7 @@ fn fix_shows_what_it_mends_and_then_has_nothing_to_do() {
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
         0o640
     );
-    let again = host.person(&["validate", "--fix", "--strict", "pdf-forms"]);
+    let again = host.person(&["validate", "--fix", "pdf-forms"]);
     assert_eq!((again.status, again.stderr.as_str()), (0, ""));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no litter");
     // What a link leads to is somebody else's.
@@ -331,28 +327,8 @@ fn fix_shows_what_it_mends_and_then_has_nothing_to_do() {
 }
 
 #[test]
-fn properties_and_prompt_are_the_reference_tool_s() {
+fn text_outside_the_skill_s_place_is_not_shown() {
     let host = Host::stdin();
-    let dir = write(
-        &host,
-        &[(
-            "x/SKILL.md",
-            "---\nname: x\ndescription: A <b> & 'c' é\nlicense: MIT\nmetadata:\n  version: 1.0\nallowed-tools: Read\n---\n",
-        )],
-    );
-    let json = "{\n  \"name\": \"x\",\n  \"description\": \"A <b> & 'c' \\u00e9\",\n  \"license\": \"MIT\",\n  \
-                \"allowed-tools\": \"Read\",\n  \"metadata\": {\n    \"version\": \"1.0\"\n  }\n}\n";
-    for path in ["x", "x/SKILL.md"] {
-        assert_eq!(host.succeeds(&["read-properties", path]), json);
-    }
-    let location = dir.canonicalize().unwrap().join("SKILL.md");
-    let skill = format!(
-        "<skill>\n<name>\nx\n</name>\n<description>\nA &lt;b&gt; &amp; &#x27;c&#x27; é\n</description>\n<location>\n{}\n</location>\n</skill>\n",
-        location.display()
-    );
-    let prompt = format!("<available_skills>\n{skill}{skill}</available_skills>\n");
-    assert_eq!(host.succeeds(&["to-prompt", "x", "x/SKILL.md"]), prompt);
-    // Text from elsewhere is nobody's skill.
     fs::write(
         host.home().join("outside.md"),
         "---\nname: y\ndescription: secret\n---\n",
@@ -364,21 +340,9 @@ fn properties_and_prompt_are_the_reference_tool_s() {
         host.project().join("y/SKILL.md"),
     )
     .unwrap();
-    for verb in ["read-properties", "to-prompt", "validate"] {
-        let ran = host.person(&[verb, "y"]);
-        assert!(
-            ran.status != 0 && !format!("{ran:?}").contains("secret"),
-            "{ran:?}"
-        );
-    }
-    for args in [
-        &["read-properties", "none"][..],
-        &["to-prompt", "x", "none"],
-        &["read-properties", "."],
-    ] {
-        let ran = host.person(args);
-        assert_eq!((ran.status, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(ran.stderr.contains("hint: "), "{args:?}: {}", ran.stderr);
-    }
-    assert_eq!(host.person(&["to-prompt"]).status, 2);
+    let ran = host.person(&["validate", "y"]);
+    assert!(
+        ran.status != 0 && !format!("{ran:?}").contains("secret"),
+        "{ran:?}"
+    );
 }

@@ -6,7 +6,6 @@ pub mod package;
 pub mod proposals;
 mod proposals_shown;
 pub mod publish;
-pub mod reference_tool;
 pub mod simulate;
 pub mod try_skill;
 pub mod validate;

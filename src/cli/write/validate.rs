@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::findings;
-use crate::author::{self, Finding, Findings, Format, strict};
+use crate::author::{self, Finding, Findings, Format};
 use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
@@ -14,7 +14,7 @@ use crate::cli::options::Common;
 use crate::cli::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
-use crate::skill::{Level, unified_diff};
+use crate::skill::{Level, find_skill_file, unified_diff};
 use crate::sys::{Durable, Progress, files, limits, tell};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
@@ -23,9 +23,6 @@ pub struct Validate {
     /// Skill directories, SKILL.md files, directories that contain skills, or names of installed skills
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Apply exactly the rules of the specification's reference validator
-    #[arg(long)]
-    pub strict: bool,
     /// Apply safe fixes and show the difference
     #[arg(long)]
     pub fix: bool,
@@ -41,11 +38,7 @@ impl Validate {
             skills: 0,
             findings: Vec::new(),
         };
-        let installed = if self.strict {
-            Catalog::default()
-        } else {
-            ctx.catalog()
-        };
+        let installed = ctx.catalog();
         let compared = findings::Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
@@ -54,7 +47,7 @@ impl Validate {
             if dirs.is_empty() {
                 match by_name(ctx, path)? {
                     Some(dir) => dirs.push(dir),
-                    None => report.findings.extend(no_skill(path, self.strict)),
+                    None => report.findings.push(no_skill(path)),
                 }
             }
             let progress = Progress::new("checking skills", dirs.len(), watched(ctx));
@@ -67,11 +60,8 @@ impl Validate {
                     fix(&dir, common)?;
                 }
                 report.skills += 1;
-                report.findings.extend(if self.strict {
-                    author::lint_strictly(&dir)
-                } else {
-                    findings::lint(ctx, &dir, &compared)
-                });
+                let found = findings::lint(ctx, &dir, &compared);
+                report.findings.extend(found);
             }
         }
         let format = if common.json && self.format == Format::Text {
@@ -99,10 +89,7 @@ fn by_name(ctx: &RunContext, written: &Path) -> Result<Option<PathBuf>> {
     })
 }
 
-fn no_skill(path: &Path, strictly: bool) -> Vec<Finding> {
-    if strictly {
-        return author::lint_strictly(path);
-    }
+fn no_skill(path: &Path) -> Finding {
     let shown = path.display();
     let (code, message) = if path.is_dir() {
         let message = format!("neither `{shown}` nor a directory below it has a SKILL.md");
@@ -113,12 +100,12 @@ fn no_skill(path: &Path, strictly: bool) -> Vec<Finding> {
     } else {
         ("no-path", format!("`{shown}` does not exist"))
     };
-    vec![Finding::new(code, shown.to_string(), (1, 1), &message)]
+    Finding::new(code, shown.to_string(), (1, 1), &message)
 }
 
 /// Applies the safe fixes to a skill's file and shows the difference.
 fn fix(dir: &Path, common: Common) -> Result<()> {
-    let Some(file) = strict::find_skill_md(dir) else {
+    let Some(file) = find_skill_file(dir) else {
         return Ok(());
     };
     let metadata = file
