@@ -104,7 +104,7 @@ fn is_file(verb: &Verb) -> bool {
     match verb {
         Verb::Show(show) => show.file.is_some(),
         Verb::Update(update) => update.diff,
-        Verb::List(list) => list.sbom.is_some(),
+        Verb::List(list) => list.sbom,
         Verb::Hosts(hosts) => hosts.shows_files(),
         Verb::Cat(_)
         | Verb::Completions(_)

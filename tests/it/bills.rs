@@ -1,6 +1,5 @@
-//! `list --sbom`: the software bill of an installation, in both formats.
+//! `list --sbom`: the software bill of an installation.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -13,8 +12,6 @@ use crate::archives::zip;
 use crate::market::{acme, skill};
 use crate::repository::Hub;
 use crate::server::Server;
-
-const FORMATS: [&str; 2] = ["cyclonedx", "spdx"];
 
 fn with(name: &str, more: &str) -> String {
     skill(name).replace("\n---\nBody", &format!("\n{more}---\nBody"))
@@ -62,8 +59,8 @@ fn installation() -> (Host, Hub, Server) {
     (host, hub, server)
 }
 
-fn bill(host: &Host, format: &str) -> Value {
-    serde_json::from_str(&host.succeeds(&["list", "--sbom", format])).unwrap()
+fn bill(host: &Host) -> Value {
+    serde_json::from_str(&host.succeeds(&["list", "--sbom"])).unwrap()
 }
 
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
@@ -118,10 +115,7 @@ fn validated(documents: &[Value]) -> Option<Vec<String>> {
 fn bills_are_valid_by_the_published_schemas() {
     let (host, _hub, _server) = installation();
     let empty = Host::stdin();
-    let bills: Vec<Value> = [&host, &empty]
-        .iter()
-        .flat_map(|host| FORMATS.map(|format| bill(host, format)))
-        .collect();
+    let bills = [&host, &empty].map(bill);
     for line in validated(&bills).unwrap_or_default() {
         assert!(line.ends_with(": valid"), "{line}");
     }
@@ -130,32 +124,22 @@ fn bills_are_valid_by_the_published_schemas() {
 #[test]
 fn what_a_schema_forbids_is_seen_by_the_validator() {
     let (host, _hub, _server) = installation();
-    let [mut cyclonedx, spdx] = FORMATS.map(|format| bill(&host, format));
+    let mut cyclonedx = bill(&host);
     let hand = named(&cyclonedx["components"], "hand").clone();
     cyclonedx["components"] = json!([hand]);
     let mut broken = Vec::new();
-    for (document, place, value) in [
-        (&cyclonedx, "/bomFormat", json!("BOM")),
-        (&cyclonedx, "/serialNumber", json!("urn:uuid:1")),
-        (&cyclonedx, "/components/0/type", json!("skill")),
+    for (place, value) in [
+        ("/bomFormat", json!("BOM")),
+        ("/serialNumber", json!("urn:uuid:1")),
+        ("/components/0/type", json!("skill")),
         (
-            &cyclonedx,
             "/components/0/licenses",
             json!([{"license": {"id": "Apache 2"}}]),
         ),
-        (
-            &cyclonedx,
-            "/components/0/components/0/hashes/0/content",
-            json!("0"),
-        ),
-        (&cyclonedx, "/metadata", json!({"skills": []})),
-        (&spdx, "/creationInfo", json!({"creators": ["Tool: x"]})),
-        (&spdx, "/packages/0/filesAnalyzed", json!("yes")),
-        (&spdx, "/packages/0/primaryPackagePurpose", json!("SKILL")),
-        (&spdx, "/files/0/checksums/0/algorithm", json!("SHA-256")),
-        (&spdx, "/relationships/0/relationshipType", json!("HAS")),
+        ("/components/0/components/0/hashes/0/content", json!("0")),
+        ("/metadata", json!({"skills": []})),
     ] {
-        let mut document = document.clone();
+        let mut document = cyclonedx.clone();
         let at = document.pointer_mut(place);
         *at.unwrap_or_else(|| panic!("{place}")) = value;
         broken.push(document);
@@ -168,7 +152,7 @@ fn what_a_schema_forbids_is_seen_by_the_validator() {
 #[test]
 fn each_skill_has_its_origin_version_licence_and_digests() {
     let (host, _hub, server) = installation();
-    let bill = bill(&host, "cyclonedx");
+    let bill = bill(&host);
     let components = &bill["components"];
     let info = host.json(&["info", "pdf", "--json"]);
     let commit = info["commit"].as_str().unwrap();
@@ -235,90 +219,31 @@ fn each_skill_has_its_origin_version_licence_and_digests() {
 }
 
 #[test]
-fn spdx_says_the_same_and_refers_to_nothing_unknown() {
-    let (host, _hub, server) = installation();
-    let bill = bill(&host, "spdx");
-    let packages = bill["packages"].as_array().unwrap();
-    let ids = packages.iter().chain(bill["files"].as_array().unwrap());
-    let ids: Vec<&str> = ids.map(|one| one["SPDXID"].as_str().unwrap()).collect();
-    let known: BTreeSet<&str> = ids.iter().copied().chain(["SPDXRef-DOCUMENT"]).collect();
-    assert_eq!(known.len(), ids.len() + 1);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-    assert!(ids.iter().all(|id| id.chars().all(is_plain)), "{ids:?}");
-    for relation in bill["relationships"].as_array().unwrap() {
-        for end in ["spdxElementId", "relatedSpdxElement"] {
-            assert!(
-                known.contains(relation[end].as_str().unwrap()),
-                "{relation}"
-            );
-        }
-    }
-    let license = |name: &str| {
-        let license = &named(&bill["packages"], name)["licenseDeclared"];
-        license.as_str().unwrap()
-    };
-    assert_eq!(license("hand"), "MIT");
-    assert_eq!(license("local"), "MIT OR Apache-2.0");
-    assert_eq!(license("pdf"), "NOASSERTION");
-    let text = &bill["hasExtractedLicensingInfos"][0];
-    assert_eq!(text["licenseId"], license("copy"));
-    assert_eq!(text["extractedText"], "Terms in LICENSE.txt");
-    let location = |name: &str| {
-        let package = named(&bill["packages"], name);
-        package["downloadLocation"].as_str().unwrap()
-    };
-    assert!(location("pdf").starts_with("git+https://github.com/acme/skills@"));
-    assert_eq!(location("zipped"), server.url("zipped.zip"));
-    assert_eq!(location("local"), "NOASSERTION");
-    assert_eq!(location("hand"), "NONE");
-    let theirs = named(&bill["packages"], "theirs");
-    assert_eq!(theirs["filesAnalyzed"], false);
-    let hand = &named(&bill["packages"], "hand")["packageVerificationCode"];
-    let left_out = &hand["packageVerificationCodeExcludedFiles"];
-    assert_eq!(*left_out, json!(["./link.md"]));
-}
-
-#[test]
 fn a_bill_has_neither_tokens_nor_what_is_not_trusted() {
     let (host, _hub, _server) = installation();
-    for format in FORMATS {
-        let text = host.succeeds(&["list", "--sbom", format]);
-        for secret in ["geheim", "ignore-what-was-said", "0BSD"] {
-            assert!(!text.contains(secret), "{format}: {secret}");
-        }
-        // A model does not even learn its name.
-        let told = host.tool("agent-skills", &json!({"args": ["list", "--sbom", format]}));
-        assert!(
-            told.contains("\"hand\"") && !told.contains("theirs"),
-            "{told}"
-        );
+    let text = host.succeeds(&["list", "--sbom"]);
+    for secret in ["geheim", "ignore-what-was-said", "0BSD"] {
+        assert!(!text.contains(secret), "{secret}");
     }
+    // A model does not even learn its name.
+    let told = host.tool("agent-skills", &json!({"args": ["list", "--sbom"]}));
+    assert!(
+        told.contains("\"hand\"") && !told.contains("theirs"),
+        "{told}"
+    );
 }
 
 #[test]
 fn the_same_installation_has_the_same_bill() {
     let (host, _hub, _server) = installation();
-    for format in FORMATS {
-        let list = || host.succeeds(&["list", "--sbom", format]);
-        let before = list();
-        assert_eq!(list(), before);
-        let file = host.skills_dir().join("pdf/README.md");
-        fs::write(&file, "added").unwrap();
-        assert_ne!(list(), before);
-        fs::remove_file(file).unwrap();
-        assert_eq!(list(), before);
-    }
-    let epoch = |value: &str| {
-        let mut command = host.command();
-        command.env("SOURCE_DATE_EPOCH", value);
-        command.args(["list", "--sbom", "spdx"]).output().unwrap()
-    };
-    let bill: Value = serde_json::from_slice(&epoch("1700000000").stdout).unwrap();
-    assert_eq!(bill["creationInfo"]["created"], "2023-11-14T22:13:20Z");
-    let refused = epoch("yesterday");
-    assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("SOURCE_DATE_EPOCH is `yesterday`"), "{told}");
+    let list = || host.succeeds(&["list", "--sbom"]);
+    let before = list();
+    assert_eq!(list(), before);
+    let file = host.skills_dir().join("pdf/README.md");
+    fs::write(&file, "added").unwrap();
+    assert_ne!(list(), before);
+    fs::remove_file(file).unwrap();
+    assert_eq!(list(), before);
 }
 
 #[test]
@@ -332,17 +257,12 @@ fn a_bill_names_who_signed_and_what_was_changed_since() {
         "evidence": "00",
     });
     fs::write(&path, lockfile.to_string()).unwrap();
-    let components = &bill(&host, "cyclonedx")["components"];
+    let components = &bill(&host)["components"];
     let pdf = named(components, "pdf");
     assert_eq!(property(pdf, "signer:principal"), Some("ada@example.com"));
     assert_eq!(property(pdf, "signer:key"), Some("SHA256:abc"));
-    let spdx = host.succeeds(&["list", "--sbom", "spdx"]);
-    assert!(
-        spdx.contains("\"agent-skills:signer:key=SHA256:abc\""),
-        "{spdx}"
-    );
     fs::write(host.skills_dir().join("pdf/README.md"), "added").unwrap();
-    let components = &bill(&host, "cyclonedx")["components"];
+    let components = &bill(&host)["components"];
     let pdf = named(components, "pdf");
     // Nobody signed what is there now.
     assert_eq!(property(pdf, "signer:key"), None);
@@ -355,11 +275,10 @@ fn a_bill_names_who_signed_and_what_was_changed_since() {
 fn a_bill_is_no_list_and_no_other_json() {
     let host = Host::stdin();
     for words in [
-        &["list", "--sbom", "spdx", "--json"][..],
-        &["--json", "list", "--sbom", "spdx"],
-        &["list", "--sbom", "spdx", "--available"],
-        &["list", "--sbom", "spdx", "--sort", "name"],
-        &["list", "--sbom"],
+        &["list", "--sbom", "--json"][..],
+        &["--json", "list", "--sbom"],
+        &["list", "--sbom", "--available"],
+        &["list", "--sbom", "--sort", "name"],
         &["list", "--sbom", "swid"],
     ] {
         let ran = host.person(words);

@@ -115,7 +115,7 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
         (text("a/b.txt"), registry.take_seen()),
         ("one".to_owned(), vec![])
     );
-    let bill = host.succeeds(&["list", "--sbom", "cyclonedx"]);
+    let bill = host.succeeds(&["list", "--sbom"]);
     let purl = format!(
         "pkg:oci/pdf@sha256%3A{}?repository_url={}/acme/pdf&tag=1.0",
         &first[7..],

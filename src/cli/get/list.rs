@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::cli::look::bill::{Format, bill};
+use crate::cli::look::bill::bill;
 use crate::cli::look::list_installed::{self, ListInstalled};
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
@@ -22,6 +22,7 @@ const HOST_CHARS: usize = 100;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct List {
     /// What the sources offer instead
     #[arg(long, short)]
@@ -36,26 +37,21 @@ pub struct List {
     #[arg(long, short)]
     pub long: bool,
     /// Print what is installed as a software bill, in JSON
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        conflicts_with_all = ["available", "offline", "sort", "long"]
-    )]
-    pub sbom: Option<Format>,
+    #[arg(long, conflicts_with_all = ["available", "offline", "sort", "long"])]
+    pub sbom: bool,
 }
 
 impl List {
     /// What is installed. For a host it is what can be installed, as it always was: the model's
     /// tool has another action for the former.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
-        if let Some(format) = self.sbom {
+        if self.sbom {
             // Clap overlooks a common option that stands before the verb.
             if common.json {
                 let text = "error: `--json` and `--sbom` are two formats: leave one of them out\n";
                 return Err(Failure::Misused(text.to_owned()));
             }
-            return Ok(bill(ctx, format)?);
+            return Ok(bill(ctx)?);
         }
         let Self { offline, long, .. } = *self;
         if self.available || offline || caller == Caller::Host {

@@ -1,38 +1,21 @@
 //! `list --sbom`: what is installed, as a software bill.
 
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
-
-use clap::ValueEnum;
+use std::path::Path;
 
 use crate::catalog::{Entry, Installed, Layer};
 use crate::cli::json;
 use crate::cli::market::watched;
 use crate::cli::report::is_told;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::marketplace::{Bill, Content, Item, LockEntry};
 use crate::run_context::RunContext;
-use crate::sys::{Moment, Progress, millis};
-
-/// When reproducible builds say that something was made (<https://reproducible-builds.org/specs/source-date-epoch>).
-const EPOCH: &str = "SOURCE_DATE_EPOCH";
-
-/// The format of a software bill.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Format {
-    /// `CycloneDX` 1.6
-    #[value(help = "CycloneDX 1.6")]
-    Cyclonedx,
-    /// SPDX 2.3
-    Spdx,
-}
+use crate::sys::Progress;
 
 /// The bill of every skill directory that the caller may know of, also of those that are not offered.
-pub fn bill(ctx: &RunContext, format: Format) -> Result<String> {
+pub fn bill(ctx: &RunContext) -> Result<String> {
     let catalog = ctx.catalog();
     let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
     let entries: Vec<&Entry> = told.collect();
-    let created = created(ctx, &entries)?;
     let mut origins = Installed::default();
     let progress = Progress::new("reading skills", entries.len(), watched(ctx));
     let skills = entries.iter().enumerate().map(|(done, entry)| {
@@ -41,11 +24,7 @@ pub fn bill(ctx: &RunContext, format: Format) -> Result<String> {
     });
     let mut skills: Vec<Item> = skills.collect();
     skills.sort_by(|a, b| a.directory.cmp(&b.directory));
-    let bill = Bill { skills, created };
-    json::bare(&match format {
-        Format::Cyclonedx => bill.cyclonedx(),
-        Format::Spdx => bill.spdx(),
-    })
+    json::bare(&Bill { skills }.cyclonedx())
 }
 
 fn item(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Item {
@@ -86,42 +65,4 @@ fn below_home(path: &Path, home: Option<&Path>) -> String {
     let below = home.and_then(|home| path.strip_prefix(home).ok());
     let path = below.map_or_else(|| path.to_owned(), |below| Path::new("~").join(below));
     path.display().to_string()
-}
-
-/// When the bill became true: `SOURCE_DATE_EPOCH`, else when a lockfile or a `SKILL.md` changed last.
-/// The present would make two bills of one installation differ.
-fn created(ctx: &RunContext, entries: &[&Entry]) -> Result<String> {
-    let given = ctx.env.text(EPOCH).filter(|given| !given.is_empty());
-    let given = given.map(|given| {
-        let seconds: Option<u64> = given.parse().ok();
-        let millis = seconds.and_then(|seconds| seconds.checked_mul(1000));
-        millis.ok_or_else(|| {
-            Error::new(format!(
-                "{EPOCH} is `{}`, which is no time",
-                given.escape_debug()
-            ))
-            .hint("set it to seconds since 1970, or unset it")
-        })
-    });
-    let moment = match given.transpose()? {
-        Some(millis) => millis,
-        None => entries
-            .iter()
-            .flat_map(|entry| times(entry))
-            .max()
-            .unwrap_or(0),
-    };
-    let text = Moment(moment).to_string();
-    // The formats have no fractions of seconds.
-    Ok(text.split('.').next().unwrap_or_default().to_owned() + "Z")
-}
-
-fn times(entry: &Entry) -> impl Iterator<Item = u64> {
-    let base = entry.dir.parent().and_then(Path::parent);
-    let lockfile = base.map(|base| base.join("skills.lock.json"));
-    let files: [Option<PathBuf>; 2] = [Some(entry.dir.join("SKILL.md")), lockfile];
-    files.into_iter().flatten().filter_map(|path| {
-        let modified = std::fs::metadata(path).ok()?.modified().ok()?;
-        Some(millis(modified.duration_since(UNIX_EPOCH).ok()?))
-    })
 }

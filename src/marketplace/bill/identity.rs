@@ -20,16 +20,11 @@ pub fn uuid(document: &Value) -> String {
 }
 
 /// Bytes in hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits
         .filter_map(|digit| char::from_digit(digit.into(), 16))
         .collect()
-}
-
-/// Twelve digits that tell texts apart.
-pub fn short(text: &str) -> String {
-    format!("{:x}", Sha256::digest(text))[..12].to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! A bill and what it says of one skill, whatever its format.
+//! A bill and what it says of one skill.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::marketplace::bill::license::Meaning;
 use crate::marketplace::bill::purl::web_address;
-use crate::marketplace::bill::sha1::sha1;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
 use crate::marketplace::reference::Kind;
 use crate::skill::one_line;
@@ -18,8 +17,6 @@ const LINK: &str = "link";
 pub struct Bill {
     /// The skills.
     pub skills: Vec<Item>,
-    /// Since when the bill is true, as RFC 3339 to the second in UTC.
-    pub created: String,
 }
 
 /// One skill.
@@ -68,8 +65,6 @@ pub struct File {
     pub path: String,
     /// The SHA-256 of its bytes.
     pub sha256: String,
-    /// The SHA-1 of its bytes.
-    pub sha1: String,
     /// Whether it is executable.
     pub is_executable: bool,
 }
@@ -77,29 +72,28 @@ pub struct File {
 impl Content {
     /// Reads a skill's directory.
     pub fn read(dir: &Path) -> Self {
-        let mut sums = BTreeMap::new();
-        let digest = Digest::read_each(dir, |path, content| {
-            sums.insert(path.to_owned(), sha1(content));
+        let mut plain = BTreeSet::new();
+        let digest = Digest::read_each(dir, |path, _| {
+            plain.insert(path.to_owned());
         });
         match digest {
-            Ok(Digest { sha256, files, .. }) => Self::of(sha256, &files, sums),
+            Ok(Digest { sha256, files, .. }) => Self::of(sha256, &files, &plain),
             Err(error) => Self::Unread(error.to_string()),
         }
     }
 
-    fn of(digest: String, read: &Files, mut sums: BTreeMap<String, String>) -> Self {
+    fn of(digest: String, read: &Files, plain: &BTreeSet<String>) -> Self {
         let (mut files, mut links) = (Vec::new(), Vec::new());
         for path in read.paths() {
-            let Some(sha1) = sums.remove(path) else {
+            if !plain.contains(path) {
                 links.push(path.to_owned());
                 continue;
-            };
+            }
             let marked = read.get(path).unwrap_or_default();
             let sha256 = marked.strip_suffix("+x").unwrap_or(marked);
             files.push(File {
                 path: path.to_owned(),
                 sha256: sha256.to_owned(),
-                sha1,
                 is_executable: marked != sha256,
             });
         }
@@ -134,7 +128,7 @@ impl Item {
         }
     }
 
-    /// What has no place of its own in either format, by name (docs/marketplace.md).
+    /// What has no place of its own in the format, by name (docs/marketplace.md).
     pub fn properties(&self) -> Vec<(&'static str, String)> {
         let mut said = vec![
             ("layer", self.layer.to_owned()),

@@ -1,13 +1,11 @@
 //! The software bill of an installation (docs/marketplace.md#a-software-bill): what is installed, in
-//! which version, from where, with which digests and under which licence, in the formats that other
-//! programs read. Pure but for reading the skills' files. Open `item.rs` first.
+//! which version, from where, with which digests and under which licence, as `CycloneDX`, which
+//! other programs read. Pure but for reading the skills' files. Open `item.rs` first.
 
 mod cyclonedx;
 mod identity;
 mod item;
 mod license;
 mod purl;
-mod sha1;
-mod spdx;
 
 pub use item::{Bill, Content, File, Item};

@@ -1,5 +1,4 @@
-//! Where a skill came from, as other programs write it: a package URL (purl-spec 1.0) and SPDX's
-//! download location (SPDX 2.3, clause 7.7). Pure.
+//! Where a skill came from, as other programs write it: a package URL (purl-spec 1.0). Pure.
 
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
@@ -60,17 +59,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
     }
 }
 
-/// SPDX's location of what was downloaded; `None` if there is none that others could use.
-pub fn location(entry: &LockEntry) -> Option<String> {
-    if entry.kind != Kind::Git {
-        return web_address(&entry.source).map(str::to_owned);
-    }
-    let commit = entry.commit.as_ref().map(|commit| format!("@{commit}"));
-    let (address, commit) = (repository(&entry.source)?, commit.unwrap_or_default());
-    Some(format!("git+{address}{commit}{}", fragment(entry)))
-}
-
-/// The skill's directory in its repository, as both formats write it.
+/// The skill's directory in its repository, as a package URL writes it.
 fn fragment(entry: &LockEntry) -> String {
     match entry.path.trim_matches('/') {
         "" => String::new(),
@@ -133,14 +122,13 @@ mod tests {
     fn each_kind_of_source_has_the_address_that_others_use() {
         let id = "0123456789abcdef0123456789abcdef01234567";
         let of_archive = format!("sha256:{}", "ab".repeat(32));
-        for (kind, source, commit, path, expected, location) in [
+        for (kind, source, commit, path, expected) in [
             (
                 "git",
                 "https://github.com/Acme/Skills",
                 id,
                 "skills/my pdf",
                 format!("pkg:github/acme/skills@{id}#skills/my%20pdf"),
-                format!("git+https://github.com/Acme/Skills@{id}#skills/my%20pdf"),
             ),
             (
                 "git",
@@ -148,7 +136,6 @@ mod tests {
                 id,
                 "",
                 format!("pkg:github/acme/skills@{id}"),
-                format!("git+ssh://git@github.com/acme/skills.git@{id}"),
             ),
             (
                 "git",
@@ -156,7 +143,6 @@ mod tests {
                 id,
                 "x",
                 format!("pkg:generic/pdf@{id}?vcs_url=git%2Bhttps://gitlab.com/a/b/c.git%40{id}#x"),
-                format!("git+https://gitlab.com/a/b/c.git@{id}#x"),
             ),
             (
                 "archive",
@@ -164,12 +150,10 @@ mod tests {
                 &of_archive,
                 "",
                 format!("pkg:generic/pdf?checksum={of_archive}&download_url=https://h.org/pdf.zip"),
-                "https://h.org/pdf.zip".to_owned(),
             ),
         ] {
             let entry = entry(kind, source, Some(commit), path);
             assert_eq!(purl("pdf", &entry), Some(expected));
-            assert_eq!(super::location(&entry), Some(location));
         }
         for (kind, source) in [
             ("local", "/srv/pdf"),
@@ -178,7 +162,7 @@ mod tests {
             ("git", "~/a@b:c"),
         ] {
             let entry = entry(kind, source, None, "");
-            assert_eq!((purl("pdf", &entry), super::location(&entry)), (None, None));
+            assert_eq!(purl("pdf", &entry), None);
         }
     }
 }
