@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use super::package::{Package, package};
 use crate::error::{Error, Result};
-use crate::signing::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, is_signature_file};
+use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, is_signature_file};
 use crate::skill::Skill;
 use crate::sys::{files, limits};
 
@@ -35,8 +35,11 @@ pub fn lint(skill: &Skill) -> Option<Finding> {
         Ok(Some((_, bytes))) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => return found("manifest-differs", &format!("it cannot be read: {error}")),
     };
-    let is_there = |end| skill.dir.join(format!("{MANIFEST}{end}")).exists();
-    if !is_there(SSH_SIGNATURE) && !is_there(MINISIGN) {
+    if !skill
+        .dir
+        .join(format!("{MANIFEST}{SSH_SIGNATURE}"))
+        .exists()
+    {
         return found("manifest-unsigned", "nothing beside the manifest signs it");
     }
     let signed = match Manifest::parse(&text) {

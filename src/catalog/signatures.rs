@@ -1,5 +1,5 @@
 //! Whether a skill is signed as the policies and the configuration require. What git, ssh-keygen,
-//! gpg and minisign said is kept for the rest of the day, by everything that it depends on, so that
+//! gpg said is kept for the rest of the day, by everything that it depends on, so that
 //! a hook seldom runs them.
 
 use std::cell::{OnceCell, RefCell};

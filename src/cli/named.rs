@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::layers::layers_with;
 use super::market::note;
 use super::report::is_told;
-use crate::author::strict;
+use crate::author::is_skill_file;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
@@ -50,7 +50,7 @@ pub fn tell_which(written: &str, dir: &Path) {
 /// The directory that a path means; a bare word is a path only if a skill is there.
 fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
     let path = ctx.env.cwd.join(written);
-    if strict::is_skill_file(&path) {
+    if is_skill_file(&path) {
         return path.parent().map(Path::to_owned);
     }
     let is_path =

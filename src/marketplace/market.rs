@@ -112,14 +112,7 @@ impl Market<'_> {
         });
         let home = self.home.to_owned();
         let permit = Rc::clone(&self.permit);
-        let signing = Rc::clone(&self.signing);
-        Fetcher::new(
-            git,
-            home,
-            self.offline,
-            self.mirror.clone(),
-            (permit, signing),
-        )
+        Fetcher::new(git, home, self.offline, self.mirror.clone(), permit)
     }
 
     /// Begins a command that changes skills: completes what killed ones left, and returns the

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::source_address::{SourceAddress, SourceGlob};
 use crate::run_context::RunContext;
-use crate::signing::{Demand, Requirement, Verification, Verifier};
+use crate::signing::{Demand, Requirement};
 
 /// The user's own files of signers and of revoked keys, beside the configuration, which count
 /// without being named.
@@ -40,15 +40,6 @@ pub struct SourceSigning {
     /// The principals that may sign for it, as the file of signers names them; any if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub principals: Vec<String>,
-    /// `gh` or `cosign`: the program that has to accept its archives when they are fetched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verify: Option<Verifier>,
-    /// Who has to have signed, for that program: for GitHub the address of a workflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub identity: Option<String>,
-    /// Who vouches for that identity.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub issuer: Option<String>,
 }
 
 impl SourceSigning {
@@ -59,14 +50,6 @@ impl SourceSigning {
         } else {
             Requirement::Listed
         }
-    }
-
-    fn verification(&self) -> Option<Verification> {
-        Some(Verification {
-            program: self.verify?,
-            identity: self.identity.clone(),
-            issuer: self.issuer.clone(),
-        })
     }
 }
 
@@ -88,7 +71,6 @@ impl SigningRules {
             signers: at(&self.signers),
             revoked: at(&self.revoked),
             principals: principals.to_vec(),
-            verify: None,
             stated_in: format!("`{}`", stated_in.display()),
         };
         let own = self
@@ -107,10 +89,7 @@ impl SigningRules {
         let specific = own
             .iter()
             .filter(|(glob, _)| is_meant(glob) || may_be_meant(glob));
-        let specific = specific.map(|(_, own)| Demand {
-            verify: own.verification(),
-            ..demand(required(own), &own.principals)
-        });
+        let specific = specific.map(|(_, own)| demand(required(own), &own.principals));
         general.into_iter().chain(specific).collect()
     }
 }

@@ -15,8 +15,6 @@ use crate::sys::EntryPath;
 pub const MANIFEST: &str = "skill.manifest";
 /// What the signature of `ssh-keygen` is called: this after the manifest's name.
 pub const SSH_SIGNATURE: &str = ".sig";
-/// What the signature of minisign is called.
-pub const MINISIGN: &str = ".minisig";
 
 const VERSION: u32 = 1;
 
@@ -42,11 +40,11 @@ pub fn digest(content: &[u8], executable: bool) -> String {
     format!("{:x}{mark}", Sha256::digest(content))
 }
 
-/// Whether a file at the top of a skill is its manifest or a signature of it, which no manifest
-/// lists.
+/// Whether a file at the top of a skill is its manifest or the signature of it, which no
+/// manifest lists.
 pub fn is_signature_file(path: &str) -> bool {
     let rest = path.strip_prefix(MANIFEST);
-    rest.is_some_and(|rest| rest.is_empty() || rest == SSH_SIGNATURE || rest == MINISIGN)
+    rest.is_some_and(|rest| rest.is_empty() || rest == SSH_SIGNATURE)
 }
 
 impl Manifest {

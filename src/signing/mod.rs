@@ -9,13 +9,11 @@ mod requirement;
 mod signature;
 mod signers;
 mod ssh;
-mod verifier;
 
 pub use edit::{with_line, without};
-pub use manifest::{MANIFEST, MINISIGN, Manifest, SSH_SIGNATURE, digest, is_signature_file};
+pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
 pub use public_key::{KRL, exported, revocations};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
-pub use signers::{Listed, Signers, shown_id};
+pub use signers::{Listed, Signers};
 pub use ssh::{Namespace, SshSignature, ssh_fingerprint, ssh_kind};
-pub use verifier::{Verification, Verifier};

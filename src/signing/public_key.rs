@@ -16,24 +16,21 @@ const PGP: (&str, &str) = (
     "-----BEGIN PGP PUBLIC KEY BLOCK-----",
     "-----END PGP PUBLIC KEY BLOCK-----",
 );
-/// What the public key of minisign begins with, in base64 and in words.
-const MINISIGN: (&str, &str) = ("RW", "untrusted comment:");
 
 /// The kind and the key that a file of signers has for an exported public key: `ssh-keygen`'s
-/// `.pub`, an OpenPGP key, armored or not, or minisign's `.pub`.
+/// `.pub`, or an OpenPGP key, armored or not.
 ///
 /// # Errors
 /// When it is none of these, several keys, or a private key.
 pub fn exported(bytes: &[u8]) -> Result<String> {
     let wrong = |why: &str| {
-        Error::new(why).hint(
-            "a public key is wanted: ssh-keygen's `.pub`, the output of `gpg --export`, or minisign's `.pub`",
-        )
+        Error::new(why)
+            .hint("a public key is wanted: ssh-keygen's `.pub`, or the output of `gpg --export`")
     };
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Ok(format!("openpgp {}", STANDARD.encode(bytes)));
     };
-    if text.contains("PRIVATE KEY") || text.contains("encrypted secret key") {
+    if text.contains("PRIVATE KEY") {
         return Err(wrong("it is a private key"));
     }
     if text.contains(PGP.0) {
@@ -42,15 +39,12 @@ pub fn exported(bytes: &[u8]) -> Result<String> {
     }
     let lines = text.lines().map(str::trim);
     let is_key = |line: &&str| !line.is_empty() && !line.starts_with(['#']);
-    let mut lines = lines
-        .filter(is_key)
-        .filter(|line| !line.starts_with(MINISIGN.1));
+    let mut lines = lines.filter(is_key);
     let (Some(line), None) = (lines.next(), lines.next()) else {
         return Err(wrong("it is not one public key"));
     };
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
-        [key] if key.starts_with(MINISIGN.0) => Ok(format!("minisign {key}")),
         [kind, key, ..] if kind.contains('-') => Ok(format!("{kind} {key}")),
         _ => Err(wrong("it is not a public key")),
     }
@@ -78,7 +72,7 @@ fn unarmored(text: &str) -> Option<String> {
 }
 
 /// The fingerprints in a text of revoked keys: one to a line, as a public ssh key, as `SHA256:…`, or
-/// as the full fingerprint of an OpenPGP key or the id of a minisign key.
+/// as the full fingerprint of an OpenPGP key.
 ///
 /// # Errors
 /// The number of a line that is none: a key that was meant must not stay in use unnoticed.
@@ -99,8 +93,8 @@ pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
             }
             [fingerprint, ..] => {
                 let is_hex = fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
-                let is_known = is_hex && matches!(fingerprint.len(), 16 | 40 | 64);
-                // As GnuPG and minisign show them.
+                let is_known = is_hex && matches!(fingerprint.len(), 40 | 64);
+                // As GnuPG shows it.
                 is_known.then(|| fingerprint.to_ascii_uppercase())
             }
         };
@@ -153,11 +147,6 @@ mod tests {
                 "# mine\n\nsk-ssh-ed25519@openssh.com AAAA",
                 "sk-ssh-ed25519@openssh.com AAAA",
             ),
-            (
-                "untrusted comment: minisign public key 1\nRWQf6\n",
-                "minisign RWQf6",
-            ),
-            ("RWQf6", "minisign RWQf6"),
         ] {
             assert_eq!(exported(text.as_bytes()).unwrap(), line, "{text}");
         }
@@ -170,6 +159,7 @@ mod tests {
         for (text, why) in [
             ("", "not one"),
             ("text", "not a public"),
+            ("untrusted comment: minisign public key 1\nRWQf6", "not one"),
             ("ssh-rsa A\nssh-rsa B", "not one"),
             ("-----BEGIN OPENSSH PRIVATE KEY-----", "private"),
             (PGP.0, "broken"),

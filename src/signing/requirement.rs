@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Signature, Verification};
+use super::Signature;
 
 /// How a skill has to be signed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,8 +31,6 @@ pub struct Demand {
     pub revoked: Option<PathBuf>,
     /// The principals that may sign; any if empty.
     pub principals: Vec<String>,
-    /// The program that has to accept archives.
-    pub verify: Option<Verification>,
     /// The file that states it, for messages.
     pub stated_in: String,
 }

@@ -120,8 +120,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// The fingerprint of a key: `SHA256:` and base64 for ssh, hexadecimal digits for OpenPGP and
-/// minisign.
+/// The fingerprint of a key: `SHA256:` and base64 for ssh, hexadecimal digits for
+/// OpenPGP.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(String);
@@ -162,8 +162,6 @@ pub enum KeyKind {
     Ssh,
     /// As GnuPG has them.
     Openpgp,
-    /// As minisign has them.
-    Minisign,
 }
 
 impl KeyKind {
@@ -172,7 +170,6 @@ impl KeyKind {
         match self {
             Self::Ssh => "ssh",
             Self::Openpgp => "openpgp",
-            Self::Minisign => "minisign",
         }
     }
 }

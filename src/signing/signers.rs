@@ -1,9 +1,6 @@
 //! Files that list signers, in the form of `ssh-keygen`'s `allowed_signers` (one line each:
-//! principals, options, kind of key, key, comment), with two more kinds of keys: `openpgp` with the
-//! public key in base64, and `minisign` with the public key as minisign prints it. Programs get only
-//! the lines that they understand.
-
-use std::fmt::Write as _;
+//! principals, options, kind of key, key, comment), with one more kind of keys: `openpgp` with the
+//! public key in base64. Programs get only the lines that they understand.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,10 +19,10 @@ pub struct Listed {
     pub options: String,
     /// The form of the key.
     pub kind: KeyKind,
-    /// The key as the programs of its kind take it: for ssh the kind and the base64, for OpenPGP and
-    /// minisign the base64 alone.
+    /// The key as the programs of its kind take it: for ssh the kind and the base64, for OpenPGP the
+    /// base64 alone.
     pub public: String,
-    /// The fingerprint of an ssh or minisign key. Of an OpenPGP key only GnuPG can tell it.
+    /// The fingerprint of an ssh key. Of an OpenPGP key only GnuPG can tell it.
     pub fingerprint: Option<String>,
     /// The line's number, from 1.
     pub line: usize,
@@ -127,12 +124,11 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
             ));
         }
         KeyKind::Ssh => Some(ssh_fingerprint(&bytes)),
-        KeyKind::Minisign => Some(minisign_id(&bytes).ok_or("it is not a minisign key")?),
         KeyKind::Openpgp => None,
     };
     let public = match kind {
         KeyKind::Ssh => format!("{kind_word} {public}"),
-        KeyKind::Openpgp | KeyKind::Minisign => (*public).to_owned(),
+        KeyKind::Openpgp => (*public).to_owned(),
     };
     Ok(Listed {
         principals,
@@ -149,7 +145,6 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
 fn kind_of(word: &str) -> Option<KeyKind> {
     match word {
         "openpgp" => Some(KeyKind::Openpgp),
-        "minisign" => Some(KeyKind::Minisign),
         word if ["ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-"]
             .iter()
             .any(|start| word.starts_with(start)) =>
@@ -164,24 +159,6 @@ fn kind_of(word: &str) -> Option<KeyKind> {
 fn has_inside(bytes: &[u8], kind: &str) -> bool {
     let length = u32::try_from(kind.len()).unwrap_or_default().to_be_bytes();
     bytes.starts_with(&[&length, kind.as_bytes()].concat())
-}
-
-/// The id of a minisign key, as minisign shows it: 2 bytes name the algorithm, 8 are the id, the
-/// last first.
-fn minisign_id(bytes: &[u8]) -> Option<String> {
-    let id = bytes
-        .strip_prefix(b"Ed")
-        .filter(|_| bytes.len() == 42)?
-        .get(..8)?;
-    Some(shown_id(id))
-}
-
-/// The id of a minisign key, as it is shown, from its bytes, the last first.
-pub fn shown_id(id: &[u8]) -> String {
-    id.iter().rev().fold(String::new(), |mut shown, byte| {
-        let _ = write!(shown, "{byte:02X}");
-        shown
-    })
 }
 
 /// The words of a line; quotation marks keep spaces together.
@@ -245,7 +222,7 @@ mod tests {
             ("\"alice ssh-ed25519 AAAA", "quotation"),
             ("a\u{202e}b openpgp AAAA", "not a name"),
             ("alice namespaces=\"git\" openpgp AAAA", "options"),
-            ("alice minisign AAAA", "not a minisign"),
+            ("alice minisign AAAA", "no key"),
         ] {
             let error = Signers::parse(&format!("# c\n{line}"))
                 .unwrap_err()

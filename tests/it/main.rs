@@ -166,7 +166,6 @@ mod unreadable;
 mod unrecorded;
 mod upgrade;
 mod validate;
-mod verifiers;
 mod versions;
 mod visibility;
 mod ways_out;

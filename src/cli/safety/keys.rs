@@ -27,7 +27,7 @@ pub enum Keying {
     Add {
         /// Whose key it is, such as an e-mail address
         principal: String,
-        /// A public key's file: of ssh, OpenPGP or minisign
+        /// A public key's file: of ssh or OpenPGP
         #[arg(required_unless_present = "from")]
         key: Option<PathBuf>,
         /// Take the ssh key that signed an installed skill

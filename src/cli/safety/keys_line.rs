@@ -30,7 +30,7 @@ pub fn principal(written: &str) -> Result<&str> {
 
 /// The line for a file of signers.
 pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
-    let is_ssh = !key.starts_with("openpgp ") && !key.starts_with("minisign ");
+    let is_ssh = !key.starts_with("openpgp ");
     if !is_ssh {
         if added.valid_before.is_some() {
             let text = "only the line of an ssh key has a last day";

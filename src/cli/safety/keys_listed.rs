@@ -79,7 +79,7 @@ pub fn signers(ctx: &RunContext, path: &Path) -> Result<(String, Signers, Vec<Op
     let mut found = found.unwrap_or_default().into_iter();
     let fingerprints = signers.listed.iter().map(|listed| match listed.kind {
         KeyKind::Openpgp => found.next().and_then(|all| all.into_iter().next()),
-        KeyKind::Ssh | KeyKind::Minisign => listed.fingerprint.clone(),
+        KeyKind::Ssh => listed.fingerprint.clone(),
     });
     let fingerprints = fingerprints.collect();
     Ok((text, signers, fingerprints))

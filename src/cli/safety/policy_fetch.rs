@@ -72,7 +72,6 @@ fn content(ctx: &RunContext, pointer: &Pointer) -> Result<Vec<u8>> {
         signers: Some(beside(signers)),
         revoked: from.revoked.as_ref().map(beside),
         principals: from.principals.clone(),
-        verify: None,
         stated_in: format!("`{}`", pointer.file.display()),
     };
     let why = market.unmet_by_policy(&bytes, &String::from_utf8_lossy(&armored), &demand)?;

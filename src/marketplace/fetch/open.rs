@@ -15,7 +15,7 @@ use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
 use crate::marketplace::registry::Client;
-use crate::marketplace::signature::{Fetched, ManifestEvidence, Signing, verify};
+use crate::marketplace::signature::ManifestEvidence;
 use crate::marketplace::source::Origin;
 use crate::sys::{files, limits};
 
@@ -59,8 +59,6 @@ pub struct Fetcher<'a> {
     pub mirror: Option<String>,
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
-    /// Which programs have to accept an archive or an artifact.
-    pub signing: Rc<Signing<'a>>,
     /// Asks registries.
     pub registry: Client<'a>,
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
@@ -77,7 +75,7 @@ impl<'a> Fetcher<'a> {
         home: PathBuf,
         offline: bool,
         mirror: Option<String>,
-        (permit, signing): (Rc<Permit<'a>>, Rc<Signing<'a>>),
+        permit: Rc<Permit<'a>>,
     ) -> Self {
         Self {
             registry: Client::new(git.0, &home, offline, Rc::clone(&permit)),
@@ -86,7 +84,6 @@ impl<'a> Fetcher<'a> {
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
             permit,
-            signing,
             remotes: HashMap::new(),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
@@ -155,7 +152,6 @@ impl<'a> Fetcher<'a> {
                             .map_err(|error| Error::io("read", Path::new(&file), &error))
                     };
                     let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
-                    self.verify(&origin, &bytes, &with)?;
                     open_archive(&bytes, digest.as_deref(), origin, beside)?
                 } else {
                     let dir = LocalDir::open(written, self.git.0.env)?;
@@ -171,7 +167,6 @@ impl<'a> Fetcher<'a> {
                 let with = |end: &str| self.with_ending(url, end);
                 let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
                 let origin = of_web(url, address, Kind::Archive);
-                self.verify(&origin, &bytes, &with)?;
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
             Place::WellKnown(url) => {
@@ -282,29 +277,6 @@ impl<'a> Fetcher<'a> {
             }
             Err(failure) => Err(failure.into()),
         }
-    }
-
-    /// Asks the programs that have to accept an archive.
-    fn verify(
-        &self,
-        origin: &Origin,
-        bytes: &[u8],
-        beside: &dyn Fn(&str) -> Result<Option<Vec<u8>>>,
-    ) -> Result<()> {
-        let (source, address) = (Some(&*origin.source), origin.address.as_deref());
-        if self.offline && !self.signing.verifications(source, address).is_empty() {
-            let text = format!(
-                "whether `{}` may be used is asked over the network",
-                origin.source
-            );
-            return Err(Failure::new(Class::Offline, text).into());
-        }
-        let archive = Fetched {
-            source: &origin.source,
-            address: origin.address.as_deref(),
-            bytes,
-        };
-        verify(&self.git.0, &self.signing, &archive, beside)
     }
 
     fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {

@@ -11,13 +11,12 @@ use crate::marketplace::Market;
 use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::reference::Kind;
 use crate::marketplace::signature::KnownSigner;
 use crate::marketplace::signature::{
-    Checked, Checker, Evidence, EvidenceId, KnownSigners, Of, Subject, keep, kept, unverified,
+    Checked, Checker, Evidence, EvidenceId, KnownSigners, Of, Subject, keep, kept,
 };
 use crate::signing::Signer;
-use crate::signing::{MANIFEST, MINISIGN, SSH_SIGNATURE, Signature};
+use crate::signing::{MANIFEST, SSH_SIGNATURE, Signature};
 use crate::sys::{Base, Moment};
 
 impl Market<'_> {
@@ -49,16 +48,10 @@ impl Market<'_> {
             .check(&self.checker(staging), subjects.collect())?;
         self.check_others(staging, staged, &mut checked)?;
         let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
-        for (one, mut checked) in staged.iter_mut().zip(checked) {
-            let entry = &one.entry;
-            if !matches!(entry.kind, Kind::Archive | Kind::Oci) {
-                let address = entry.address.as_deref();
-                let unverified = || unverified(&self.signing, &entry.source, address);
-                checked.unmet = checked.unmet.or_else(unverified);
-            }
+        for (one, checked) in staged.iter_mut().zip(checked) {
             let files = &one.entry.files;
             let has = |end: &str| files.get(&format!("{MANIFEST}{end}")).is_some();
-            let is_inside = has("") && (has(SSH_SIGNATURE) || has(MINISIGN));
+            let is_inside = has("") && has(SSH_SIGNATURE);
             one.entry.signer = checked.signature.signer().cloned();
             one.entry.evidence = match &one.evidence {
                 _ if one.entry.signer.is_none() => None,

@@ -6,7 +6,7 @@ use crate::marketplace::fetch::Failure;
 use crate::marketplace::reference::{OciDigest, OciRepo};
 use crate::marketplace::registry::{Client, Descriptor, media_type};
 use crate::marketplace::signature::ManifestEvidence;
-use crate::signing::{MINISIGN, SSH_SIGNATURE};
+use crate::signing::SSH_SIGNATURE;
 use crate::sys::limits;
 
 /// How many signatures of one skill are looked at.
@@ -46,7 +46,6 @@ impl Client<'_> {
         let read = |end: &str| -> Result<Option<Vec<u8>>> {
             let kind = match end {
                 SSH_SIGNATURE => media_type::SSH_SIGNATURE,
-                MINISIGN => media_type::MINISIGN,
                 _ => media_type::SIGNED_MANIFEST,
             };
             let small = layers.iter().filter(|layer| layer.size <= limits::MANIFEST);

@@ -35,8 +35,6 @@ pub mod media_type {
     pub const SIGNED_MANIFEST: &str = "application/vnd.agentskills.manifest.v1";
     /// Its signature by ssh-keygen.
     pub const SSH_SIGNATURE: &str = "application/vnd.agentskills.manifest.sig.v1";
-    /// Its signature by minisign.
-    pub const MINISIGN: &str = "application/vnd.agentskills.manifest.minisig.v1";
 }
 
 /// Keys of annotations.

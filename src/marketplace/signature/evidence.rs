@@ -80,18 +80,14 @@ impl GitKind {
     }
 }
 
-/// A manifest with its signatures, each as text.
+/// A manifest with its signature, each as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestEvidence {
     /// The manifest, as it was signed.
     pub manifest: String,
     /// The signature of `ssh-keygen`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ssh: Option<String>,
-    /// The signature of minisign.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub minisign: Option<String>,
+    pub ssh: String,
 }
 
 /// Signed manifests that are not in the skills themselves, by the paths of the skills. Of several for

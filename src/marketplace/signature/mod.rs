@@ -1,6 +1,6 @@
 //! Signatures of skills: collecting what proves one when a skill is fetched (`collect`), keeping it
-//! (`store`), and checking it with the user's own git, ssh-keygen, gpg and minisign (`check`), at
-//! once and at any later time, without the network. What is signed and required is in
+//! (`store`), and checking it with the user's own git, ssh-keygen and gpg (`check`), at once
+//! and at any later time, without the network. What is signed and required is in
 //! `crate::signing`. Open `check.rs` first.
 
 mod check;
@@ -21,7 +21,6 @@ mod sign;
 mod ssh;
 mod statement;
 mod store;
-mod verifier;
 
 pub use check::{Checker, Subject};
 pub use collect::{bring, collect, is_signed};
@@ -32,4 +31,3 @@ pub use programs::{Programs, SIGNED};
 pub use rules::{Checked, Of, Signing};
 pub use sign::Signed;
 pub use store::{has, keep, kept, tidy};
-pub use verifier::{Fetched, unverified, verify, verify_image};

@@ -1,4 +1,4 @@
-//! Runs git, ssh-keygen, gpg and minisign to check signatures, in an environment of our own: no
+//! Runs git, ssh-keygen and gpg to check signatures, in an environment of our own: no
 //! configuration, hook or variable of the user or of a repository reaches them.
 
 use std::ffi::OsString;

@@ -52,7 +52,7 @@ impl Market<'_> {
     /// was checked again.
     ///
     /// # Errors
-    /// When the signature does not hold now, or its key is not in it, as of OpenPGP and minisign.
+    /// When the signature does not hold now, or its key is not in it, as of OpenPGP.
     pub fn signers_key(&self, entry: &LockEntry) -> Result<String> {
         let checked = self.signatures(&[entry])?.pop();
         let signature = checked.map(|checked| checked.signature);
@@ -72,7 +72,7 @@ impl Market<'_> {
                     .filter_map(|object| armored(object.kind, &object.bytes))
                     .collect()
             }
-            Some(Evidence::Manifest(manifest)) => manifest.ssh.into_iter().collect(),
+            Some(Evidence::Manifest(manifest)) => vec![manifest.ssh],
             None => Vec::new(),
         };
         let mut keys = texts

@@ -11,7 +11,7 @@ use crate::marketplace::signature::check::{Checker, Subject};
 use crate::marketplace::signature::evidence::{Evidence, ManifestEvidence};
 use crate::marketplace::signature::keys::Keys;
 use crate::marketplace::signature::known::KnownSigners;
-use crate::signing::{Demand, Requirement, Signature, Verification};
+use crate::signing::{Demand, Requirement, Signature};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -65,23 +65,6 @@ impl<'d> Signing<'d> {
     /// Whom the user knows.
     pub fn known(&self) -> &KnownSigners {
         &self.known
-    }
-
-    /// The programs that have to accept an archive from a source, each with the file that states it.
-    pub fn verifications(
-        &self,
-        source: Option<&str>,
-        address: Option<&str>,
-    ) -> Vec<(Verification, String)> {
-        let mut all: Vec<(Verification, String)> = Vec::new();
-        for demand in (self.demands)(source, address) {
-            if let Some(verify) = demand.verify
-                && all.iter().all(|(known, _)| *known != verify)
-            {
-                all.push((verify, demand.stated_in));
-            }
-        }
-        all
     }
 
     /// Checks skills, each with its source and the address really used. Where a commit has the
