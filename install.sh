@@ -117,7 +117,7 @@ done
 [ -n "$dir" ] || [ -n "${CHIBI_HOME:-}" ] || [ -n "${HOME:-}" ] ||
     fail "neither HOME nor CHIBI_HOME is set" "say where to install: ./install.sh --dir DIR"
 # Those of src/host/agent: a name that is none of them is refused before anything is installed.
-known="claude-code codex copilot gemini qwen-code opencode cursor droid"
+known="claude-code codex copilot gemini qwen-code opencode cursor"
 if [ -n "$agents" ]; then
     names=$(printf '%s' "$agents" | tr -s ', ' ' ' | sed 's/^ //; s/ $//')
     for agent in ${names:-none}; do

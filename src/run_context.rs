@@ -15,13 +15,12 @@ use crate::sys::{Directories, Env, limits};
 pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
 /// The subdirectories of a project that hold skills for some agent. Trust in a project covers them, and
 /// none may be changed while a skill restricts.
-pub const PROJECT_HOLDS: [&str; 11] = [
+pub const PROJECT_HOLDS: [&str; 10] = [
     ".chibi/skills",
     ".agents/skills",
     ".claude/skills",
     ".codex/skills",
     ".cursor/skills",
-    ".factory/skills",
     ".gemini/skills",
     ".github/skills",
     ".opencode/skill",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::places::Places;
-use super::shell::{Input, Readings, Simple, Step, Variables};
+use super::shell::{Readings, Simple, Step, Variables};
 use super::steps::Steps;
 
 /// The commands of a command line.
@@ -22,10 +22,6 @@ pub struct Outline {
 pub struct OutlineCommand {
     /// Its words; `None` for one that is not known before it runs.
     pub words: Vec<Option<String>>,
-    /// Its position in a pipeline.
-    pub stage: usize,
-    /// Whether its input is text of the command line, or a file that is no terminal.
-    pub has_input: bool,
 }
 
 impl Outline {
@@ -47,28 +43,10 @@ impl Outline {
             let words = simple.words.iter();
             words.map(|word| word.text().map(str::to_owned)).collect()
         };
-        let mut commands = Vec::new();
-        let mut from_file = false;
-        for step in &reading.steps {
-            match step {
-                Step::Redirect(redirect) if !redirect.writes => {
-                    from_file = redirect.target.text().is_some_and(is_no_terminal);
-                }
-                Step::Command(simple) => {
-                    commands.push(OutlineCommand {
-                        words: words(simple),
-                        stage: simple.stage,
-                        has_input: match simple.input {
-                            Input::Outer | Input::Unknown => false,
-                            Input::Text => true,
-                            Input::File => from_file,
-                        },
-                    });
-                    from_file = false;
-                }
-                _ => {}
-            }
-        }
+        let commands = reading.commands().map(|simple| OutlineCommand {
+            words: words(simple),
+        });
+        let commands: Vec<OutlineCommand> = commands.collect();
         let mut all = reading.commands();
         let mut steps = reading.steps.iter();
         let is_plain = steps.all(|step| matches!(step, Step::Command(_) | Step::Join))
@@ -86,12 +64,6 @@ impl Outline {
         let command = self.commands.first().filter(|_| self.is_plain)?;
         command.words.iter().map(Option::as_deref).collect()
     }
-}
-
-/// Whether a file from which a command reads is certainly no terminal and not what the shell reads.
-fn is_no_terminal(path: &str) -> bool {
-    let is_odd = ["/dev", "/proc", ".."].iter().any(|odd| path.contains(odd));
-    path == "/dev/null" || !is_odd
 }
 
 #[cfg(test)]
@@ -132,27 +104,6 @@ mod tests {
             let outline = Outline::read(text, &places).unwrap();
             let words = &outline.commands.last().unwrap().words;
             assert_eq!(words.last().unwrap().as_deref(), word, "{text}");
-        }
-    }
-
-    #[test]
-    fn input_from_a_terminal_is_none() {
-        for (text, has_input) in [
-            ("x", false),
-            ("x < f", true),
-            ("x < /dev/null > out", true),
-            ("x <<< a", true),
-            ("x <<E\na\nE", true),
-            ("x < /dev/tty", false),
-            ("x < /proc/self/fd/1", false),
-            ("x < f < /dev/stdin", false),
-            ("x < \"$f\"", false),
-            ("x < f <&1", false),
-            ("x 3< f", false),
-            ("x <> /dev/null", false),
-        ] {
-            let outline = Outline::read(text, &Places::default()).unwrap();
-            assert_eq!(outline.commands[0].has_input, has_input, "{text}");
         }
     }
 }

@@ -6,7 +6,6 @@ pub mod claude_code;
 mod codex;
 mod copilot;
 mod cursor;
-mod droid;
 mod gemini;
 mod modes;
 mod naming;

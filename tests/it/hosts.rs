@@ -11,7 +11,7 @@ use crate::Host;
 use crate::host::finish;
 
 /// Every agent with its files for a user and a project, below their home and its root.
-const AGENTS: [(&str, &str, &str); 8] = [
+const AGENTS: [(&str, &str, &str); 7] = [
     (
         "claude-code",
         ".claude/settings.json",
@@ -31,7 +31,6 @@ const AGENTS: [(&str, &str, &str); 8] = [
         ".opencode/plugins/agent-skills.js",
     ),
     ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
-    ("droid", ".factory/settings.json", ".factory/settings.json"),
 ];
 
 /// A file of somebody who writes comments, with hooks of theirs.

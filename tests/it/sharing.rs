@@ -299,7 +299,7 @@ fn a_new_connection_has_its_agent_find_what_is_installed() {
     assert!(common.exists());
     let dry = hosts(&["remove", "codex", "--dry-run"]);
     let lost = format!(
-        "no longer found by codex, copilot, gemini, qwen-code, opencode, cursor, droid: {}\n",
+        "no longer found by codex, copilot, gemini, qwen-code, opencode, cursor: {}\n",
         common.display()
     );
     assert!(dry.contains(&format!("would be {lost}")), "{dry}");

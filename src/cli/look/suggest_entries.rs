@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::suggest_calls::{Calls, Found, LeftOut, Why, leave_out};
 use crate::activation::Enforcement;
@@ -17,7 +16,6 @@ use crate::permission::{
     Call, Decision, Enforce, OurTool, Outcome, Scope, Wanted, decide, entries_for, opens,
 };
 use crate::policy::{Config, OnDisk, Policies};
-use crate::protocol::agents::is_for_typing;
 use crate::run_context::{Calling, RunContext};
 use crate::session::Session;
 use crate::skill::Skill;
@@ -109,9 +107,7 @@ impl Suggestions {
                     places: scope.places,
                     skill_dir: &dir,
                 };
-                if is_typed(found) {
-                    Err(Why::Typed)
-                } else if passes(&decide(&[])) {
+                if passes(&decide(&[])) {
                     Ok(None)
                 } else if known.len() < ENTRIES {
                     let searched = entries_for(&wanted, &known, &decide);
@@ -231,13 +227,6 @@ fn with<T>(
         meant: &[],
     };
     Ok(then(&enforcement.scope(), &call))
-}
-
-/// Whether the command is there to be typed into by its agent, which no entry permits.
-fn is_typed(found: &Found) -> bool {
-    let command = found.used.arguments.get("command").and_then(Value::as_str);
-    let command = command.zip(found.agent);
-    command.is_some_and(|(command, agent)| is_for_typing(agent, command))
 }
 
 fn passes(decision: &Decision) -> bool {

@@ -29,7 +29,7 @@ pub struct Hosts {
 pub enum Connecting {
     /// Connect agents: each asks agent-skills before every tool call
     Add {
-        /// claude-code, codex, copilot, gemini, qwen-code, opencode, cursor or droid
+        /// claude-code, codex, copilot, gemini, qwen-code, opencode or cursor
         #[arg(required = true, value_name = "HOST")]
         hosts: Vec<Agent>,
         /// For whom: user (in every project), project (this one) or managed (every user; root)

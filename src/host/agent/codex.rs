@@ -133,7 +133,7 @@ pub(super) const SETTINGS: Settings = Settings {
         off: Off::Is(false),
     }],
     unseen: &[
-        "what is typed into a running command (`write_stdin`); while a skill has a list, none gets a terminal",
+        "what is typed into a running command (`write_stdin`); while a skill has a list, a call that asks for a terminal is refused",
         "searches of the web that its provider makes",
     ],
 };

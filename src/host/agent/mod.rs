@@ -6,7 +6,6 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod cursor;
-mod droid;
 mod gemini;
 mod mode;
 mod opencode;
@@ -42,15 +41,13 @@ pub enum Agent {
     /// opencode, through a plugin that starts this program.
     #[serde(rename = "opencode")]
     OpenCode,
-    /// Cursor; its format is known from its documentation only.
+    /// Cursor; untried: its format is known from its documentation only.
     Cursor,
-    /// Factory droid; its format is known from its documentation only.
-    Droid,
 }
 
 impl Agent {
     /// Every agent.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Copilot,
@@ -58,7 +55,6 @@ impl Agent {
         Self::QwenCode,
         Self::OpenCode,
         Self::Cursor,
-        Self::Droid,
     ];
 
     /// Its name in commands, in the configuration and in records.
@@ -71,7 +67,6 @@ impl Agent {
             Self::QwenCode => "qwen-code",
             Self::OpenCode => "opencode",
             Self::Cursor => "cursor",
-            Self::Droid => "droid",
         }
     }
 
@@ -85,7 +80,6 @@ impl Agent {
             Self::QwenCode => &qwen_code::TABLE,
             Self::OpenCode => &opencode::TABLE,
             Self::Cursor => &cursor::TABLE,
-            Self::Droid => &droid::TABLE,
         }
     }
 
@@ -99,7 +93,6 @@ impl Agent {
             Self::QwenCode => &qwen_code::SETTINGS,
             Self::OpenCode => &opencode::SETTINGS,
             Self::Cursor => &cursor::SETTINGS,
-            Self::Droid => &droid::SETTINGS,
         }
     }
 }

@@ -48,7 +48,7 @@ pub use reach::Guard;
 pub use reading_programs::{Extent, Shows};
 pub use readings::Readings;
 pub use redirected::{Touched, touched};
-pub use step::{Input, Simple, Step};
+pub use step::{Simple, Step};
 
 /// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]

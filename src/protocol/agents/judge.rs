@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use serde_json::Value;
-
 use super::answers::{Verdict, Why};
 use super::own;
 use super::translate::OurCall;
-use super::typing::{BY_TYPING, Terminal, is_typed_into, terminal};
+use super::typing::{BY_TYPING, asks_for_terminal};
 use crate::activation::Enforcement;
 use crate::error::Error;
 use crate::host::Agent;
@@ -205,22 +203,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What to do instead, if the model could type into what a command starts without a further hook
-    /// while a skill has a list.
-    fn types_on(&self, our: &OurCall) -> Option<&'static str> {
+    /// Whether the model could type into what a command starts without a further hook while a skill
+    /// has a list.
+    fn types_on(&self) -> bool {
         let has_list = self.session.as_ref().is_ok_and(|session| {
             let mut active = session.activated.iter();
             active.any(|skill| skill.allowed.is_some())
         });
-        let command = our.arguments.get("command").and_then(Value::as_str);
-        let command = command.filter(|_| has_list && self.agent.table().types_unseen)?;
-        match terminal(self.record) {
-            Terminal::Given => Some("Run it without `tty`."),
-            Terminal::Unknown if is_typed_into(self.agent, command) => {
-                Some("Give it its input in the call, or none: `PROGRAM … < /dev/null`.")
-            }
-            Terminal::Not | Terminal::Unknown => None,
-        }
+        has_list && self.agent.table().types_unseen && asks_for_terminal(self.record)
     }
 }
 
@@ -274,12 +264,12 @@ impl Case<'_> {
     fn restricting(&self, enforcement: &Enforcement) -> Judged {
         let (decision, event) = self.decided(enforcement);
         let Outcome::Blocked(refusal) = decision.outcome else {
-            let is_own = || self.uses_own_files();
-            if let Some(next) = self.judge.types_on(self.our).filter(|_| !is_own()) {
+            let is_command = self.our.arguments.get("command").is_some();
+            if is_command && self.judge.types_on() && !self.uses_own_files() {
                 let shown = self.shown;
                 let text = format!(
-                    "`{shown}` is not allowed for a program that may take typed commands: what is \
-                     typed into it later is not checked here. {next}"
+                    "`{shown}` is not allowed with a terminal: what is typed into it later is not \
+                     checked here. Run it without `tty`."
                 );
                 let event = event.with("decision", "blocked").with("by", BY_TYPING);
                 return (Verdict::Denied(text.into()), Some(event));

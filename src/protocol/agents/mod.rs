@@ -22,4 +22,4 @@ mod translate;
 mod typing;
 
 pub use run::run;
-pub use typing::{BY_TYPING, is_for_typing};
+pub use typing::BY_TYPING;

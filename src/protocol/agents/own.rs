@@ -1,5 +1,5 @@
 //! What a call has to do with an active skill's own files: reading them, and running a script of the
-//! skill; and what takes commands from whoever types.
+//! skill.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,17 +13,6 @@ use crate::sys::name_list::Names;
 
 /// Programs that run the file that is their first operand.
 static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby perl php lua");
-
-/// Programs that take commands from whoever types, if no operand says otherwise.
-static SHELLS: Names = Names::new(
-    "bash sh zsh dash ksh fish python python2 python3 node irb ruby perl php lua nodejs ghci tclsh expect bc",
-);
-/// Clients of databases, which take them unless an option or a second operand does.
-static CLIENTS: Names = Names::new("psql mysql mariadb sqlite3 mongosh redis-cli");
-/// Programs from which a person gets a shell by typing, whatever they were started with.
-static SCREENS: Names = Names::new(
-    "vi vim nvim nano emacs ed ex less more most man ssh telnet ftp sftp gdb lldb screen tmux top htop su",
-);
 
 /// Whether a call only reads what belongs to an active skill, or runs a script of it as it is: what
 /// the tools of ours do in chibi without an entry in the skill's list.
@@ -108,38 +97,6 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
     };
     let is_file = |word: &&&str| !word.starts_with('-') && is_own(word);
     !operands.is_empty() && operands.iter().all(is_file)
-}
-
-/// The program in a command that takes commands from a terminal, or opens one itself.
-pub fn takes_typing(table: &Table, command: &str) -> Option<String> {
-    let outline = Outline::read(command, &shell(table))?;
-    // `python3.12` is `python`.
-    let base = |word: &str| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let is_version = name.len() > plain.len() && name.contains('.');
-        if is_version { plain } else { name }.to_owned()
-    };
-    outline.commands.iter().find_map(|words| {
-        let words: Vec<&str> = words
-            .words
-            .iter()
-            .map(|word| word.as_deref().unwrap_or("$"))
-            .collect();
-        words.iter().enumerate().find_map(|(at, word)| {
-            let name = base(word);
-            let rest = &words[at + 1..];
-            let is_option = |word: &&str| word.starts_with('-') && *word != "-c" && *word != "-m";
-            let is_stdin = |word: &&str| ["-", "/dev/stdin", "/dev/fd/0"].contains(word);
-            let is_told = |word: &&str| ["-c", "-e", "-f", "--command"].contains(word);
-            let operands = rest.iter().filter(|word| !is_option(word)).count();
-            let asks = SHELLS.has(&name) && rest.iter().all(is_option)
-                || SHELLS.has(&name) && (rest.contains(&"-i") || rest.iter().any(is_stdin))
-                || CLIENTS.has(&name) && operands < 2 && !rest.iter().any(is_told)
-                || at == 0 && SCREENS.has(&name);
-            asks.then_some(name)
-        })
-    })
 }
 
 /// What an outline needs to know.

@@ -11,14 +11,13 @@ use serde_json::json;
 use crate::shell_tables::{GRANTED, HOSTILE};
 
 use super::{Form, World};
-use super::{claude_code, codex, copilot, cursor, droid, gemini, opencode, qwen_code};
+use super::{claude_code, codex, copilot, cursor, gemini, opencode, qwen_code};
 
-pub static FORMS: [&Form; 8] = [
+pub static FORMS: [&Form; 7] = [
     &claude_code::FORM,
     &codex::FORM,
     &copilot::FORM,
     &cursor::FORM,
-    &droid::FORM,
     &gemini::FORM,
     &opencode::FORM,
     &qwen_code::FORM,

@@ -125,7 +125,7 @@ fn paths_are_read_from_the_patch() {
 }
 
 /// As Codex records a call before it calls the hook.
-fn recorded(world: &World, command: &str, arguments: &str) -> super::Answer {
+pub fn recorded(world: &World, command: &str, arguments: &str) -> super::Answer {
     let call = json!({"payload": {
         "type": "function_call", "call_id": "call_9", "name": "exec_command",
         "arguments": arguments,
@@ -153,45 +153,17 @@ fn no_terminal_is_given_that_could_be_typed_into() {
     // Without input, not even these take commands.
     assert!(recorded(&world, "python3", r#"{"cmd":"x"}"#).is_silent());
     // A record that does not say it.
-    assert!(recorded(&world, "python3", "no JSON").is_denied());
+    assert!(recorded(&world, "python3", "no JSON").is_silent());
 }
 
 #[test]
-fn without_a_record_the_command_decides() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash");
-    world.file("home/.agents/skills/pdf/scripts/run.py", "print(1)\n");
+fn without_a_record_a_command_is_decided_like_any_other() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(python3:*)");
     world.activate("pdf");
-    for command in [
-        "python3.12 -q",
-        "bash /dev/stdin",
-        "psql app",
-        "python3 -q -i x.py",
-        "bash",
-        "python3",
-        "env bash -i",
-        "ssh host",
-        "cd sub && node",
-        "vim x",
-        "python3 x.py",
-        "strange x",
-    ] {
-        let denied = world.run(command);
-        assert!(denied.is_denied(), "{command}");
-        assert!(denied.decision().1.contains("< /dev/null"), "{denied:?}");
+    for command in ["python3", "python3 x.py", "echo x | python3"] {
+        assert!(world.run(command).is_silent(), "{command}");
     }
-    let script = world.home().join(".agents/skills/pdf/scripts/run.py");
-    for command in [
-        "python3 x.py < /dev/null",
-        "git log",
-        "ls",
-        "npm test",
-        "cargo build",
-        "strange x </dev/null",
-        &format!("python3 {}", script.display()),
-    ] {
-        let answer = world.run(command);
-        assert!(answer.is_silent(), "{command}: {answer:?}");
-    }
+    assert!(world.run("node").is_denied());
 }
 
 #[test]
