@@ -1,4 +1,4 @@
-//! `suggest`: from refused calls and a skill's text to the smallest entries, and applying them.
+//! `suggest`: from refused calls and a skill's text to entries, and applying them.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn after(host: Host, refused: &[&str]) -> Host {
 }
 
 #[test]
-fn refused_calls_lead_to_the_smallest_entries() {
+fn each_refused_part_leads_to_an_entry() {
     for host in Host::both() {
         let host = after(
             host,

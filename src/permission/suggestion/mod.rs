@@ -1,15 +1,13 @@
-//! The smallest entries that would let a refused call pass, and what each of them opens. Every
-//! proposal is decided again by the engine itself; nothing is guessed. It does not know where the
-//! calls come from.
+//! The entries that would let a refused call pass, one for each part that nothing grants, and what
+//! each of them opens. The engine decides again with them; nothing is guessed. It does not know where
+//! the calls come from.
 
 mod commands;
-mod needs;
 mod opens;
+mod parts;
 mod programs;
-mod search;
 mod words;
 
-pub use needs::{Obstacle, Wanted};
 pub use opens::opens;
+pub use parts::{Obstacle, Wanted, entries_for};
 pub use programs::is_known as is_known_program;
-pub use search::entries_for;
