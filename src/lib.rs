@@ -9,7 +9,7 @@
 //!                   │                                 │
 //!                   └──────> activation, proposal, author <┘
 //!                               │
-//!                 sharing ─> catalog ─> policy, marketplace <─ shipping
+//!                 sharing ─> catalog ─> policy, marketplace
 //!                               │          │
 //!                               └──────> script ─> session ─> run_context <─ connection
 //!                                                     │
@@ -37,7 +37,6 @@ pub mod run_context;
 pub mod script;
 pub mod session;
 pub mod sharing;
-pub mod shipping;
 pub mod signing;
 pub mod skill;
 pub mod sys;

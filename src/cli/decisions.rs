@@ -315,7 +315,6 @@ fn of_verb(verb: &Verb) -> Decision {
             by: _,
             html: _,
             log: _,
-            ship: _,
         })
         | Verb::Jobs(Jobs { follow: _ })
         | Verb::Tree(Tree { names: _ })

@@ -8,7 +8,6 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::args::{Cli, History, Outdated, Proposals, Stats, Sync, Tree, Verb, command};
 use super::caller::{Answer, Caller, Failure};
-use super::look::ship;
 use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
@@ -192,7 +191,6 @@ fn run_verb(
         Verb::Try(verb) => verb.run(ctx, common)?,
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,
-        Verb::Audit(verb) if verb.ship.is_some() => ship::run(ctx, common)?,
         Verb::Publish(verb) => verb.run(ctx, common, caller)?,
         Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
         Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use super::event::Event;
 use super::log::numbered;
-use super::shipped;
-use super::syslog::{self, Syslog};
 use crate::sys::{Dir, EntryName, FileLock, limits, warn};
 
 /// Waiting for the lock to rotate an audit log. It must not delay a hook.
@@ -25,10 +23,6 @@ pub struct Audit {
     pub max: u64,
     /// Files that also get every event. They are never rotated: others maintain them.
     pub copies: Vec<PathBuf>,
-    /// Whether, and how, the system log also gets every event.
-    pub syslog: Syslog,
-    /// The collectors to which `audit ship` sends what is in the log.
-    pub collectors: Vec<String>,
 }
 
 impl Audit {
@@ -47,8 +41,6 @@ impl Audit {
         for copy in &self.copies {
             warn_of(copy, open(copy).and_then(|file| write_line(&file, &line)));
         }
-        let socket = Path::new(syslog::SOCKET);
-        warn_of(socket, syslog::to_local(socket, self.syslog, &line));
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
@@ -79,29 +71,12 @@ impl Audit {
         if lock.is_err() || !still_full() {
             return;
         }
-        if !self.collectors.is_empty() {
-            self.note_lost(dir, name);
-        }
         for kept in (0..limits::AUDIT_KEPT).rev() {
             // Moving a file that does not exist yet fails, which does not matter.
             let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
             if let Some((old, new)) = numbered(kept).zip(numbered(kept + 1)) {
                 let _ = dir.rename(&old, dir, &new);
             }
-        }
-    }
-
-    /// Tells, in the log, what the oldest log takes along that a collector has not got.
-    fn note_lost(&self, dir: &Dir, name: &EntryName) {
-        let oldest = numbered(Path::new(name.as_os_str()), limits::AUDIT_KEPT);
-        let oldest = EntryName::parse(oldest).and_then(|oldest| dir.open_file(&oldest).ok());
-        let Some((mut oldest, _)) = oldest else {
-            return;
-        };
-        if let Ok(Some(event)) = shipped::lost(dir, &mut oldest, &self.collectors)
-            && let Ok(file) = dir.append(name, 0o600)
-        {
-            let _ = write_line(&file, &event.line());
         }
     }
 }
@@ -148,8 +123,6 @@ mod tests {
             file: dir.join("audit.jsonl"),
             max,
             copies: Vec::new(),
-            syslog: Syslog::Off,
-            collectors: Vec::new(),
         }
     }
 

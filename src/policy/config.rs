@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,7 @@ use crate::host::agent::{Agent, Mode};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{
-    ByContext, BySkill, Collector, Destination, SigningRules, SkillGlob, SkillSettings, Syslog,
-};
+use crate::policy::{ByContext, BySkill, SigningRules, SkillGlob, SkillSettings};
 use crate::script::{self, CallSeconds, Confinement, Limit, Network, PassEnv};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
@@ -214,30 +212,6 @@ pub struct AuditConfig {
     pub max_bytes: Count<{ AUDIT_FILE }>,
     /// A file that also gets every event.
     pub path: Option<PathBuf>,
-    /// Whether, and how, the system log also gets every event.
-    pub syslog: Syslog,
-    /// The collectors to which `audit ship` sends events.
-    pub ship: Vec<Collector>,
-    /// A file with headers for those that take HTTP, such as a key, one a line.
-    pub headers: Option<PathBuf>,
-    /// The certificates by which collectors are verified, in place of the system's.
-    pub ca: Option<PathBuf>,
-}
-
-impl AuditConfig {
-    /// The collectors, as this `file` configures them. Its paths begin beside it.
-    pub fn destinations(&self, file: &Path) -> impl Iterator<Item = Destination> {
-        let beside = |path: &Option<PathBuf>| {
-            let dir = file.parent().unwrap_or(Path::new("/"));
-            path.as_ref().map(|path| dir.join(path))
-        };
-        let (headers, ca) = (beside(&self.headers), beside(&self.ca));
-        self.ship.iter().map(move |collector| Destination {
-            collector: collector.clone(),
-            headers: headers.clone(),
-            ca: ca.clone(),
-        })
-    }
 }
 
 impl Config {

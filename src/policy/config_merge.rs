@@ -311,7 +311,7 @@ mod tests {
             "create_skill = true",
             "[skills.pdf]\nallow = ['Read']",
             "tenant = 'x'",
-            "[audit]\nsyslog = true",
+            "[audit]\npath = 'x'",
         ] {
             assert!(
                 toml::from_str::<ProjectConfig>(loosening).is_err(),

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::error::Result;
 use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::event::unique;
-use crate::policy::{Audit, AuditConfig, Destination, Event, Syslog, last_heard};
+use crate::policy::{Audit, AuditConfig, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
@@ -129,43 +128,13 @@ impl RunContext {
         }
     }
 
-    /// Where `audit ship` sends events: what policies name, then what the configuration names.
-    ///
-    /// # Errors
-    /// If a policy or the configuration contains a mistake.
-    pub fn destinations(&self) -> Result<Vec<Destination>> {
-        let (policies, own) = (self.policies()?, self.own_config()?);
-        let mut all: Vec<Destination> = policies.destinations().collect();
-        for one in own.0.audit.destinations(&self.config_path()) {
-            if all.iter().all(|known| known.collector != one.collector) {
-                all.push(one);
-            }
-        }
-        Ok(all)
-    }
-
     fn audit(&self, config: &AuditConfig) -> Audit {
-        let policies = self.policies().unwrap_or_default();
-        let (mut copies, syslog) = policies.audit();
+        let mut copies = self.policies().unwrap_or_default().audit_copies();
         copies.extend(config.path.clone());
-        let of_policies = policies.destinations().map(|it| it.collector);
-        let mut collectors: Vec<String> = of_policies.map(Into::into).collect();
-        // A small log would drop what the administrator wants to have.
-        let least = (!collectors.is_empty()).then(AuditConfig::default);
-        let max = config
-            .max_bytes
-            .max(least.map_or(config.max_bytes, |it| it.max_bytes));
-        collectors.extend(config.ship.iter().cloned().map(Into::into));
         Audit {
             file: self.audit_file(),
-            max: max.0 as u64,
+            max: config.max_bytes.0 as u64,
             copies,
-            syslog: if syslog == Syslog::Off {
-                config.syslog
-            } else {
-                syslog
-            },
-            collectors,
         }
     }
 }

@@ -7,7 +7,6 @@ mod approval_statement;
 mod approvals;
 mod audit;
 mod by_context;
-mod collector;
 mod config;
 mod config_floors;
 mod config_merge;
@@ -28,14 +27,11 @@ mod per_skill;
 mod policies;
 mod policy_source;
 mod required_skills;
-mod shipped;
 mod signing;
 mod signing_files;
 mod skill_names;
 mod skill_rules;
 mod source_address;
-mod spool;
-mod syslog;
 mod trust;
 
 pub use approval::{
@@ -46,7 +42,6 @@ pub use approval_statement::{STATEMENT, Stated, Statement, difference};
 pub use approvals::{Approval, Approvals, Requested};
 pub use audit::Audit;
 pub use by_context::ByContext;
-pub use collector::{Collector, Destination, Way};
 pub use config::{
     AuditConfig, CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility,
 };
@@ -66,11 +61,8 @@ pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;
 pub use policies::{ApprovalSigners, Floors, Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
-pub use shipped::{Mark, Shipped};
 pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};
 pub use signing_files::SigningFile;
 pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use skill_rules::{Finding, Subject, refusal};
-pub use spool::{BATCH_EVENTS, Batch, Spool};
-pub use syslog::{Syslog, is_warning, rfc5424};
 pub use trust::{Seen, Trust, Trusts};

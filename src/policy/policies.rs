@@ -14,7 +14,6 @@ use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill};
 use super::source_address::SourceGlob;
-use super::{AuditConfig, Collector, Destination, Syslog};
 use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
 use crate::skill::Severity;
@@ -143,10 +142,6 @@ struct Project {
 #[serde(default, deny_unknown_fields)]
 struct AuditTo {
     path: Option<PathBuf>,
-    syslog: Syslog,
-    ship: Vec<Collector>,
-    headers: Option<PathBuf>,
-    ca: Option<PathBuf>,
 }
 
 /// What makes a skill need an approval.
@@ -296,29 +291,11 @@ impl Policies {
         each.map(|(file, policy)| (file.as_path(), &policy.signing))
     }
 
-    /// The collectors that policies name.
-    pub fn destinations(&self) -> impl Iterator<Item = Destination> {
-        self.0.iter().flat_map(|(file, policy)| {
-            let AuditTo {
-                ship, headers, ca, ..
-            } = policy.audit.clone();
-            let audit = AuditConfig {
-                ship,
-                headers,
-                ca,
-                ..AuditConfig::default()
-            };
-            audit.destinations(file).collect::<Vec<_>>()
-        })
-    }
-
-    /// The additional destinations of events: files, and whether the system log is one.
-    pub fn audit(&self) -> (Vec<PathBuf>, Syslog) {
-        let each = || self.0.iter().map(|(_, policy)| &policy.audit);
-        (
-            each().filter_map(|audit| audit.path.clone()).collect(),
-            each().map(|audit| audit.syslog).max().unwrap_or_default(),
-        )
+    /// The files that policies add as destinations of events.
+    pub fn audit_copies(&self) -> Vec<PathBuf> {
+        let each = self.0.iter();
+        each.filter_map(|(_, policy)| policy.audit.path.clone())
+            .collect()
     }
 
     /// Each policy with its file.

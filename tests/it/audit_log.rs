@@ -1,9 +1,11 @@
 //! The audit log as a file: many writers at once, one that cannot be written, and how it is read.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use agent_skills::policy::{Audit, Event, Syslog, last_events};
+use agent_skills::policy::{Audit, Event, last_events};
 use agent_skills::sys::Moment;
 use serde_json::{Value, json};
 
@@ -141,8 +143,6 @@ fn one_of_the_sixteen() {
         file: file.into(),
         max: 1_500_000,
         copies: Vec::new(),
-        syslog: Syslog::Off,
-        collectors: Vec::new(),
     };
     for n in first..first + EVENTS {
         audit.write(
@@ -192,4 +192,65 @@ fn an_activation_lasted_until_its_session_was_last_heard_of() {
         host.starts();
         assert!(end(&host).get("duration_ms").is_none(), "{}", end(&host));
     }
+}
+
+/// A process of ours, which ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// docs/fleet.md#audit
+#[test]
+fn rsyslog_follows_the_log_when_it_is_rotated() {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+    let mut programs = path.split(':').map(|dir| Path::new(dir).join("rsyslogd"));
+    let Some(program) = programs.find(|program| program.exists()) else {
+        println!("skipped: rsyslogd is not installed");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let shown = dir.path().display();
+    let configuration = format!(
+        "module(load=\"imfile\")\n\
+         global(workDirectory=\"{shown}\" maxMessageSize=\"64k\")\n\
+         input(type=\"imfile\" file=\"{shown}/log/audit.jsonl\" tag=\"agent-skills\" ruleset=\"agent-skills\")\n\
+         template(name=\"event\" type=\"string\" string=\"%msg%\\n\")\n\
+         ruleset(name=\"agent-skills\") {{ action(type=\"omfile\" file=\"{shown}/out\" template=\"event\") }}\n"
+    );
+    let file = dir.path().join("rsyslog.conf");
+    fs::write(&file, configuration).unwrap();
+    fs::create_dir(dir.path().join("log")).unwrap();
+    let audit = Audit {
+        file: dir.path().join("log/audit.jsonl"),
+        max: 20_000,
+        copies: Vec::new(),
+    };
+    let mut command = Command::new(program);
+    command.arg("-n").arg("-f").arg(file);
+    command.arg("-i").arg(dir.path().join("pid"));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let _running = Running(command.stderr(Stdio::null()).spawn().unwrap());
+    let arrived = || {
+        let text = fs::read_to_string(dir.path().join("out")).unwrap_or_default();
+        let numbers = text.lines().map(|line| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            event["n"].as_u64().unwrap()
+        });
+        numbers.collect::<Vec<_>>()
+    };
+    let began = Instant::now();
+    for n in 0..300_u64 {
+        audit.write(&Event::new("x").with("n", n));
+        // Nobody follows a log that is renamed four times while it looks away.
+        while n % 100 == 99 && arrived().len() as u64 <= n {
+            assert!(began.elapsed() < Duration::from_secs(60), "{:?}", arrived());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    assert_eq!(arrived(), (0..300).collect::<Vec<_>>());
 }

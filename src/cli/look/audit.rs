@@ -17,11 +17,7 @@ use crate::sys::{Moment, tell, warn};
 
 /// Show recorded events
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Audit {
-    /// What to do with the log, rather than to show it.
-    #[command(subcommand)]
-    pub ship: Option<Sending>,
     /// Start of the period: 2h, 7d, 2026-11-21
     #[arg(long)]
     pub since: Option<String>,
@@ -50,13 +46,6 @@ pub struct Audit {
     /// Summarize these logs, such as of other machines, instead of this machine's
     #[arg(long, value_name = "LOG", requires = "summary", num_args = 1..)]
     pub log: Vec<PathBuf>,
-}
-
-/// What is done with the log.
-#[derive(Debug, Clone, Copy, clap::Subcommand)]
-pub enum Sending {
-    /// Send what is new to the collectors of `audit.ship` and of policies; for a timer
-    Ship,
 }
 
 /// The events shown unless others are asked for.

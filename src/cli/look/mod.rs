@@ -11,7 +11,6 @@ pub mod jobs;
 pub mod list_installed;
 mod page;
 pub mod search_installed;
-pub mod ship;
 pub mod stats;
 pub mod suggest;
 mod suggest_apply;

@@ -17,7 +17,7 @@ use crate::skill::one_line;
 use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
-const MEANINGS: [(&str, &str); 23] = [
+const MEANINGS: [(&str, &str); 19] = [
     (
         "from",
         "another policy, which is fetched and counts as well",
@@ -52,19 +52,6 @@ const MEANINGS: [(&str, &str); 23] = [
     ("scan.block", "findings from this on stop an install"),
     ("project.trust", "whether a project's skills can be trusted"),
     ("audit.path", "every event goes there, too"),
-    ("audit.ship", "`audit ship` sends every event there"),
-    (
-        "audit.headers",
-        "the headers with which it does, such as a key",
-    ),
-    (
-        "audit.ca",
-        "the certificates by which it verifies collectors",
-    ),
-    (
-        "audit.syslog",
-        "whether every event goes to the system log, too",
-    ),
 ];
 
 /// Show what is in force, from where, and which skills it affects

@@ -113,7 +113,6 @@ const FLAG: &str = "`true` or `false`";
 const NUMBER: &str = "a number";
 const POSITIVE: &str = "a number above 0";
 const SECONDS: &str = "a number of seconds";
-const COLLECTORS: &str = "a list of addresses, such as `syslog+tls://HOST:6514`";
 const TOOLS: &str = "a list of tools, such as `Read,Bash(git:*)`";
 
 /// All keys, sorted; those with names chosen by the user last.
@@ -121,13 +120,9 @@ const TOOLS: &str = "a list of tools, such as `Read,Bash(git:*)`";
 pub static KEYS: &[Key] = &[
     key("allowed_paths", "a list of directories", "where else a confined script may write"),
     key("always_allowed", TOOLS, "tools that no restriction forbids"),
-    key("audit.ca", "a file", "the certificates by which collectors are verified, in place of the system's"),
-    key("audit.headers", "a file", "headers for collectors that take HTTP, such as a key"),
     key("audit.max_bytes", NUMBER, "the size at which the audit log is rotated"),
     key("audit.output_bytes", NUMBER, "how many bytes of each script's output are logged"),
     key("audit.path", "a file", "another file that events are written to"),
-    key("audit.ship", COLLECTORS, "the collectors to which `audit ship` sends events"),
-    key("audit.syslog", "`true`, `false` or `rfc5424`", "whether, and in which form, events go to the system's log too"),
     key("call_seconds.environment", SECONDS, "when a script becomes a job, up to chibi 0.6"),
     key("call_seconds.stdin", SECONDS, "when a script becomes a job, from chibi 0.7 on"),
     key("claude_skills", FLAG, "whether skills in ~/.claude/skills are used"),
@@ -195,9 +190,6 @@ mod tests {
                 FLAG => assert!(accepts(key, "true") && accepts(key, "false"), "{key:?}"),
                 NUMBER | POSITIVE | SECONDS => assert!(accepts(key, "7"), "{key:?}"),
                 "a text" | "a file" => assert!(accepts(key, "\"x\""), "{key:?}"),
-                COLLECTORS => {
-                    assert!(accepts(key, "[\"syslog+udp://h\"]") && !accepts(key, "[\"Read\"]"));
-                }
                 _ if key.is_list() => assert!(accepts(key, "[\"Read\"]"), "{key:?}"),
                 _ => {
                     let mut words = words.iter();
