@@ -84,17 +84,6 @@ fn of_verb(verb: &Verb) -> Decision {
                     | Connecting::Remove { hosts: _, scope: _ },
                 ),
         })
-        // It brings only what the administrator's file means.
-        | Verb::Policy(Policy {
-            ask: Some(Asking::Fetch),
-        })
-        // A request only asks, and what is taken was signed elsewhere.
-        | Verb::Approve(
-            Approve { request: true, .. }
-            | Approve {
-                accept: Some(_), ..
-            },
-        )
         // In a layer, the new skill is offered at once.
         | Verb::New(New { layer: Some(_), .. }) => Decision::new(Class::Changes),
         Verb::Remove(Remove { names: _, scope }) => {
@@ -135,14 +124,8 @@ fn of_verb(verb: &Verb) -> Decision {
         })
         | Verb::Approve(Approve {
             list: false,
-            request: false,
-            accept: None,
             names: _,
             revoke: _,
-            reason: _,
-            output: _,
-            sign: _,
-            key: _,
         })
         | Verb::Enable(Enable {
             names: _,

@@ -167,7 +167,7 @@ fn run_verb(
         Verb::Use(verb) => verb.run()?,
         Verb::Search(verb) => verb.run(ctx, common, screen)?,
         Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
-        Verb::Policy(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Policy(verb) => verb.run(ctx, common, screen)?,
         Verb::Jobs(verb) => verb.run(ctx, common, live)?,
         Verb::Check(verb) => verb.run(ctx, common)?,
         Verb::Suggest(verb) => verb.run(ctx, common, caller, screen)?,

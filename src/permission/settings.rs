@@ -47,15 +47,15 @@ pub enum ScriptScope {
     Own,
 }
 
-/// Who may end a restriction before the next prompt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Who may end a restriction before the next prompt, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deactivate {
+    /// The model too.
+    Model,
     /// A person.
     #[default]
     User,
-    /// The model too.
-    Model,
 }
 
 /// The user's settings.

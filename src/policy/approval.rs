@@ -114,7 +114,6 @@ fn has_scripts_below(dir: &Path, depth: usize, steps: &mut usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Approval, Ledger};
 
     fn skill(more: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Skill) {
         let root = tempfile::tempdir().unwrap();
@@ -132,33 +131,6 @@ mod tests {
         .unwrap();
         let skill = Skill::load(&dir).unwrap();
         (root, skill)
-    }
-
-    #[test]
-    fn an_older_record_counts_until_approved_again_alone() {
-        let (root, skill) = skill("", &[]);
-        let (file, now) = (root.path().join("approvals.json"), digest(&skill).unwrap());
-        for (alone, stays) in [(true, false), (false, true)] {
-            let old = Ledger::for_user(file.clone(), 1);
-            old.put("x", now.clone()).unwrap();
-            let ledger: Ledger<Approvals> = Ledger::for_user(file.clone(), 4);
-            assert_eq!(
-                current(&ledger.entries().unwrap(), &skill, &DigestCache::default()),
-                Ok(now.clone())
-            );
-            let namesake = root.path().join("namesake");
-            ledger
-                .approve(
-                    "x",
-                    &namesake,
-                    Approval::now("other".to_owned(), None, BTreeMap::new()),
-                    alone,
-                )
-                .unwrap();
-            let approved = current(&ledger.entries().unwrap(), &skill, &DigestCache::default());
-            assert_eq!(approved.is_ok(), stays, "{approved:?}");
-            fs::remove_file(&file).unwrap();
-        }
     }
 
     #[test]

@@ -177,8 +177,8 @@ pub enum ScriptReads {
     Block,
 }
 
-/// How long an activation lasts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How long an activation lasts, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifetime {
     /// As long as the host process in which it began, which is one prompt.

@@ -6,12 +6,10 @@ use serde::Deserialize;
 use crate::host::agent;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
 use crate::policy::config::Enabled;
-use crate::policy::config_floors::tighten;
 use crate::policy::file::denials;
+use crate::policy::floors::tighten;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{
-    BySkill, Config, Floors, ModelInstalls, ScriptReads, SkillSettings, Visibility,
-};
+use crate::policy::{BySkill, Config, ModelInstalls, ScriptReads, SkillSettings, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -82,27 +80,6 @@ impl Config {
         self.uses_skills.names().any(means)
     }
 
-    /// This configuration with each setting raised to the policy's minimum.
-    #[must_use]
-    pub fn raised_to(self, floors: Floors) -> Self {
-        let mut raised = self.tightened_by(ProjectConfig {
-            enforce: floors.mode,
-            stacking: floors.stacking,
-            sandbox: floors.sandbox,
-            ..ProjectConfig::default()
-        });
-        if floors.mode.is_some_and(|mode| mode > Enforce::Off) {
-            raised.pin();
-        }
-        if !floors.permits_added_entries() {
-            for own in raised.skills.values_mut() {
-                // Shown as empty: the policy decides that nothing is added.
-                own.allow = own.allow.take().map(|_| Vec::new());
-            }
-        }
-        raised
-    }
-
     /// Takes back what loosens the skill of this name, which a policy requires.
     pub fn hold(&mut self, name: &SkillName) {
         self.enforce_for.insert(name.clone(), Enforce::Restrict);
@@ -120,7 +97,7 @@ impl Config {
 
     /// Takes back what would widen decisions beyond the defaults: a policy that enforces means that
     /// restrictions restrict. Every key is named, so that a new one needs a decision here.
-    fn pin(&mut self) {
+    pub(super) fn pin(&mut self) {
         let Self {
             stacking,
             scripts,
@@ -159,7 +136,7 @@ impl Config {
             allowed_paths: _,
             script_seconds: _,
             call_seconds: _,
-            // What it adds to a list, `Floors::permits_added_entries` decides.
+            // What it adds to a list, the policy's `overrides` decides.
             skills: _,
             // Each file's requirements apply on their own.
             signing: _,
@@ -179,117 +156,6 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_floor_is_never_loosened_and_never_loosens() {
-        let modes = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
-        for (own, enforce) in modes.into_iter().enumerate() {
-            for (floor, mode) in modes.into_iter().enumerate() {
-                let mut config: Config = toml::from_str("enforce_for = {x = 'off'}").unwrap();
-                (config.enforce, *config.enforce_for.get_mut("x").unwrap()) = (enforce, enforce);
-                let floors = Floors {
-                    mode: Some(mode),
-                    ..Floors::default()
-                };
-                let raised = config.raised_to(floors);
-                assert_eq!(raised.enforce, modes[own.max(floor)]);
-                assert_eq!(raised.enforce_for["x"], modes[own.max(floor)]);
-            }
-        }
-        let all = [
-            Stacking::Union,
-            Stacking::Replace,
-            Stacking::Ratchet,
-            Stacking::Intersect,
-        ];
-        for (own, stacking) in all.into_iter().enumerate() {
-            for (floor, least) in all.into_iter().enumerate() {
-                let config = Config {
-                    stacking,
-                    ..Config::default()
-                };
-                let floors = Floors {
-                    stacking: Some(least),
-                    ..Floors::default()
-                };
-                assert_eq!(config.raised_to(floors).stacking, all[own.max(floor)]);
-            }
-        }
-    }
-
-    #[test]
-    fn a_policy_that_enforces_pins_what_would_widen() {
-        let text = "always_allowed = [\"*\"]\nscripts = \"any\"\ndeactivate = \"model\"\n\
-                    stacking = \"union\"\nmodel_installs = \"any\"\ndeny = [\"Write\"]";
-        let own: Config = toml::from_str(text).unwrap();
-        for (mode, is_pinned) in [
-            (None, false),
-            (Some(Enforce::Off), false),
-            (Some(Enforce::Warn), true),
-            (Some(Enforce::Restrict), true),
-        ] {
-            let floors = Floors {
-                mode,
-                ..Floors::default()
-            };
-            let kept = Config {
-                deny: own.deny.clone(),
-                ..Config::default()
-            };
-            let expected = if is_pinned { kept } else { own.clone() };
-            assert_eq!(own.clone().raised_to(floors), expected, "{mode:?}");
-        }
-        let strict = Config {
-            stacking: Stacking::Intersect,
-            model_installs: ModelInstalls::Off,
-            ..Config::default()
-        };
-        let floors = Floors {
-            mode: Some(Enforce::Restrict),
-            ..Floors::default()
-        };
-        assert_eq!(strict.clone().raised_to(floors), strict);
-    }
-
-    #[test]
-    fn a_policy_decides_whether_entries_are_added() {
-        let own: Config = toml::from_str("[skills.pdf]\nallow = ['Read']").unwrap();
-        let added = |text: &str| {
-            let floors = toml::from_str(text).unwrap();
-            own.clone().raised_to(floors).added_entries("pdf").len()
-        };
-        for (text, count) in [
-            ("", 1),
-            ("mode = 'off'", 1),
-            ("mode = 'warn'", 0),
-            ("mode = 'restrict'", 0),
-            ("mode = 'restrict'\noverrides = true", 1),
-            ("overrides = false", 0),
-        ] {
-            assert_eq!(added(text), count, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_floor_confines_scripts() {
-        let modes = [Mode::Off, Mode::Auto, Mode::Require];
-        for (own, sandbox) in modes.into_iter().enumerate() {
-            for (floor, least) in modes.into_iter().enumerate() {
-                let config = Config {
-                    sandbox,
-                    ..Config::default()
-                };
-                let floors = Floors {
-                    sandbox: Some(least),
-                    ..Floors::default()
-                };
-                assert_eq!(config.raised_to(floors).sandbox, modes[own.max(floor)]);
-                let loose: Config = toml::from_str("[skills.pdf]\nsandbox = 'off'").unwrap();
-                let skills = loose.raised_to(floors).skills;
-                assert_eq!(skills["pdf"].sandbox, Some(least));
-            }
-        }
-    }
 
     #[test]
     fn a_project_makes_nothing_looser() {

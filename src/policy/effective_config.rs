@@ -171,9 +171,8 @@ impl RunContext {
 
 /// The configuration with all that the policies decide.
 fn under(policies: &Policies, config: Config) -> Config {
-    let each = policies.each_file().map(|(_, policy)| &policy.config);
-    let raised = each.fold(config, |config, floors| floors.raise(config));
-    let mut under = raised.raised_to(policies.floors());
+    let each = policies.each_file().map(|(_, policy)| &policy.enforce);
+    let mut under = each.fold(config, |config, floors| floors.raise(config));
     for (_, required) in policies.required() {
         under.hold(&required.name);
     }

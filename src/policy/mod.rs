@@ -3,20 +3,18 @@
 //! or what a call does. Open `effective_config.rs` first.
 
 mod approval;
-mod approval_statement;
 mod approvals;
 mod audit;
 mod by_context;
 mod config;
-mod config_floors;
 mod config_merge;
 mod digest_cache;
 mod effective_config;
 mod enterprise;
 mod event;
 mod events;
-mod fetched;
 mod file;
+mod floors;
 mod glob;
 mod in_force;
 mod ledger;
@@ -25,7 +23,6 @@ mod masking;
 mod on_disk;
 mod per_skill;
 mod policies;
-mod policy_source;
 mod required_skills;
 mod signing;
 mod signing_files;
@@ -38,8 +35,7 @@ pub use approval::{
     content as approval_content, current as approval_current, digest as approval_digest,
     has_scripts, needed as approval_needed,
 };
-pub use approval_statement::{STATEMENT, Stated, Statement, difference};
-pub use approvals::{Approval, Approvals, Requested};
+pub use approvals::{Approval, Approvals};
 pub use audit::Audit;
 pub use by_context::ByContext;
 pub use config::{
@@ -50,7 +46,6 @@ pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use event::Event;
 pub use events::{call_event, decision_of};
-pub use fetched::Pointer;
 pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_keys, unset_key};
 pub use glob::{any_matches, matches};
 pub use in_force::InForce;
@@ -59,7 +54,7 @@ pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use per_skill::SkillSettings;
-pub use policies::{ApprovalSigners, Floors, Need, Policies};
+pub use policies::{Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
 pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};
 pub use signing_files::SigningFile;

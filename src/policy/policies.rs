@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::config_floors::ConfigFloors;
-use super::file::denials;
-use super::policy_source::PolicySource;
+use super::enterprise::Enterprise;
+use super::file::{denials, read_toml};
+use super::floors::Floors;
 use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill};
 use super::source_address::SourceGlob;
-use crate::permission::{Enforce, Stacking};
-use crate::script::Mode;
+use crate::error::{Error, Result};
+use crate::permission::Enforce;
 use crate::skill::Severity;
 
 /// Every policy that applies.
@@ -30,16 +30,11 @@ pub(super) struct Policy {
     pub(super) sources: Lists<SourceGlob>,
     pub(super) approval: Approval,
     tools: Tools,
-    enforce: Floors,
+    pub(super) enforce: Floors,
     scan: Scan,
     project: Project,
     audit: AuditTo,
     pub(super) signing: SigningRules,
-    pub(super) config: ConfigFloors,
-    /// Another policy, which counts as well.
-    pub(super) from: Option<PolicySource>,
-    /// Of a fetched policy, a number that each change raises.
-    pub(super) serial: Option<u64>,
     /// Whether a variable says where its file is.
     #[serde(skip)]
     pub(super) is_named: bool,
@@ -74,14 +69,6 @@ impl Skills {
 }
 
 impl Policy {
-    /// What is fetched may not lead to yet another place.
-    pub(super) fn must_be_last(&self) -> Result<(), String> {
-        match self.from {
-            None => Ok(()),
-            Some(_) => Err("a fetched policy cannot point to another".to_owned()),
-        }
-    }
-
     /// The skills that it requires.
     pub(super) fn required(&self) -> impl Iterator<Item = &RequiredSkill> {
         self.skills.require.iter()
@@ -99,23 +86,6 @@ impl<Glob> Default for Lists<Glob> {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Approval {
     pub(super) require: BTreeSet<Need>,
-    /// Who may sign approvals, in the form of `ssh-keygen`'s `allowed_signers`.
-    signers: Option<PathBuf>,
-    /// The keys of those who may no longer.
-    revoked: Option<PathBuf>,
-    /// The directory of signed approvals that `approve --accept` takes.
-    from: Option<PathBuf>,
-}
-
-/// The files that say whose signed approvals count.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalSigners {
-    /// Who may sign.
-    pub signers: PathBuf,
-    /// Whose keys count no longer.
-    pub revoked: Option<PathBuf>,
-    /// The policy that names them.
-    pub stated_in: PathBuf,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -169,30 +139,50 @@ pub enum ProjectTrust {
     Never,
 }
 
-/// Minimum settings, which no configuration can loosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Floors {
-    /// For `enforce`.
-    pub mode: Option<Enforce>,
-    /// For `stacking`.
-    pub stacking: Option<Stacking>,
-    /// For `sandbox`.
-    pub sandbox: Option<Mode>,
-    /// Whether a user may add entries to a skill's own list (`skills.NAME.allow`).
-    pub overrides: Option<bool>,
-}
-
-impl Floors {
-    /// Whether the entries that a user adds to a skill's list count. Unless the policy says so, not
-    /// where it enforces: restrictions then restrict as their authors wrote them.
-    pub fn permits_added_entries(&self) -> bool {
-        let enforces = self.mode.is_some_and(|mode| mode > Enforce::Off);
-        self.overrides.unwrap_or(!enforces)
-    }
-}
-
 impl Policies {
+    /// Reads every existing policy file.
+    ///
+    /// # Errors
+    /// If one cannot be read or contains an invalid value. What it forbids is then unknown, so only
+    /// reads are allowed.
+    pub fn read(enterprise: &Enterprise) -> Result<Self> {
+        let not_there = |what: &str, path: &Path, variable: &str| {
+            let text = format!(
+                "the {what} `{}` that {variable} names is not there",
+                path.display()
+            );
+            Error::new(text).hint("put it there, or unset the variable")
+        };
+        if let Some(dir) = enterprise.missing() {
+            return Err(not_there("directory", dir, "AGENT_SKILLS_ENTERPRISE_DIR"));
+        }
+        enterprise.readable()?;
+        let mut found = Vec::new();
+        for file in enterprise.policy_files() {
+            let closes = "correct it; until then only reading is allowed";
+            let there = enterprise.has(&file)?;
+            let read = there.then(|| read_toml::<Policy>(&file.path));
+            let read = read.transpose().map_err(|error| error.hint(closes))?;
+            match read.flatten() {
+                Some(mut policy) => {
+                    policy.is_named = file.is_named;
+                    found.push((file.path, policy));
+                }
+                None if file.must_exist => {
+                    return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
+                }
+                None => {}
+            }
+        }
+        let all = Self::of(found);
+        match all.contradiction() {
+            Some(why) => {
+                let error = Error::new(format!("the policies contradict each other: {why}"));
+                Err(error.hint("correct one of them; until then only reading is allowed"))
+            }
+            None => Ok(all),
+        }
+    }
     /// Those of these files.
     pub(super) fn of(files: Vec<(PathBuf, Policy)>) -> Self {
         Self(files)
@@ -210,28 +200,6 @@ impl Policies {
         each.flatten().copied().collect()
     }
 
-    /// Whose signed approvals count: every file that names signers has its say. Paths are relative
-    /// to the policy's directory.
-    pub fn approval_signers(&self) -> impl Iterator<Item = ApprovalSigners> {
-        self.0.iter().filter_map(|(file, policy)| {
-            let beside = file.parent().unwrap_or(file);
-            let revoked = policy.approval.revoked.as_ref();
-            Some(ApprovalSigners {
-                signers: beside.join(policy.approval.signers.as_ref()?),
-                revoked: revoked.map(|path| beside.join(path)),
-                stated_in: file.clone(),
-            })
-        })
-    }
-
-    /// The directories of signed approvals.
-    pub fn approval_dirs(&self) -> impl Iterator<Item = PathBuf> {
-        self.0.iter().filter_map(|(file, policy)| {
-            let beside = file.parent().unwrap_or(file);
-            Some(beside.join(policy.approval.from.as_ref()?))
-        })
-    }
-
     /// What each file denies, in the grammar of `allowed-tools`.
     pub fn denied_tools(&self) -> impl Iterator<Item = (&Path, &[String])> {
         let each = self.0.iter();
@@ -239,15 +207,10 @@ impl Policies {
             .filter(|(_, denied)| !denied.is_empty())
     }
 
-    /// The minimum settings: the strictest of all files.
-    pub fn floors(&self) -> Floors {
-        let each = || self.0.iter().map(|(_, policy)| policy.enforce);
-        Floors {
-            mode: each().filter_map(|floors| floors.mode).max(),
-            stacking: each().filter_map(|floors| floors.stacking).max(),
-            sandbox: each().filter_map(|floors| floors.sandbox).max(),
-            overrides: Some(each().all(|floors| floors.permits_added_entries())),
-        }
+    /// Whether one of them says that restrictions restrict.
+    pub fn demand_restrict(&self) -> bool {
+        let mut each = self.0.iter();
+        each.any(|(_, policy)| policy.enforce.mode == Some(Enforce::Restrict))
     }
 
     /// The policy file that forbids adding entries to a skill's own list, if any.

@@ -16,10 +16,6 @@ pub enum Namespace {
     Git,
     /// Manifests of skills.
     Skill,
-    /// Policies that are fetched.
-    Policy,
-    /// Approvals and their withdrawals.
-    Approval,
 }
 
 impl Namespace {
@@ -28,8 +24,6 @@ impl Namespace {
         match self {
             Self::Git => "git",
             Self::Skill => "agent-skill",
-            Self::Policy => "agent-skill-policy",
-            Self::Approval => "agent-skill-approval",
         }
     }
 }

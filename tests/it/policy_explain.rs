@@ -125,13 +125,13 @@ fn nothing_of_an_untrusted_project_is_explained_but_that() {
 fn a_policy_keeps_keys_of_the_configuration_strict() {
     let host = under(
         Host::stdin(),
-        "[config]\nmodel_installs = 'off'\nunattended = false\n",
+        "[enforce]\nmodel_installs = 'off'\nunattended = false\n",
     );
     configured(&host, "model_installs = \"any\"\nunattended = true\n");
     let got = host.succeeds(&["config", "get", "model_installs"]);
     assert!(got.contains("off") && got.contains("policy"), "{got}");
     let ran = host.unattended(&["disable", "x"]);
     assert!(ran.stderr.contains("terminal"), "{ran:?}");
-    fs::write(policy_file(&host), "[config]\nalways_allowed = []\n").unwrap();
-    assert!(host.fails(&["config", "list"]).contains("always_allowed"));
+    fs::write(policy_file(&host), "[enforce]\nmax_active = 1\n").unwrap();
+    assert!(host.fails(&["config", "list"]).contains("max_active"));
 }

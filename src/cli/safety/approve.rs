@@ -1,11 +1,8 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
-use std::path::PathBuf;
-
 use super::abilities::{abilities, below, hooks};
 use super::approvable::{read, to_owner};
 use super::approved::list;
-use super::requests::{Paper, accept, provided, request, sign};
 use crate::catalog::Entry;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
@@ -24,32 +21,14 @@ use crate::sys::tree;
 #[derive(Debug, clap::Args)]
 pub struct Approve {
     /// The skills' names
-    #[arg(required_unless_present_any = ["list", "sign", "accept"], value_name = "NAME")]
+    #[arg(required_unless_present = "list", value_name = "NAME")]
     pub names: Vec<String>,
     /// Only list what is approved, by whom and when, and what has changed since
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
     pub list: bool,
-    /// Withdraw the approval; with --sign for good, wherever the signature counts
+    /// Withdraw the approval
     #[arg(long)]
     pub revoke: bool,
-    /// Write a request for an approval, to be mailed or reviewed
-    #[arg(long, conflicts_with_all = ["list", "revoke", "sign", "accept"])]
-    pub request: bool,
-    /// Why it is asked for, approved or withdrawn
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
-    /// The file to write, or its directory
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Sign a request, which approves the skill wherever the signature counts
-    #[arg(long, value_name = "REQUEST", conflicts_with_all = ["list", "names", "accept"])]
-    pub sign: Option<String>,
-    /// The ssh key to sign with: its file, or its .pub if an agent or a security key has it
-    #[arg(long, value_name = "KEY", requires = "sign")]
-    pub key: Option<PathBuf>,
-    /// Take signed approvals and withdrawals; without a file those of the policy's directory
-    #[arg(long, value_name = "FILE", num_args = 0.., conflicts_with_all = ["list", "names", "revoke"])]
-    pub accept: Option<Vec<String>>,
 }
 
 impl Approve {
@@ -58,30 +37,9 @@ impl Approve {
         if self.list {
             return Ok(list(ctx, common, screen)?);
         }
-        if let Some(given) = &self.accept {
-            let provided = given.is_empty().then(|| provided(ctx)).transpose()?;
-            let files = provided.as_ref().unwrap_or(given);
-            if files.is_empty() && !common.json {
-                return Ok("There are no signed approvals to take.\n".to_owned());
-            }
-            return Outcomes::of_each(common, caller, files, |file| accept(ctx, common, file));
-        }
         let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
-        let paper = Paper {
-            reason: self.reason.as_deref(),
-            output: self.output.as_deref(),
-            key: self.key.as_deref(),
-            revoke: self.revoke,
-        };
-        if let Some(file) = &self.sign {
-            return Outcomes::of_each(common, caller, &[file], |file| {
-                sign(ctx, &paper, common, consenting, file)
-            });
-        }
         Outcomes::of_each(common, caller, &self.names, |name| {
-            if self.request {
-                request(ctx, &paper, common, consenting, name)
-            } else if self.revoke {
+            if self.revoke {
                 revoke(ctx, common, name)
             } else {
                 approve(ctx, common, consenting, name)
@@ -102,13 +60,6 @@ fn approve(
     let name = entry.name();
     let approved = ctx.approved();
     let before = approved.entries()?.remove(&name);
-    if before
-        .as_ref()
-        .is_some_and(|before| before.is_withdrawn(&digest))
-    {
-        let text = format!("the approval of `{name}` in this state was withdrawn by a signature");
-        return Err(Error::new(text).hint("a withdrawal is for good: change the skill"));
-    }
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
     if common.dry_run {
@@ -128,10 +79,8 @@ fn approve(
         let text = format!("`{name}` changed while you were asked, so it was not approved");
         return Err(Error::new(text).hint("the same command shows what it is now"));
     }
-    let alone = catalog.rivals(entry).next().is_none();
-    let files = tree::files(&entry.dir).unwrap_or_default();
-    let approval = Approval::now(digest.clone(), ctx.user(), files);
-    let put = approved.approve(&name, &entry.dir, approval, alone);
+    let approval = Approval::now(digest.clone(), ctx.user());
+    let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(ctx, error))?;
     let event = Event::new("approve")
         .with("skill", name.as_str())
@@ -184,14 +133,5 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
     revoked.map_err(|error| to_owner(ctx, error))?;
     let event = Event::new("unapprove").with("skill", name);
     ctx.record(event.with("path", dir.map(|dir| dir.display().to_string())));
-    let signed = ctx.policies()?.approval_signers().next().is_some();
-    let again = if signed {
-        "; what is signed can be taken again, unless a signed withdrawal is taken too"
-    } else {
-        ""
-    };
-    Ok(format!(
-        "`{}` is no longer approved{again}\n",
-        one_line(written)
-    ))
+    Ok(format!("`{}` is no longer approved\n", one_line(written)))
 }

@@ -13,8 +13,6 @@ mod keys_line;
 mod keys_listed;
 pub mod policy;
 mod policy_explained;
-mod policy_fetch;
-mod requests;
 pub mod rollback;
 pub mod scan;
 pub mod trust;

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{policy_explained, policy_fetch};
+use super::policy_explained;
 use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
 use crate::cli::set_up::config_keys::Key;
-use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Error;
 use crate::policy::{Config, InForce};
 use crate::run_context::RunContext;
@@ -18,11 +18,6 @@ use crate::sys::text::counted;
 
 /// The keys of a policy, and what each means.
 const MEANINGS: [(&str, &str); 19] = [
-    (
-        "from",
-        "another policy, which is fetched and counts as well",
-    ),
-    ("serial", "raised by each change of a fetched policy"),
     ("skills.allow", "only skills of these names are offered"),
     ("skills.block", "no skill of these names is offered"),
     (
@@ -48,7 +43,9 @@ const MEANINGS: [(&str, &str); 19] = [
         "enforce.overrides",
         "whether a configuration may add to the list of a skill",
     ),
-    ("config", "the least that this key can be"),
+    ("enforce.tenant", "the `tenant` that counts"),
+    ("enforce.environment", "the `environment` that counts"),
+    ("enforce", "the least that this key can be"),
     ("scan.block", "findings from this on stop an install"),
     ("project.trust", "whether a project's skills can be trusted"),
     ("audit.path", "every event goes there, too"),
@@ -71,19 +68,16 @@ pub enum Asking {
         /// Only of this skill, there or required
         name: Option<String>,
     },
-    /// Fetch the policies that local ones take from elsewhere
-    Fetch,
 }
 
 impl Policy {
-    /// Shows it, or fetches what belongs to it.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    /// Shows it.
+    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Answer {
         match &self.ask {
             None => show(ctx, common, screen),
             Some(Asking::Explain { name }) => {
                 policy_explained::show(ctx, common, screen, name.as_deref())
             }
-            Some(Asking::Fetch) => policy_fetch::fetch(ctx, common, caller),
         }
     }
 }

@@ -4,7 +4,6 @@
 mod add;
 mod copy;
 mod difference;
-mod document;
 mod improve;
 mod landing;
 mod lines;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::permission::{
-    Call, Decision, Enforce, OurTool, Outcome, Reason, Refusal, decide, decide_unreadable_state,
+    Call, Decision, OurTool, Outcome, Reason, Refusal, decide, decide_unreadable_state,
 };
 use crate::policy::{Config, Event, OnDisk, Policies, call_event, decision_of};
 use crate::protocol::missing;
@@ -58,7 +58,7 @@ pub fn mode(ctx: &RunContext, calling: &Calling) -> Mode {
     };
     let demanded = ctx
         .policies()
-        .is_ok_and(|policies| policies.floors().mode == Some(Enforce::Restrict));
+        .is_ok_and(|policies| policies.demand_restrict());
     if demanded || config.is_err() {
         mode.at_least_restricting()
     } else {
