@@ -279,12 +279,6 @@ impl<'a> Rules<'a> {
             Trust::Missing => {
                 "it comes with the project and is not offered until you trust it".to_owned()
             }
-            Trust::Unnamed => {
-                "it comes with the project, and an earlier version recorded your trust \
-                without the names of the files beside its skills: look whether they are the right \
-                ones, and trust it again"
-                    .to_owned()
-            }
             Trust::Outdated(changed) => {
                 let what = match changed.len() {
                     0 => String::new(),

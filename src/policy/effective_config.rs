@@ -164,7 +164,7 @@ impl RunContext {
         }
         match Trusts::default().of_part(self, &self.project_dir(), &path) {
             Trust::Given => read_toml(&path),
-            Trust::Missing | Trust::Outdated(_) | Trust::Unnamed => Ok(None),
+            Trust::Missing | Trust::Outdated(_) => Ok(None),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::policy::digest_cache::{Digested, Made};
 use crate::policy::{DigestCache, Ledger};
-use crate::run_context::{HOLDS, PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
+use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::tree;
@@ -22,7 +22,6 @@ mod record;
 mod seen;
 
 use content::{beside, digest_of, files_of, saw};
-use record::ALWAYS;
 pub use record::{Part, Trusted};
 pub use seen::Seen;
 
@@ -33,8 +32,8 @@ const TRUSTED_FILES: usize = 200;
 /// The kind of digest that is recorded for a part.
 const PART: &str = "trust";
 
-/// The version of the record. Version 1 had only [`Trusted::Whole`].
-const VERSION: u32 = 2;
+/// The version of the record.
+const VERSION: u32 = 1;
 
 /// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +42,6 @@ pub enum Trust {
     Given,
     /// As it was before these paths changed; some may be missing from the list.
     Outdated(Vec<String>),
-    /// By an earlier version, which did not record what its files are called.
-    Unnamed,
     /// Not at all.
     Missing,
 }
@@ -108,14 +105,7 @@ impl Trusts {
         }
         self.once(path, || match self.recorded(ctx, holder) {
             None => Trust::Missing,
-            Some(recorded) if recorded.is_always() => Trust::Given,
-            // Such a record is older than the directories of other agents.
-            Some(Trusted::Whole(_))
-                if !HOLDS.iter().any(|dir| path.starts_with(holder.join(dir))) =>
-            {
-                Trust::Missing
-            }
-            Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
+            Some(Trusted::Always) => Trust::Given,
             Some(Trusted::Parts(parts)) => part_key(holder, path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |part| part.compared_with(path, self)),
@@ -159,26 +149,6 @@ impl Trusts {
         Trust::Given
     }
 
-    /// Whether `holder` as a whole still has this digest.
-    fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
-        self.once(holder, || {
-            let [chibi, agents, claude] = HOLDS.map(|root| holder.join(root));
-            let config = holder.join(PROJECT_CONFIG);
-            let make = || {
-                let mut skills = Vec::new();
-                let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
-                let places = [&*chibi, &agents, &claude, &config];
-                let (digest, stamps) = tree::digest_seen(places, saw)?;
-                Ok((Digested { digest, skills }, stamps))
-            };
-            // Unreadable content counts as changed.
-            match self.digests.digested("whole", holder, make) {
-                Ok(now) if now.digest == digest => self.is_given(holder, now.skills),
-                _ => Trust::Outdated(Vec::new()),
-            }
-        })
-    }
-
     /// The result for `path`, which is compared only once.
     fn once(&self, path: &Path, compare: impl FnOnce() -> Trust) -> Trust {
         if let Some(found) = self.found.borrow().get(path.as_os_str()) {
@@ -216,10 +186,7 @@ impl Part {
                 trusts.digests.agree(PART, path);
                 trusts.is_given(path, now.skills)
             }
-            now => {
-                let now = now.map_or_else(|_| String::new(), |now| now.digest);
-                self.differing(&now, || files_of(path).unwrap_or_default())
-            }
+            _ => self.differing(|| files_of(path).unwrap_or_default()),
         }
     }
 }
@@ -260,8 +227,7 @@ impl RunContext {
     /// # Errors
     /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
-        let word = Trusted::Whole(ALWAYS.to_owned());
-        self.trusted().put(&trust_key(holder)?, word)
+        self.trusted().put(&trust_key(holder)?, Trusted::Always)
     }
 
     /// Trusts these parts of `holder` as they are now; with `keep`, the parts recorded before stay
@@ -306,29 +272,21 @@ impl RunContext {
         Ok(true)
     }
 
-    /// What is recorded for each part of `holder`. If the whole is recorded, its current parts.
+    /// What is recorded for each part of `holder`.
     fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
-        let mut entries = self.trusted().entries()?;
-        let digest = match entries.remove(&trust_key(holder)?) {
-            None => return Ok(BTreeMap::new()),
-            Some(Trusted::Parts(parts)) => return Ok(parts),
-            Some(recorded) if recorded.is_always() => {
+        match self.trusted().entries()?.remove(&trust_key(holder)?) {
+            None => Ok(BTreeMap::new()),
+            Some(Trusted::Parts(parts)) => Ok(parts),
+            Some(Trusted::Always) => {
                 let text = format!(
                     "`{}` is always trusted, whatever changes in it",
                     holder.display()
                 );
-                return Err(Error::new(text).hint(
+                Err(Error::new(text).hint(
                     "`agent-skills trust` trusts it as it is now; then single skills can be chosen",
-                ));
+                ))
             }
-            Some(Trusted::Whole(digest)) => digest,
-        };
-        let mut parts = BTreeMap::new();
-        if Trusts::default().of_whole(holder, &digest) == Trust::Given {
-            let all = Self::parts_of(holder).into_iter().map(Seen::at);
-            parts = all.map(|seen| seen.keyed(holder)).collect::<Result<_>>()?;
         }
-        Ok(parts)
     }
 }
 

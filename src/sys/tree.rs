@@ -61,11 +61,6 @@ pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<(Str
     Ok((digest, reading.stamps))
 }
 
-/// Whether the names of the paths count in this digest.
-pub fn is_named(digest: &str) -> bool {
-    digest.starts_with(NAMED)
-}
-
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
 /// [`digest`] covers. It shows which files changed, but does not authenticate them.
 ///

@@ -274,9 +274,8 @@ fn only_a_trusted_configuration_counts() {
     assert!(!is_hidden() && is_offered(&host, "fine"));
 }
 
-/// `sha256:` of everything, as the first version of the record had it.
 #[test]
-fn a_record_of_the_first_version_counts_for_what_it_covers() {
+fn a_record_in_another_form_trusts_nothing() {
     let host = Host::stdin();
     evil(&host.project().join(".claude/skills"));
     let key = host.project().canonicalize().unwrap();
@@ -287,26 +286,16 @@ fn a_record_of_the_first_version_counts_for_what_it_covers() {
         fs::write(&file, text).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     };
-    // What version 1 recorded for the files that `evil` writes.
-    let digest = "sha256:2bc907e8f1c50c07ce5ec02e6e5f8a7c95e39f10866dae2b3ad055487dc36810";
-    record(1, &json!(digest));
-    assert!(reaches_the_model(&host));
-    put(&host.project().join(".claude/skills"), "more", "", "x");
-    assert!(!is_offered(&host, "evil") && !is_offered(&host, "more"));
-    host.succeeds(&["trust", "--yes"]);
-    assert!(is_offered(&host, "evil") && is_offered(&host, "more"));
-    let written: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(written["version"], 2);
     record(1, &json!("always"));
     assert!(is_offered(&host, "evil"));
     for (version, odd) in [
-        (3, json!("always")),
+        (2, json!("always")),
         (0, json!("always")),
-        (2, json!(1)),
-        (2, json!({".claude/skills/evil": "always"})),
-        (2, json!({".claude/skills/evil": {"digest": "always"}})),
-        (2, json!("")),
+        (1, json!(1)),
+        (1, json!({".claude/skills/evil": "always"})),
+        (1, json!({".claude/skills/evil": {"digest": "always"}})),
+        (1, json!("")),
+        (1, json!("sha256:00")),
     ] {
         record(version, &odd);
         assert!(!reaches_the_model(&host), "{version} {odd}");

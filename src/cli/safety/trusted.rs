@@ -114,7 +114,6 @@ fn line(holder: &Path, part: &Path, state: &Trust, missing: &str) -> String {
     let state = match state {
         Trust::Given => "as before".to_owned(),
         Trust::Missing => missing.to_owned(),
-        Trust::Unnamed => "recorded without names by an earlier version".to_owned(),
         Trust::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
         Trust::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
     };

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor, value};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{self, MapAccess, Visitor, value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The record of a directory that stays trusted whatever changes in it.
-pub const ALWAYS: &str = "always";
+const ALWAYS: &str = "always";
 
 /// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Trusted {
-    /// `always`, or in version 1 one digest of everything, valid until anything changes.
-    Whole(String),
+    /// It stays trusted whatever changes in it.
+    #[serde(serialize_with = "always")]
+    Always,
     /// The trusted parts, by path below the directory.
     Parts(BTreeMap<String, Part>),
 }
@@ -35,7 +35,7 @@ pub struct Part {
 impl Trusted {
     /// Whether it is trusted whatever changes.
     pub fn is_always(&self) -> bool {
-        matches!(self, Self::Whole(word) if word == ALWAYS)
+        matches!(self, Self::Always)
     }
 }
 
@@ -55,6 +55,10 @@ impl Part {
     }
 }
 
+fn always<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(ALWAYS)
+}
+
 /// As serde reads any untagged enum, but without a copy of everything: raw values need the text.
 impl<'de> Deserialize<'de> for Trusted {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -63,11 +67,14 @@ impl<'de> Deserialize<'de> for Trusted {
             type Value = Trusted;
 
             fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
-                to.write_str("a digest, or digests by path")
+                to.write_str("`always`, or digests by path")
             }
 
-            fn visit_str<E>(self, digest: &str) -> Result<Trusted, E> {
-                Ok(Trusted::Whole(digest.to_owned()))
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Trusted, E> {
+                let other = || E::invalid_value(de::Unexpected::Str(word), &self);
+                (word == ALWAYS)
+                    .then_some(Trusted::Always)
+                    .ok_or_else(other)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, parts: A) -> Result<Trusted, A::Error> {

@@ -102,24 +102,16 @@ impl Part {
         if now.digest == self.digest {
             return Trust::Given;
         }
-        self.differing(&now.digest, || now.files())
+        self.differing(|| now.files())
     }
 
     /// What became of this, which is no longer as it was recorded.
-    pub(super) fn differing(
-        &self,
-        now: &str,
-        files: impl FnOnce() -> BTreeMap<String, String>,
-    ) -> Trust {
-        let was_empty = tree::digest([]).is_ok_and(|nothing| nothing == self.digest);
-        if tree::is_named(now) && !tree::is_named(&self.digest) && !was_empty {
-            return Trust::Unnamed;
-        }
+    pub(super) fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
         let before = self.files();
         if before.is_empty() {
             return Trust::Outdated(Vec::new());
         }
-        let now = files();
+        let now = now();
         let gone = before.keys().filter(|path| !now.contains_key(*path));
         let gone = gone.map(|path| format!("{path} (gone)"));
         let differing = now

@@ -119,7 +119,7 @@ fn trust(ctx: &RunContext) -> Vec<Check> {
                 }
                 let state = trusts.of_part(ctx, &holder, &part);
                 is_new |= state == Trust::Missing;
-                is_changed |= matches!(state, Trust::Outdated(_) | Trust::Unnamed);
+                is_changed |= matches!(state, Trust::Outdated(_));
             }
             let why = match (is_new, is_changed) {
                 (false, false) => return None,
