@@ -15,7 +15,6 @@ use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
-use crate::sys::tree;
 
 mod content;
 mod record;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::findings;
 use crate::author::{self, Finding, Findings, Format};
-use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
 use crate::cli::named::{Meant, meant, tell_which};

@@ -8,7 +8,7 @@ use super::record::Part;
 use super::{Trust, Trusted, Trusts, part_key, trust_key, unnamed};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::sys::{Progress, tree};
+use crate::sys::Progress;
 
 /// A part as it was when it was looked at.
 #[derive(Debug)]
