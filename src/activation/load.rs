@@ -170,7 +170,10 @@ pub fn announce(skill: &Skill) {
         return;
     }
     let taken = snapshot(skill, "");
-    let list = |entries: &[String]| brief(&entries.join(", "), 200);
+    let list = |entries: &[String]| match entries {
+        [] => "only what is always allowed".to_owned(),
+        entries => brief(&entries.join(", "), 200),
+    };
     let restricted = match (&taken.allowed, &taken.denied[..]) {
         (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
         (Some(allowed), denied) => {

@@ -11,7 +11,7 @@ const SAYS: &str = "checking it would take too long";
 /// variable of the environment, 128 KiB.
 fn calls() -> Vec<(&'static str, Value)> {
     let path = "a/".repeat(50_000);
-    let nested = format!("rm -rf {}", "a/".repeat(30_000));
+    let nested = format!("rm -rf {}", "{a,b}".repeat(10_000));
     vec![
         (
             "pre_tool",

@@ -14,6 +14,7 @@ use crate::cli::{Answer, Failure};
 use crate::error::{Error, Result};
 use crate::run_context::{RunContext, real};
 use crate::skill::{Level, find_skill_file, unified_diff};
+use crate::sys::text::quoted;
 use crate::sys::{Durable, Progress, files, limits, tell};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
@@ -81,6 +82,13 @@ fn by_name(ctx: &RunContext, written: &Path) -> Result<Option<PathBuf>> {
     let catalog = ctx.catalog_naming(name);
     Ok(match meant(ctx, &catalog, name)? {
         Meant::Installed(entry) => {
+            if entry.is_concealed() {
+                let text = format!(
+                    "`{}` comes with a project that is not trusted",
+                    quoted(name)
+                );
+                return Err(Error::new(text).hint("give its directory to look at it all the same"));
+            }
             tell_which(name, &entry.dir);
             Some(entry.dir.clone())
         }

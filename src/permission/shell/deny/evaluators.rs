@@ -14,6 +14,9 @@ use crate::sys::name_list::Names;
 
 const AS_ASSIGNMENTS: &str = "it turns arguments into assignments";
 
+/// Words before a builtin that leave it one.
+const BEFORE: Names = Names::new("builtin command eval exec noglob nocorrect time ! - -- -p");
+
 /// Variables whose value, or the file it names, a shell runs.
 const RUN: Names = Names::new("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
 
@@ -108,8 +111,14 @@ pub fn makes_assignments(command: &Simple) -> Result<(), Fault> {
         let behind = &words[at + 1..];
         let is_option = |word: &&Word| word.begins_option();
         let options: Vec<Word> = behind.iter().take_while(is_option).cloned().collect();
+        // A builtin is one only as the program: `kubectl set image` sets nothing in the shell.
+        let is_program = || {
+            words[..at]
+                .iter()
+                .all(|word| word.fits(|text| BEFORE.has(text)))
+        };
         word.fits(|program| match base(program) {
-            "set" | "shopt" | "setopt" => sets_keyword(program, behind),
+            "set" | "shopt" | "setopt" => is_program() && sets_keyword(program, behind),
             shell => SHELLS.has(shell) && sets_keyword("shopt", &options),
         }) || word.prefix().starts_with("SHELLOPTS=")
     };

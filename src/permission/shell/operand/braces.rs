@@ -1,12 +1,12 @@
 //! What braces and brackets make of a word.
 
-use crate::permission::protected::{ANY, ONE};
+use crate::permission::protected::{ANY, ONE, UNKNOWN};
 
 /// The limit of alternatives of a word.
 const MAX_ALTERNATIVES: usize = 1024;
 /// The limit of characters that are read for them.
 const MAX_WORK: usize = 1 << 18;
-/// A longer range of numbers or letters counts as any text.
+/// What a longer range of numbers stands for is not told: no place is a number.
 const MAX_RANGE: u32 = 64;
 
 /// The words that a word's braces make of it; `None` if there are too many.
@@ -89,7 +89,7 @@ fn range(inside: &str) -> Option<Vec<String>> {
     } else {
         let (first_number, last_number) = (first_number?, last_number?);
         if first_number.abs_diff(last_number) > u64::from(MAX_RANGE) {
-            return Some(vec![ANY.to_string()]);
+            return Some(vec![UNKNOWN.to_string()]);
         }
         let width = if first.starts_with('0') || last.starts_with('0') {
             first.len().max(last.len())
