@@ -223,7 +223,6 @@ mod tests {
             ),
             ("opencode | /usr/bin/opencode | opencode", "opencode"),
             ("x | /p/opencode.exe | x", "opencode"),
-            ("droid | /home/u/.local/bin/droid | droid", "droid"),
             (
                 ".claude-wrapped | /nix/store/x/bin/.claude-wrapped | x",
                 "claude",

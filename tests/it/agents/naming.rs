@@ -1,4 +1,4 @@
-//! Which skill a name means is what that agent loads: as tried with each of the six (docs/hosts.md).
+//! Which skill a name means is what that agent loads: as tried with each, Codex's from its source (docs/hosts.md).
 
 use std::fs;
 use std::os::unix::fs::symlink;
