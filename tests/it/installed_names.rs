@@ -64,7 +64,6 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
         assert!(files.contains("run.sh"), "{files}");
         for words in [
             &["validate", "deploy"][..],
-            &["validate", "--strict", "deploy"],
             &["package", "deploy", "--dry-run"],
         ] {
             let ran = host.person(words);
