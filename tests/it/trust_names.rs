@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::json;
 
 use crate::Host;
 use crate::layers::{is_offered, put};
@@ -76,64 +75,6 @@ fn what_a_skills_file_names_counts_with_its_name() {
     fs::rename(skills(&host).join("other"), skills(&host).join("third")).unwrap();
     write(&skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
     assert!(!is_offered(&host, "evil"));
-}
-
-/// Makes the record of the files beside the skills one of the version before, for these contents.
-fn as_before(host: &Host, contents: &[&str]) {
-    let mut hash = Sha256::new();
-    for text in contents {
-        hash.update([0; 8]);
-        hash.update(b"f");
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-        hash.update(b"|");
-    }
-    let file = host.plugin_dir().join("trust.json");
-    let mut record: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    let holder = host.project().canonicalize().unwrap();
-    let place = &mut record["entries"][holder.to_str().unwrap()][".claude/skills"];
-    place["digest"] = format!("sha256:{:x}", hash.finalize()).into();
-    fs::write(&file, record.to_string()).unwrap();
-}
-
-#[test]
-fn a_record_without_names_asks_again_and_says_why() {
-    let host = trusted(&[("common.sh", "good"), ("common.sh.orig", "bad")]);
-    as_before(&host, &["good", "bad"]);
-    assert!(!is_offered(&host, "evil"));
-    for (words, told) in [
-        (
-            &["trust", "--list"],
-            "recorded without names by an earlier version",
-        ),
-        (
-            &["info", "evil"],
-            "without the names of the files beside its skills",
-        ),
-    ] {
-        let shown = host
-            .succeeds(words)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        assert!(shown.contains(told), "{shown}");
-    }
-    host.succeeds(&["trust", "--yes"]);
-    assert!(is_offered(&host, "evil"));
-}
-
-#[test]
-fn a_record_of_no_files_beside_the_skills_still_counts() {
-    let host = trusted(&[]);
-    as_before(&host, &[]);
-    assert!(is_offered(&host, "evil"));
-    write(&skills(&host).join("common.sh"), "bad");
-    assert!(!is_offered(&host, "evil"));
-    assert!(
-        !host
-            .succeeds(&["trust", "--list"])
-            .contains("without names")
-    );
 }
 
 #[test]
