@@ -27,7 +27,7 @@ pub struct Shown<'a> {
 }
 
 /// What a rule says of the host tools that show the same.
-fn tests<'r>(rule: &'r Rule, what: Shows) -> impl Iterator<Item = &'r ArgMatcher> {
+fn tests(rule: &Rule, what: Shows) -> impl Iterator<Item = &ArgMatcher> {
     let tools: &[&str] = match what {
         Shows::Contents => &["file_head"],
         Shows::Matches => &["grep_files", "file_head"],
@@ -125,8 +125,8 @@ impl Shown<'_> {
             let name = link.file_name().unwrap_or_default().to_string_lossy();
             may_be(glob, &name)
         };
-        let matched = links.filter(matches);
-        matched.map(|link| context.locate(&link)).collect()
+        let targets = links.filter(matches);
+        targets.map(|link| context.locate(&link)).collect()
     }
 }
 

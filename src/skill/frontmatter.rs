@@ -44,10 +44,10 @@ pub fn split(text: &str) -> Split<'_> {
     let block = &text[start..];
     let (end, body) = closing(block, &mut diagnostics);
     let (yaml, after) = (&block[..end], &block[body..]);
-    use Diagnostic::{GluedFence, TextBeforeFrontmatter, UnclosedFrontmatter};
-    let is_guess = diagnostics.contains(&GluedFence) || diagnostics.contains(&UnclosedFrontmatter);
+    let is_guess = diagnostics.contains(&Diagnostic::GluedFence)
+        || diagnostics.contains(&Diagnostic::UnclosedFrontmatter);
     let mut outside = behind(yaml, after, is_guess);
-    if diagnostics.contains(&TextBeforeFrontmatter) {
+    if diagnostics.contains(&Diagnostic::TextBeforeFrontmatter) {
         outside.extend(begun_in_markdown(&text[..start]));
     }
     Split {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use agent_skills::skill::{Skill, ToolList};
+use agent_skills::skill::{Diagnostic, Skill, ToolList};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -380,7 +380,7 @@ fn every_list_of_the_corpus_is_what_its_line_says() {
         }
         let expected = ToolList::Listed(expected);
         assert_eq!(loaded.fields.allowed_tools(), expected, "{name}");
-        let codes: Vec<String> = loaded.diagnostics.iter().map(|d| d.code()).collect();
+        let codes: Vec<String> = loaded.diagnostics.iter().map(Diagnostic::code).collect();
         assert!(!codes.contains(&"key-not-read".to_owned()), "{name}");
         assert!(!codes.contains(&"near-miss".to_owned()), "{name}");
     }

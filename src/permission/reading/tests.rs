@@ -173,6 +173,7 @@ fn elsewhere_these_entries_grant_no_program() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn other_options_make_a_command_ordinary() {
     let all = under("Read, Grep, Glob, LS");
     none_runs(

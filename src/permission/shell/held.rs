@@ -41,7 +41,9 @@ impl Held {
             }
         }
         for (name, words) in &reading.loops {
-            words.iter().for_each(|word| add(name, word.clone()));
+            for word in words {
+                add(name, word.clone());
+            }
         }
         self.known.borrow_mut().clear();
     }

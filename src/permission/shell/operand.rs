@@ -137,17 +137,16 @@ impl<'a> Reader<'a> {
             '$' => self.dollar(),
             '*' if !self.quoted => self.push_char(ANY),
             '?' if !self.quoted => self.push_char(ONE),
-            '[' if !self.quoted && self.rest.len() <= self.unclosed => match bracket(self.rest) {
-                Some(rest) => {
+            '[' if !self.quoted && self.rest.len() <= self.unclosed => {
+                if let Some(rest) = bracket(self.rest) {
                     self.rest = rest;
                     self.push_char(ONE);
-                }
-                None => {
+                } else {
                     let name = self.rest.find('/').unwrap_or(self.rest.len());
                     self.unclosed = self.rest.len() - name;
                     self.push("[");
                 }
-            },
+            }
             c => self.push_char(c),
         }
     }
@@ -272,11 +271,10 @@ fn behind(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
             (quote, '\\') if quote != Some('\'') => drop(chars.next()),
             (None, '\'' | '"') if opens.is_some() => quote = Some(c),
-            (Some(_), _) => {}
             (None, c) if Some(c) == opens => depth += 1,
             (None, c) if c == closes && depth == 0 => return Some(&text[at + c.len_utf8()..]),
             (None, c) if c == closes => depth -= 1,
-            _ => {}
+            (_, _) => {}
         }
     }
     None

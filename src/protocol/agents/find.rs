@@ -114,13 +114,13 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
         }
         look.unlisted(here, sought)?;
         let of_owner = Sought { name, ..sought };
-        let owned = match owner {
+        let below = match owner {
             Some(owner) if skills.around.below => look.nested_in(owner, of_owner)?,
             _ => None,
         };
-        let found = match owned {
+        let found = match below {
             None => look.in_plugins(owner, of_owner)?,
-            owned => owned,
+            below => below,
         };
         if found.is_some() {
             return Ok(found);
@@ -434,7 +434,7 @@ impl Look<'_> {
             .iter()
             .map(|holder| self.places_in(&holder.join(owner)));
         let within = all.find(|places| !places.is_empty()).unwrap_or_default();
-        self.pick_in(within, sought)
+        self.pick_in(&within, sought)
     }
 
     /// The skill of any directory deeper in the project.
@@ -453,7 +453,7 @@ impl Look<'_> {
             })?;
             Ok(Deeper(deeper))
         })?;
-        self.pick_in(deeper.0.clone(), sought)
+        self.pick_in(&deeper.0, sought)
     }
 
     /// The skill of a plugin.
@@ -466,22 +466,22 @@ impl Look<'_> {
         let found = in_plugins(self.ctx, self.calling, owner, &|dir| {
             dir.parent().filter(|_| is_skill(dir)).map(Path::to_owned)
         })?;
-        self.pick_in(found, sought)
+        self.pick_in(&found, sought)
     }
 
-    fn pick_in(&self, within: Vec<PathBuf>, sought: Sought) -> Result<Option<Found>> {
+    fn pick_in(&self, within: &[PathBuf], sought: Sought) -> Result<Option<Found>> {
         if within.is_empty() {
             return Ok(None);
         }
         let sought = Sought {
-            within: Some(&within),
+            within: Some(within),
             first: match sought.first {
                 First::None => First::None,
                 _ => First::Unknown,
             },
             ..sought
         };
-        pick(self.with(within.clone()), sought, true)
+        pick(self.with(within.to_vec()), sought, true)
     }
 }
 

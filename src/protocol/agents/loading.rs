@@ -350,7 +350,7 @@ fn words(arguments: &str) -> Option<Vec<&str>> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+, -".contains(c);
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let is_keyword = |word: &&str| KEYWORDS.contains(&format!(" {word} "));
-    (arguments.chars().all(is_plain) && !words.iter().any(|word| is_keyword(word))).then_some(words)
+    (arguments.chars().all(is_plain) && !words.iter().any(is_keyword)).then_some(words)
 }
 
 /// The names that a skill declares for its arguments.

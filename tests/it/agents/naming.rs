@@ -44,6 +44,7 @@ fn restricts(world: &World, name: &str) -> Option<bool> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn the_namesake_that_counts_is_the_agents_own() {
     const CLAUDE: &str = "home/.claude/skills";
     const COPILOT: &str = "home/.copilot/skills";
