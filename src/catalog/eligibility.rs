@@ -394,16 +394,19 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
                  begins with `/{name}` calls it{shows}"
             ))
         }
-        None if let Some((written, meant)) = skill.near_miss() => {
-            let shows = match config {
-                Some(_) => format!("; `agent-skills enable {name}` offers it"),
-                None => String::new(),
-            };
-            for_people(format!(
-                "`{}` restricts nothing, and `{meant}` may be meant{shows}",
-                shown_name(written),
-            ))
-        }
-        Some(Visibility::On) | None => Standing::Offered { name_only: false },
+        Some(Visibility::On) => Standing::Offered { name_only: false },
+        None => match skill.near_miss() {
+            None => Standing::Offered { name_only: false },
+            Some((written, meant)) => {
+                let shows = match config {
+                    Some(_) => format!("; `agent-skills enable {name}` offers it"),
+                    None => String::new(),
+                };
+                for_people(format!(
+                    "`{}` restricts nothing, and `{meant}` may be meant{shows}",
+                    shown_name(written),
+                ))
+            }
+        },
     }
 }
