@@ -92,10 +92,12 @@ export const breakages = {
   disconnect: (name, _, ours) => ours("hosts", "remove", name, "--yes"),
   // In a terminal of their own, once the client has ended.
   "a-person-decides": (_, { home, project, program }) => {
-    const words = ["-qec", `${program} deactivate`, "/dev/null"];
     const env = { HOME: home, PATH: process.env.PATH };
-    const { status, stdout } = spawnSync("script", words, { cwd: project, env, encoding: "utf8", input: "" });
-    if (status !== 0) throw new Error(`a person does not decide: ${stdout}`);
+    for (const words of ["trust --yes", "deactivate"]) {
+      const args = ["-qec", `${program} ${words}`, "/dev/null"];
+      const { status, stdout } = spawnSync("script", args, { cwd: project, env, encoding: "utf8", input: "" });
+      if (status !== 0) throw new Error(`a person does not decide: ${stdout}`);
+    }
   },
   "corrupt-state": (_, place) => {
     const state = files(data(place)).filter(([path]) => /^state.*\.json$/.test(path));

@@ -1,6 +1,6 @@
 // What the runner knows of each client: where its program is, how it runs offline, and its names for the tools.
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const write = (path, text) => {
@@ -46,6 +46,24 @@ export const clients = {
       ...(asks ? [] : ["--dangerously-skip-permissions"]),
       ...(resumed ? ["--continue"] : []),
     ],
+    interactive: {
+      // What its first run asks.
+      settle: ({ home, project }) =>
+        write(
+          join(home, ".claude.json"),
+          JSON.stringify({
+            hasCompletedOnboarding: true,
+            customApiKeyResponses: { approved: ["sk-ant-none"] },
+            projects: { [project]: { hasTrustDialogAccepted: true } },
+          }),
+        ),
+      args: (prompt) => [
+        prompt,
+        "--dangerously-skip-permissions",
+        "--settings",
+        JSON.stringify({ skipDangerousModePermissionPrompt: true }),
+      ],
+    },
     skills: ".claude/skills",
     personal: ".claude/skills",
     moved: { variable: "CLAUDE_CONFIG_DIR", below: "", from: ".claude" },
@@ -92,6 +110,20 @@ multi_agent_v2 = true
       "--json",
       prompt,
     ],
+    interactive: {
+      settle: ({ home, project }) =>
+        appendFileSync(
+          join(home, ".codex/config.toml"),
+          `
+[projects."${project}"]
+trust_level = "trusted"
+
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+`,
+        ),
+      args: (prompt) => ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox", prompt],
+    },
     skills: ".agents/skills",
     personal: ".agents/skills",
     moved: { variable: "CODEX_HOME", below: "", from: ".codex" },
@@ -125,6 +157,11 @@ multi_agent_v2 = true
       ...(model ? ["--model", model] : []),
       ...(resumed ? ["--continue"] : ["--trust-folder"]),
     ],
+    interactive: {
+      settle: ({ home, project }) =>
+        write(join(home, ".copilot/config.json"), JSON.stringify({ trusted_folders: [project] })),
+      args: (prompt) => ["-i", prompt, "--allow-all-tools"],
+    },
     skills: ".github/skills",
     personal: ".copilot/skills",
     moved: { variable: "COPILOT_HOME", below: "", from: ".copilot" },
@@ -163,6 +200,7 @@ multi_agent_v2 = true
       ...(asks ? [] : ["--yolo"]),
       ...(resumed ? ["--resume", "latest"] : []),
     ],
+    interactive: { args: (prompt) => ["-i", prompt, "-m", "gemini-2.5-flash", "--yolo"] },
     skills: ".gemini/skills",
     personal: ".gemini/skills",
     moved: { variable: "GEMINI_CLI_HOME", below: ".gemini", from: ".gemini" },
@@ -192,6 +230,7 @@ multi_agent_v2 = true
       ...(asks ? [] : ["--yolo"]),
       ...(resumed ? ["--continue"] : []),
     ],
+    interactive: { args: (prompt) => ["-i", prompt, "--yolo"] },
     skills: ".qwen/skills",
     personal: ".qwen/skills",
     moved: { variable: "QWEN_HOME", below: "", from: ".qwen" },
@@ -246,6 +285,7 @@ multi_agent_v2 = true
       ...(command ? ["--command", command] : []),
       prompt,
     ],
+    interactive: { args: (prompt) => ["--prompt", prompt] },
     skills: ".opencode/skills",
     personal: ".config/opencode/skills",
     moved: { variable: "XDG_CONFIG_HOME", below: "opencode", from: ".config/opencode" },

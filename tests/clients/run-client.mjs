@@ -34,11 +34,14 @@ export const say = (name, place, prompt, options = {}) =>
   start(name, place, clients[name].args(prompt, options), options).ended;
 
 /** Starts the client: `{child, ended}`. Nothing of our environment reaches it, and it ends within the deadline. */
-export function start(name, place, args, { env = {}, stdin = "ignore" } = {}) {
+export const start = (name, place, args, options) =>
+  startProgram(name, place, [...clients[name].program(cache), ...args], options);
+
+/** As `start`, by whichever program starts the client. */
+export function startProgram(name, place, [program, ...args], { env = {}, stdin = "ignore" } = {}) {
   const client = clients[name];
-  const [program, ...first] = client.program(cache);
   const started = Date.now();
-  const child = spawn(program, [...first, ...args], {
+  const child = spawn(program, args, {
     cwd: place.cwd ?? place.project,
     stdio: [stdin, "pipe", "pipe"],
     detached: true,

@@ -21,6 +21,7 @@ import { breakages } from "./breakages.mjs";
 import { cache, say, world } from "./run-client.mjs";
 import { saySomebody } from "./person.mjs";
 import { addServer } from "./servers.mjs";
+import { sayAtTerminal } from "./terminal.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? join(here, "../../target");
@@ -170,8 +171,9 @@ async function run(name, scenario) {
       if (step.break) breakages[step.break](name, place, ours(place));
       else {
         const [prompt, more] = step.typed ? typed(name, step.typed, step.say) : [step.say, {}];
-        const speak = step.somebody ? saySomebody : say;
-        said.push(await speak(name, place, prompt, { ...step, ...more, env: place.variables }));
+        const speak = step.interactive ? sayAtTerminal : step.somebody ? saySomebody : say;
+        const files = (scenario.exists ?? []).map((path) => join(place.project, path));
+        said.push(await speak(name, place, prompt, { ...step, ...more, files, env: place.variables }));
       }
     }
     const isThere = (path) => existsSync(join(place.project, path));
