@@ -1,5 +1,6 @@
 //! Finds what somebody named: a directory or an installed skill; or suggests similar names.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::layers::layers_with;
@@ -8,8 +9,9 @@ use super::report::is_told;
 use crate::author::is_skill_file;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
+use crate::host::agent::Agent;
 use crate::marketplace::Market;
-use crate::run_context::RunContext;
+use crate::run_context::{RunContext, real};
 use crate::sys::text::quoted;
 
 /// What a verb was given that takes a path or the name of an installed skill.
@@ -35,10 +37,50 @@ pub fn meant<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Resul
     let is_installed =
         || catalog.by_name(written).is_some() || !layers_with(ctx, written).is_empty();
     let is_path = || written.contains('/') && ctx.env.cwd.join(written).exists();
-    if is_path() || !is_installed() {
+    if is_path() {
         return Ok(Meant::Other);
     }
+    if !is_installed() {
+        let elsewhere = of_an_agent(ctx, written)?;
+        return Ok(elsewhere.map_or(Meant::Other, Meant::Directory));
+    }
     installed(ctx, catalog, written).map(Meant::Installed)
+}
+
+/// The directory of the skill of this name that another agent has in the user's home.
+///
+/// # Errors
+/// When there are several, or it comes with the project, so that its directory has to be given.
+fn of_an_agent(ctx: &RunContext, written: &str) -> Result<Option<PathBuf>> {
+    if written.is_empty() || written.contains(['/', ':', '@', '#']) || written.starts_with('.') {
+        return Ok(None);
+    }
+    let is_skill = |dir: &PathBuf| dir.join("SKILL.md").is_file();
+    let of_home = Agent::ALL.into_iter().flat_map(|agent| {
+        let dirs = agent.table().skills.personal.iter();
+        dirs.filter_map(move |dir| agent.settings().home.place(&ctx.env, dir))
+    });
+    let project = ctx.project_dir();
+    let of_project = Agent::ALL.into_iter().flat_map(|agent| {
+        let dirs = agent.table().skills.project.iter();
+        dirs.map(|dir| project.join(dir))
+    });
+    let named = |dir: PathBuf| Some(dir.join(written)).filter(is_skill);
+    let in_home: BTreeSet<PathBuf> = of_home.filter_map(named).map(|dir| real(&dir)).collect();
+    let mut in_home = in_home.into_iter();
+    let found = in_home.next();
+    let other = in_home
+        .next()
+        .or_else(|| of_project.filter_map(named).next());
+    let Some(other) = other.filter(|other| found.as_ref() != Some(&real(other))) else {
+        return Ok(found);
+    };
+    let text = format!(
+        "another agent has a skill `{}` in `{}`",
+        quoted(written),
+        other.display()
+    );
+    Err(Error::new(text).hint("give the directory of the one that is meant"))
 }
 
 /// Tells a person which directory a name stands for: it may be another than they think of.

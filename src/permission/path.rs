@@ -32,6 +32,16 @@ pub trait Resolve {
         false
     }
 
+    /// Whether something exists at this path, be it a link that leads nowhere.
+    fn exists(&self, _path: &Path) -> bool {
+        true
+    }
+
+    /// Whether a file exists at this path, possibly through a link.
+    fn is_file(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// Whether two paths lead to the same file.
     fn is_same_file(&self, one: &Path, other: &Path) -> bool {
         let one = self.canonical(one);
@@ -81,6 +91,16 @@ impl Resolve for Remembering<'_> {
             return None;
         }
         self.inner.canonical_in(dir, name)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.steps.spend(ASK);
+        self.inner.exists(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.steps.spend(ASK);
+        self.inner.is_file(path)
     }
 
     fn is_repository(&self, dir: &Path) -> bool {

@@ -38,8 +38,15 @@ pub struct Protection<'a> {
     protected: &'a ProtectedPlaces,
     resolve: &'a dyn Resolve,
     steps: &'a Steps,
-    places: OnceCell<Vec<String>>,
-    linked: OnceCell<Vec<String>>,
+    places: OnceCell<Vec<Place>>,
+    linked: OnceCell<Vec<Place>>,
+}
+
+/// A place in the form in which paths are compared, and its path.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    folded: String,
+    path: PathBuf,
 }
 
 impl<'a> Protection<'a> {
@@ -61,7 +68,7 @@ impl<'a> Protection<'a> {
             return Relation::Within;
         };
         let paths: Vec<String> = forms.map(folded).collect();
-        let among = |places: &[String]| {
+        let among = |places: &[Place]| {
             let relations = paths.iter().map(|path| self.among(path, places));
             relations.max().unwrap_or(Relation::Apart)
         };
@@ -73,14 +80,22 @@ impl<'a> Protection<'a> {
     }
 
     /// How one path relates to places, which are sorted.
-    fn among(&self, path: &str, places: &[String]) -> Relation {
+    fn among(&self, path: &str, places: &[Place]) -> Relation {
         if path.contains([ANY, ONE]) {
             self.steps.spend(places.len() * (1 + path.len() / 16));
-            let relations = places.iter().map(|place| relation(path, place));
+            let relations = places
+                .iter()
+                .map(|place| match relation(path, &place.folded) {
+                    Relation::Within if !self.is_matched(path, place) => Relation::Apart,
+                    relation => relation,
+                });
             return relations.max().unwrap_or(Relation::Apart);
         }
         self.steps.spend(1 + path.len() / 32);
-        let is_place = |part: &str| places.binary_search_by(|place| (**place).cmp(part)).is_ok();
+        let is_place = |part: &str| {
+            let found = places.binary_search_by(|place| (*place.folded).cmp(part));
+            found.is_ok()
+        };
         let mut ends = path.match_indices('/').skip(1).map(|(at, _)| at);
         if ends.any(|end| is_place(&path[..end])) || is_place(path) {
             return Relation::Within;
@@ -90,10 +105,10 @@ impl<'a> Protection<'a> {
         } else {
             format!("{path}/")
         };
-        let next = places.partition_point(|place| *place < below);
+        let next = places.partition_point(|place| place.folded < below);
         let holds_one = places
             .get(next)
-            .is_some_and(|place| place.starts_with(&below));
+            .is_some_and(|place| place.folded.starts_with(&below));
         if holds_one {
             Relation::Around
         } else {
@@ -101,14 +116,25 @@ impl<'a> Protection<'a> {
         }
     }
 
-    fn known(&self) -> &[String] {
+    /// Whether a path whose names match a place's can mean it: a glob matches only what is there, and
+    /// nothing is below a file.
+    fn is_matched(&self, path: &str, place: &Place) -> bool {
+        let depth = place.folded.split('/').count();
+        let mut names = path.split('/').skip(depth - 1);
+        let is_glob = names.next().is_some_and(|name| name.contains([ANY, ONE]));
+        let goes_on = names.next().is_some();
+        !is_glob
+            || self.resolve.exists(&place.path) && !(goes_on && self.resolve.is_file(&place.path))
+    }
+
+    fn known(&self) -> &[Place] {
         self.places.get_or_init(|| {
             let protected = self.protected.places.iter().chain(&self.protected.roots);
             self.both_forms(protected)
         })
     }
 
-    fn linked(&self) -> &[String] {
+    fn linked(&self) -> &[Place] {
         self.linked.get_or_init(|| {
             let holders = self.protected.roots.iter().chain(&self.protected.deciding);
             let links: Vec<PathBuf> = holders.flat_map(|dir| self.resolve.links_in(dir)).collect();
@@ -116,7 +142,7 @@ impl<'a> Protection<'a> {
         })
     }
 
-    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<String> {
+    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Place> {
         let mut forms = Vec::new();
         for path in paths {
             // Many are in the same few directories, which are remembered.
@@ -127,8 +153,11 @@ impl<'a> Protection<'a> {
                 }
                 None => self.resolve.canonical(path),
             };
-            forms.push(folded(path));
-            forms.extend(resolved.as_deref().map(folded));
+            let forms_of = [Some(path.clone()), resolved].into_iter().flatten();
+            forms.extend(forms_of.map(|path| Place {
+                folded: folded(&path),
+                path,
+            }));
         }
         // A repository may have thousands of links.
         forms.sort_unstable();

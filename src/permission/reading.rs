@@ -117,14 +117,18 @@ impl Shown<'_> {
 
     /// The links in the directory that the glob may match.
     fn links(&self, context: &PathContext) -> Vec<Located> {
-        let Extent::Names(glob) = self.extent else {
+        let matches = |link: &PathBuf| match self.extent {
+            Extent::File | Extent::Search => false,
+            Extent::Anywhere => true,
+            Extent::Names(glob) => {
+                let name = link.file_name().unwrap_or_default().to_string_lossy();
+                may_be(glob, &name)
+            }
+        };
+        if matches!(self.extent, Extent::File | Extent::Search) {
             return Vec::new();
-        };
+        }
         let links = context.resolve.links_in(&self.at.lexical).into_iter();
-        let matches = |link: &PathBuf| {
-            let name = link.file_name().unwrap_or_default().to_string_lossy();
-            may_be(glob, &name)
-        };
         let targets = links.filter(matches);
         targets.map(|link| context.locate(&link)).collect()
     }

@@ -30,6 +30,14 @@ impl Resolve for OnDisk {
         followed(dir.to_owned(), VecDeque::from([name.to_owned()]))
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
     fn is_repository(&self, dir: &Path) -> bool {
         let git = dir.join(".git");
         let is_dir = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir());

@@ -127,8 +127,10 @@ impl Fields {
     }
 
     fn allowed_key(&self) -> Option<(&str, &Value)> {
-        self.spelled("allowedtools")
-            .or_else(|| self.spelled("tools"))
+        let own = self.spelled("allowedtools");
+        let is_set = |(_, value): &(&str, &Value)| !value.is_null();
+        let other = || self.spelled("tools").filter(is_set);
+        own.filter(is_set).or_else(other).or(own)
     }
 
     /// The field whose name folds to `folded`, see [`folds_to`]. Among several, the specification's
@@ -290,6 +292,8 @@ mod tests {
         }
         assert_eq!(fields("allowed-tools:").allowed_tools(), ToolList::Null);
         assert_eq!(fields("name: x").allowed_tools(), ToolList::Absent);
+        let other = fields("tools: Read\nallowed-tools:").allowed_tools();
+        assert_eq!(other, fields("tools: Read").allowed_tools());
     }
 
     #[test]

@@ -75,7 +75,9 @@ fn foreign_fence(text: &str) -> Option<&str> {
     let first = first.trim_end();
     let language = first.strip_prefix("---").unwrap_or_default().trim_start();
     let is_language = !language.is_empty() && language.bytes().all(|b| b.is_ascii_alphabetic());
-    (is_language || matches!(first, "+++" | ";;;")).then_some(first)
+    let is_yaml =
+        matches!(first.trim_start_matches('`'), "yaml" | "yml") && first.starts_with("```");
+    (is_language || is_yaml || matches!(first, "+++" | ";;;")).then_some(first)
 }
 
 /// Removes a code fence around the whole file, which comes from copying out of a chat.

@@ -156,6 +156,14 @@ impl Skill {
         })
     }
 
+    /// Whether what its list says could not be read for certain, so that it allows nothing.
+    pub fn restriction_is_uncertain(&self) -> bool {
+        self.diagnostics.iter().any(|found| match found {
+            Diagnostic::KeyNotRead(key) => key == "allowed-tools",
+            other => matches!(other, Diagnostic::ForeignFence(_)),
+        })
+    }
+
     /// Its file, if that is not in its own directory, because the `SKILL.md` there only names it.
     pub fn pointed_to(&self) -> Option<&Path> {
         Some(&*self.file).filter(|file| file.parent() != Some(&*self.dir))

@@ -106,11 +106,19 @@ fn might_begin(line: &str) -> RestrictingKeys {
         // What a merge key brings is somewhere else.
         return RestrictingKey::ALL.into();
     }
-    match rest.split_once(':') {
-        Some((key, _)) => RestrictingKey::of(key).into_iter().collect(),
-        None if marks.contains('?') => RestrictingKey::of(rest).into_iter().collect(),
-        None => RestrictingKeys::new(),
+    let before = |sign| rest.split_once(sign).map(|(key, _)| key);
+    let mut found: RestrictingKeys = before(':')
+        .and_then(RestrictingKey::of)
+        .into_iter()
+        .collect();
+    // Another sign may stand where a colon was meant; a word of prose has no hyphen.
+    let others = ['：', '=', ' '].into_iter().filter_map(before);
+    let others = others.filter(|key| key.contains(['-', '_']));
+    found.extend(others.filter_map(RestrictingKey::of));
+    if found.is_empty() && marks.contains('?') {
+        found.extend(RestrictingKey::of(rest));
     }
+    found
 }
 
 /// The keys that begin lines of a text which may be frontmatter still, or Markdown already. A code
@@ -167,6 +175,9 @@ mod tests {
             "allowed\0-tools: Read",
             "allowed-tools:Read",
             "<!-- allowed-tools: Read -->",
+            "allowed-tools：Read",
+            "allowed-tools = Read",
+            "allowed-tools Read",
         ] {
             assert_eq!(might_begin_in(text), [Allowed].into(), "{text:?}");
         }
@@ -182,6 +193,7 @@ mod tests {
         for text in [
             "# allowed-tools: Read",
             "see allowed-tools: it lists tools",
+            "tools are listed below",
             "allowed-tools",
             "not-allowed-tools: Read",
             "<<<<<<< HEAD",

@@ -134,10 +134,30 @@ fn a_directory_that_is_there_comes_before_a_name() {
     put(host.project(), "deploy", "", "here");
     for word in ["deploy", "./deploy"] {
         let told = host.succeeds(&["scan", word]);
-        assert!(told.contains("deploy: 0 findings\n"), "{word}: {told}");
+        assert!(told.contains("deploy: 0 findings"), "{word}: {told}");
         let told = host.succeeds(&["try", word]);
         assert!(told.contains("Body from here."), "{word}: {told}");
     }
     let told = host.succeeds(&["scan", "personal/deploy"]);
     assert!(told.contains("deploy: 1 finding in"), "{told}");
+}
+
+#[test]
+fn a_skill_that_only_another_agent_has_is_no_sources() {
+    let (host, _hub) = with_namesake();
+    let put_in = |dir: &str| {
+        let dir = host.home().join(dir);
+        put(&dir, "deploy", "", "there");
+        fs::write(dir.join("deploy/run.sh"), BLOCKING).unwrap();
+        dir.join("deploy").display().to_string()
+    };
+    let dir = put_in(".gemini/skills");
+    let told = host.succeeds(&["scan", "deploy"]);
+    assert!(
+        told.contains(&format!("deploy: 1 finding in {dir}")),
+        "{told}"
+    );
+    put_in(".qwen/skills");
+    let told = host.fails(&["scan", "deploy"]);
+    assert!(told.contains("give the directory"), "{told}");
 }

@@ -83,11 +83,19 @@ impl Scan {
     /// The findings about the skills at a target. What is installed is never looked for in a source.
     fn scan(&self, ctx: &RunContext, target: &str) -> Result<Vec<Scanned>> {
         let catalog = ctx.catalog_naming(target);
-        if let Meant::Installed(entry) = meant(ctx, &catalog, target)? {
+        let found = match meant(ctx, &catalog, target)? {
+            Meant::Installed(entry) => Some((entry.name(), entry.dir.clone())),
+            // A path may have many skills below it.
+            Meant::Directory(dir) if !target.contains('/') && dir.join("SKILL.md").exists() => {
+                Some((target.to_owned(), dir))
+            }
+            Meant::Directory(_) | Meant::Other => None,
+        };
+        if let Some((name, dir)) = found {
             return Ok(vec![Scanned {
-                name: entry.name(),
-                path: Some(entry.dir.display().to_string()),
-                findings: scan_directory(&entry.dir),
+                name,
+                path: Some(dir.display().to_string()),
+                findings: scan_directory(&dir),
             }]);
         }
         let base = ctx.base(&ctx.dirs.plugin);

@@ -38,7 +38,7 @@ pub enum Extent {
     Search,
     /// Names in the directory that match, with [`ANY`] for what is not known.
     Names(String),
-    /// Whatever a glob of several directories matches, or a file whose name is an option.
+    /// Any name in the directory, or a file whose name is an option.
     Anywhere,
 }
 
@@ -425,7 +425,7 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             // The options of these do nothing but change what is shown.
-            let only_shows = matches!(name, "cat" | "head" | "tail" | "wc" | "nl" | "ls" | "stat");
+            let only_shows = matches!(name, "cat" | "head" | "nl" | "ls" | "stat");
             operands.push(operand(word, searches, *ends_options, only_shows)?);
         }
         let here = match takes {
@@ -526,10 +526,16 @@ fn operand(
         let path = format!("{home}{known}");
         return Ok(Operand { path, extent });
     }
-    // A glob or brace; all else that is not known may be anything.
-    let expands = raw.contains(['*', '?', '[', '{']) && !raw.contains(['$', '`', '<', '>']);
-    if !expands || raw.contains("..") {
+    // A glob; all else that is not known may be anything, and a brace several words.
+    let first_wild = raw.find(['*', '?', '[']);
+    if raw.contains(['$', '`', '<', '>', '{']) || raw.contains("..") {
         return Err(unclear());
+    }
+    // Which links stand in the directories that it matches is not looked up.
+    if first_wild.is_none_or(|at| raw[at..].contains('/')) {
+        return Err(format!(
+            "`{raw}` matches names in several directories: write them, or search below one"
+        ));
     }
     let may_be_option = known.is_empty() && !begins_at_home && !ends_options;
     if may_be_option && !only_shows {
@@ -552,8 +558,8 @@ fn operand(
             _ => names.push(ANY),
         }
     }
-    let is_deep = names.contains('/') || !word.is_whole || may_be_option;
-    let extent = if is_deep {
+    // Of a bracket only the beginning is known.
+    let extent = if !word.is_whole || may_be_option {
         Extent::Anywhere
     } else {
         Extent::Names(names)

@@ -107,7 +107,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.ctx, ctx, skill, wanted) {
-        Ok(()) if judge.mode().restricts() => (told(skill), None),
+        Ok(()) if judge.mode().restricts() => (told(skill, plain_part(wanted.name)), None),
         Ok(()) => (Verdict::Silent, None),
         Err(_) if !is_strict => (Verdict::Silent, None),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
@@ -126,22 +126,32 @@ fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
     (Verdict::Denied(text.into()), Some(event))
 }
 
-/// What the model may use from now on, so that it does not learn it by refusals.
-fn told(skill: &Skill) -> Verdict {
+/// What the model may use from now on, so that it does not learn it by refusals. `name` is what the
+/// agent calls the skill.
+fn told(skill: &Skill, name: &str) -> Verdict {
     let taken = snapshot(skill, "");
     let list = |entries: &[String]| brief(&entries.join(", "), 400);
-    let allowed = taken.allowed.as_deref().map(|entries| {
-        format!(
+    let is_every = |entries: &&[String]| entries.iter().any(|entry| entry == "*");
+    let allowed = taken
+        .allowed
+        .as_deref()
+        .filter(|entries| !is_every(entries));
+    let allowed = allowed.map(|entries| match entries {
+        [] if skill.restriction_is_uncertain() => {
+            "nothing but its own files may be used, since its list cannot be read".to_owned()
+        }
+        [] => "nothing but its own files may be used".to_owned(),
+        _ => format!(
             "only these may be used, besides its own files: {}",
             list(entries)
-        )
+        ),
     });
     let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
     let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
     if parts.is_empty() {
         return Verdict::Silent;
     }
-    let (name, parts) = (&skill.name, parts.join("; "));
+    let (name, parts) = (quoted(name), parts.join("; "));
     Verdict::Told(format!("While the skill {name} is active, {parts}."))
 }
 
@@ -219,30 +229,47 @@ fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> R
     Ok(())
 }
 
-/// The names of skills that a prompt calls in one of these ways.
-pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<&'t str> {
+/// The names of skills that a prompt calls in one of these ways, each with its directory if the
+/// prompt links to it.
+pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<(&'t str, Option<&'t Path>)> {
     let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
     let name = |rest: &'t str| &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
     let first = text.trim_start();
-    let mut names: Vec<&str> = Vec::new();
+    let mut called = Vec::new();
     for way in ways {
         match way {
             Called::Anywhere(sign) => {
                 let rests = text
                     .match_indices(*sign)
                     .map(|(at, sign)| &text[at + sign.len()..]);
-                names.extend(rests.map(|rest| name(rest).trim_end_matches(['.', ':'])));
+                called.extend(rests.map(|rest| {
+                    let name = name(rest).trim_end_matches(['.', ':']);
+                    (name, linked(&rest[name.len()..]))
+                }));
             }
-            Called::First(sign) => names.extend(first.strip_prefix(*sign).map(name)),
+            Called::First(sign) => {
+                let name = first.strip_prefix(*sign).map(name);
+                called.extend(name.map(|name| (name, None)));
+            }
             Called::Between(before, after) => {
                 let rest = first.strip_prefix(before);
-                names.extend(rest.and_then(|rest| Some(rest.split_once(after)?.0)));
+                let name = rest.and_then(|rest| Some(rest.split_once(after)?.0));
+                called.extend(name.map(|name| (name, None)));
             }
         }
     }
-    names.retain(|name| !name.is_empty());
-    names.dedup();
-    names
+    called.retain(|(name, _)| !name.is_empty());
+    called.dedup();
+    called
+}
+
+/// The directory of the skill in a link whose text ends here: `[$name](/path/SKILL.md)`.
+fn linked(rest: &str) -> Option<&Path> {
+    let rest = rest.trim_start().strip_prefix(']')?;
+    let rest = rest.trim_start().strip_prefix('(')?;
+    let (path, _) = rest.split_once(')')?;
+    let path = Path::new(path.trim().trim_start_matches("skill://"));
+    path.parent().filter(|dir| dir.is_absolute())
 }
 
 /// Puts in force the skills that a call uses by reading, after it was judged without them.
@@ -294,7 +321,22 @@ mod tests {
             ("invoked the \"/ops:x\" skill. /y", told, &["ops:x"]),
             ("it says: invoked the \"/x\" skill", told, &[]),
         ] {
-            assert_eq!(called_in(text, &[way]), names, "{text}");
+            let called = called_in(text, &[way]);
+            let called: Vec<&str> = called.into_iter().map(|(name, _)| name).collect();
+            assert_eq!(called, names, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_says_which_skill_is_called() {
+        for (text, dir) in [
+            ("[$pdf](/a/pdf/SKILL.md)", Some("/a/pdf")),
+            ("use [$pdf] ( skill:///a/pdf/SKILL.md ) now", Some("/a/pdf")),
+            ("[$pdf](SKILL.md)", None),
+            ("$pdf (see below)", None),
+        ] {
+            let called = called_in(text, &[Called::Anywhere('$')]);
+            assert_eq!(called, [("pdf", dir.map(Path::new))], "{text}");
         }
     }
 }

@@ -113,8 +113,17 @@ impl Runs {
 /// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
 /// prompt only asks a model.
 fn hooks(skill: &Skill, runs: &mut Vec<Runs>) {
-    let Some(Value::Object(events)) = skill.fields.value("hooks") else {
-        return;
+    let unreadable = || {
+        let why = Error::new("its frontmatter has hooks that cannot be read");
+        Runs::unread(why.hint("its author has to correct them, or take them out of the skill"))
+    };
+    let events = match skill.fields.value("hooks") {
+        None | Some(Value::Null) => return,
+        Some(Value::Object(events)) => events,
+        Some(_) => {
+            runs.push(unreadable());
+            return;
+        }
     };
     // `pre` and `post` are this program's, and no events there.
     let theirs = events
@@ -126,9 +135,17 @@ fn hooks(skill: &Skill, runs: &mut Vec<Runs>) {
         other => vec![other.clone()],
     };
     for group in theirs.flat_map(|(_, groups)| list(groups)) {
-        for hook in group.get("hooks").map_or_else(Vec::new, list) {
+        let Some(own) = group.get("hooks") else {
+            runs.push(unreadable());
+            continue;
+        };
+        for hook in list(own) {
             let text = |key: &str| hook.get(key).and_then(Value::as_str);
             let kind = text("type");
+            if text("shell").is_some_and(|shell| shell != "bash") {
+                runs.push(other_shell());
+                continue;
+            }
             let unread = || {
                 let kind = quoted(kind.unwrap_or_default());
                 Error::new(format!(
@@ -180,6 +197,12 @@ fn plugin_root(dir: &Path) -> Option<&Path> {
     above.find(|dir| dir.join(".claude-plugin").is_dir())
 }
 
+/// What another shell would run, whose words are not read here.
+fn other_shell() -> Runs {
+    let why = Error::new("it has commands for another shell than Bash, and these are not read");
+    Runs::unread(why.hint("its author has to write them for Bash"))
+}
+
 /// The commands in a skill's text, with the arguments put in.
 fn injected(ctx: &RunContext, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>) -> Result<()> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
@@ -202,6 +225,11 @@ fn injected(ctx: &RunContext, skill: &Skill, arguments: &str, runs: &mut Vec<Run
     };
     let filled = filling.fill(&body);
     let commands = commands_run(&filled);
+    let shell = skill.fields.text("shell");
+    if !commands.is_empty() && shell.is_some_and(|shell| shell.trim() != "bash") {
+        runs.push(other_shell());
+        return Ok(());
+    }
     let breaks = filled.contains(UNKNOWN) && arguments.contains('`');
     for command in &commands {
         if breaks || command.contains(UNKNOWN) {

@@ -71,6 +71,8 @@ fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
                 roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
             }
         }
+        // The agent's own list may name others.
+        roots.extend(installed(ctx, calling));
         let mut all = Vec::new();
         for root in roots {
             each_below(&root, &mut |dir, _| {
@@ -86,8 +88,9 @@ fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
 fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
     let home = calling.agent.settings().home;
     let roots = calling.agent.table().skills.plugins.iter();
-    let files =
-        roots.filter_map(|dir| Some(home.place(&ctx.env, dir)?.join("installed_plugins.json")));
+    let lists = ["installed_plugins.json", "known_marketplaces.json"];
+    let files = roots.filter_map(|dir| home.place(&ctx.env, dir));
+    let files = files.flat_map(|dir| lists.map(|list| dir.join(list)));
     let read = |file: PathBuf| {
         let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
         serde_json::from_slice::<serde_json::Value>(&bytes).ok()
@@ -97,8 +100,9 @@ fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
     while let Some(value) = left.pop() {
         if let serde_json::Value::Object(map) = &value {
             found.extend(
-                map.get("installPath")
-                    .and_then(|path| path.as_str())
+                ["installPath", "installLocation"]
+                    .iter()
+                    .filter_map(|key| map.get(*key)?.as_str())
                     .map(PathBuf::from),
             );
         }

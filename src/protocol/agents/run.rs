@@ -239,16 +239,16 @@ impl Hook<'_> {
         let Some((name, arguments)) = &self.event.typed else {
             return Verdict::Silent;
         };
-        self.by_typing(&[plain_name(name)], arguments)
+        self.by_typing(&[(plain_name(name), None)], arguments)
     }
 
-    fn by_typing(&self, names: &[&str], arguments: &str) -> Verdict {
+    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Verdict {
         let session = self.session();
         let judge = Judge::new(self.ctx, self.calling, &session);
-        for name in names {
+        for (name, dir) in names {
             let wanted = Wanted {
                 name,
-                dir: None,
+                dir: *dir,
                 arguments,
                 by: By::Typing,
                 shown: name,

@@ -160,6 +160,21 @@ fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
         ),
         ("disallowed-tools: Bash(touch:*)", command("touch x"), false),
         ("", command("touch x"), true),
+        (
+            "allowed-tools: Read",
+            "hooks: ./hooks.json".to_owned(),
+            false,
+        ),
+        (
+            "allowed-tools: Read",
+            "hooks: {Stop: [{type: command, command: ls}]}".to_owned(),
+            false,
+        ),
+        (
+            "allowed-tools: Bash(git log:*)",
+            hook("{type: command, command: git log, shell: powershell}"),
+            false,
+        ),
         ("", hook("{type: agent, prompt: Look}"), true),
         (
             "allowed-tools: Bash(git log:*)",
@@ -173,7 +188,7 @@ fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
         ),
         (
             "allowed-tools: Bash(cat ${CLAUDE_SKILL_DIR}/x)",
-            command("cat ${CLAUDE_SKILL_DIR}/x"),
+            command("'cat ${CLAUDE_SKILL_DIR}/x'"),
             true,
         ),
         (

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// The keys that decide nothing: they describe the skill to a reader.
-const DESCRIBE: [&str; 15] = [
+const DESCRIBE: [&str; 16] = [
     "name",
     "description",
     "license",
@@ -23,6 +23,7 @@ const DESCRIBE: [&str; 15] = [
     "tags",
     "effort",
     "paths",
+    "shell",
     "<<",
 ];
 const TOOLS: [&str; 3] = ["allowedtools", "tools", "disallowedtools"];
