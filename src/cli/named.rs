@@ -61,7 +61,7 @@ fn of_an_agent(ctx: &RunContext, written: &str) -> Result<Option<PathBuf>> {
         dirs.filter_map(move |dir| agent.settings().home.place(&ctx.env, dir))
     });
     let project = ctx.project_dir();
-    let of_project = Agent::ALL.into_iter().flat_map(|agent| {
+    let mut of_project = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.project.iter();
         dirs.map(|dir| project.join(dir))
     });
@@ -69,9 +69,7 @@ fn of_an_agent(ctx: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     let in_home: BTreeSet<PathBuf> = of_home.filter_map(named).map(|dir| real(&dir)).collect();
     let mut in_home = in_home.into_iter();
     let found = in_home.next();
-    let other = in_home
-        .next()
-        .or_else(|| of_project.filter_map(named).next());
+    let other = in_home.next().or_else(|| of_project.find_map(named));
     let Some(other) = other.filter(|other| found.as_ref() != Some(&real(other))) else {
         return Ok(found);
     };
