@@ -43,7 +43,7 @@ pub struct Protection<'a> {
 }
 
 /// A place in the form in which paths are compared, and its path.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Place {
     folded: String,
     path: PathBuf,
@@ -153,6 +153,7 @@ impl<'a> Protection<'a> {
                 }
                 None => self.resolve.canonical(path),
             };
+            let resolved = resolved.filter(|resolved| resolved != path);
             let forms_of = [Some(path.clone()), resolved].into_iter().flatten();
             forms.extend(forms_of.map(|path| Place {
                 folded: folded(&path),
@@ -160,8 +161,8 @@ impl<'a> Protection<'a> {
             }));
         }
         // A repository may have thousands of links.
-        forms.sort_unstable();
-        forms.dedup();
+        forms.sort_unstable_by(|one, other| one.folded.cmp(&other.folded));
+        forms.dedup_by(|one, other| one.folded == other.folded);
         forms
     }
 }
