@@ -52,7 +52,7 @@ fn honest_reading_by_the_shell_passes() {
     all_run(
         &mixed,
         &[
-            "grep -rn \"TODO\" src/ --include=*.ts | head -20",
+            "grep -rn \"needle\" src/ --include=*.ts | head -20",
             "grep -rn 'foo' src --include=\"*.ts\" --include='*.tsx'",
             "grep -rn foo src --include=*.{ts,tsx} --exclude-dir=node_modules",
             "grep -rn foo src --include '*.ts' --exclude-dir node_modules",
@@ -61,7 +61,7 @@ fn honest_reading_by_the_shell_passes() {
             "grep -rl foo .",
             "grep -c x README.md",
             "grep -rn x src || true",
-            "grep -n TODO ./*.md",
+            "grep -n needle ./*.md",
             "find . -name \"*.test.js\" -not -path \"*/node_modules/*\"",
             "find src -type f | head",
             "find . -type f \\( -name '*.ts' -o -name '*.js' \\) ! -path './dist/*' | wc -l",
