@@ -275,7 +275,7 @@ fn a_thousand_skills_and_all_real_ones_stay_within_the_budgets() {
     assert!(host.tool("skill", &call).contains("\nDo it.\n"));
 }
 
-/// The table of docs/context.md: `cargo test --test it many::characters -- --nocapture`.
+/// To print the table: `cargo test --test it many::characters -- --nocapture`.
 #[test]
 fn characters_per_skill() {
     println!("| skills | schema | prompt | characters per skill |");

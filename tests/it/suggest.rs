@@ -234,8 +234,8 @@ fn a_model_applies_nothing() {
     assert_eq!(config(&host), "");
 }
 
-/// How many commands of the 76 skills of `../shared/corpus` pass their own list, before and after:
-/// the figures of docs/restrictions.md. `--nocapture` prints them.
+/// How many commands of the 76 skills of `../shared/corpus` pass their own list, before and after.
+/// `--nocapture` prints the figures.
 #[test]
 fn commands_of_real_skills_pass_their_own_lists() {
     let Some(corpus) = crate::corpus::corpus() else {
