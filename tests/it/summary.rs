@@ -1,13 +1,9 @@
-//! `audit --summary` as a page and of several machines: what it says, that strangers' names stay
-//! text, and that a real browser shows it whole.
+//! `audit --summary` as a page and of several machines: what it says, and that strangers' names
+//! stay text.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read;
-use std::path::Path;
-use std::process::Command;
 
-use flate2::read::ZlibDecoder;
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -127,16 +123,7 @@ fn the_page_keeps_strangers_names_as_text() {
     }
     assert_eq!(page.matches("</style>").count(), 1);
     assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline';"));
-    for told in [
-        "web-1",
-        "web-2",
-        "codex",
-        "m-1",
-        "unused",
-        "exit 3",
-        "1 to 10 s",
-        "2026-11-02",
-    ] {
+    for told in ["web-1", "web-2", "codex", "m-1", "unused", "2026-11-02"] {
         assert!(page.contains(told), "{told}");
     }
     // Nothing is left beside it, and what is there is replaced whole or not at all.
@@ -149,89 +136,6 @@ fn the_page_keeps_strangers_names_as_text() {
     host.succeeds(&["audit", "--summary", "--html", "dry.html", "--dry-run"]);
     assert!(!host.project().join("dry.html").exists());
     assert_eq!(host.person(&["audit", "--html", "x.html"]).status, 2);
-}
-
-/// What the browser prints when it shows `page`; `None` where it is missing.
-fn browsed(host: &Host, page: &Path, options: &[&str]) -> Option<String> {
-    let data = tempfile::tempdir().unwrap();
-    let mut browser = host.surround(Command::new("chromium"));
-    browser
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-        ])
-        .arg(format!("--user-data-dir={}", data.path().display()))
-        .args(options)
-        .arg(format!("file://{}", page.display()));
-    let Ok(ran) = browser.output() else {
-        println!("skipped: there is no chromium");
-        return None;
-    };
-    assert!(
-        ran.status.success(),
-        "{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
-    Some(String::from_utf8_lossy(&ran.stdout).into_owned())
-}
-
-/// Width, height and the pixels' bytes of a picture.
-fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
-    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
-    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
-    let (mut at, mut packed) = (8, Vec::new());
-    while at < png.len() {
-        let length = number(at) as usize;
-        if &png[at + 4..at + 8] == b"IDAT" {
-            packed.extend_from_slice(&png[at + 8..at + 8 + length]);
-        }
-        at += length + 12;
-    }
-    let mut bytes = Vec::new();
-    ZlibDecoder::new(packed.as_slice())
-        .read_to_end(&mut bytes)
-        .unwrap();
-    (number(16), number(20), bytes)
-}
-
-#[test]
-fn a_browser_shows_the_page_on_a_phone_and_a_desk() {
-    let (host, text) = written();
-    let page = host.project().join("page.html");
-    let picture = host.project().join("page.png");
-    for (width, height) in [(360, 1800), (1280, 1200)] {
-        let shot = format!("--screenshot={}", picture.display());
-        let window = format!("--window-size={width},{height}");
-        if browsed(&host, &page, &[&shot, &window]).is_none() {
-            return;
-        }
-        let (wide, high, bytes) = decoded(&fs::read(&picture).unwrap());
-        assert_eq!((wide, high), (width, height));
-        let marks = bytes.iter().filter(|byte| **byte != 0).count();
-        assert!(
-            marks > bytes.len() / 200,
-            "blank: {marks} of {}",
-            bytes.len()
-        );
-    }
-    let shown = browsed(&host, &page, &["--dump-dom"]).unwrap();
-    assert!(shown.contains("<h1>Use of skills</h1>") && shown.contains("web-2"));
-    assert!(!shown.contains("<script"), "{shown}");
-    // Only a script can measure, which the page itself forbids; a window has at least 500 pixels.
-    let start = text.find("<meta http-equiv").unwrap();
-    let end = start + text[start..].find('\n').unwrap();
-    let measuring = "<script>onload = () => parent.document.title = 'wide: ' + \
-                     document.documentElement.scrollWidth</script>";
-    let inner = text.replace(&text[start..end], measuring);
-    let inner = inner.replace('&', "&amp;").replace('"', "&quot;");
-    let frame =
-        format!("<title></title><iframe width=360 height=800 frameborder=0 srcdoc=\"{inner}\">");
-    let copy = host.project().join("measured.html");
-    fs::write(&copy, frame).unwrap();
-    let measured = browsed(&host, &copy, &["--dump-dom"]).unwrap();
-    assert!(measured.contains("<title>wide: 360</title>"), "{measured}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub struct Audit {
     /// What the rows of the summary are: skill, model, host or machine
     #[arg(long, value_enum, hide_possible_values = true, requires = "summary")]
     pub by: Option<By>,
-    /// Write the summary as a page with charts, which needs no network and no script
+    /// Write the summary as a page of tables, which needs no network and no script
     #[arg(long, value_name = "FILE", requires = "summary")]
     pub html: Option<PathBuf>,
     /// Summarize these logs, such as of other machines, instead of this machine's
@@ -176,7 +176,7 @@ pub fn tell_torn(torn: usize) {
 
 /// One event: time, kind, skill; then what was decided, by what and about which tool; then its other
 /// fields, lists and tables last. No text can pass for another field or push one of these out.
-pub fn row(line: &Line) -> String {
+fn row(line: &Line) -> String {
     const FIRST: [&str; 4] = ["decision", "by", "tool", "agent_tool"];
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project", "event_id", "machine",

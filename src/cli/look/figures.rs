@@ -1,5 +1,4 @@
 //! What the audit log says of a period: how often skills were used, by whom, and with what result.
-//! Fields that older logs lack are missing, never wrong.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +10,6 @@ use super::tally::{Seen, Tally};
 use crate::policy::Line;
 use crate::sys::Moment;
 
-/// The upper ends of the durations by which scripts are counted, in milliseconds, and their names.
-pub const DURATIONS: [(u64, &str); 5] = [
-    (100, "under 0.1 s"),
-    (1_000, "0.1 to 1 s"),
-    (10_000, "1 to 10 s"),
-    (60_000, "10 to 60 s"),
-    (u64::MAX, "a minute or more"),
-];
 /// A day in milliseconds.
 pub const DAY: u64 = 86_400_000;
 /// Days that are counted each for itself.
@@ -92,10 +83,6 @@ pub struct Summary {
     pub rules: Tally<u64>,
     /// By the number of the day in UTC since 1970.
     pub days: BTreeMap<u64, Day>,
-    /// How scripts ended: an exit status, a signal, or that their time was up.
-    pub exits: Tally<u64>,
-    /// Scripts by [`DURATIONS`]: how many succeeded, and how many did not.
-    pub durations: [(u64, u64); DURATIONS.len()],
     jobs: Seen,
     ids: Seen,
 }
@@ -134,7 +121,6 @@ impl Summary {
         self.machines.of(&or("machine", machine)).add(line);
         match event {
             "activate" => self.day(line.time).activations += 1,
-            "script" | "job" => self.ended(line),
             _ if is_refusal(line) => {
                 self.day(line.time).refusals += 1;
                 *self.rules.of(&or("by", "(not recorded)")) += 1;
@@ -155,27 +141,6 @@ impl Summary {
         let named = self.skills.named.iter();
         let unused = named.filter(|(_, figures)| figures.last_used.is_none());
         unused.map(|(name, _)| name.as_str())
-    }
-
-    fn ended(&mut self, line: &Line) {
-        let is_true = |key: &str| line.value.get(key).and_then(Value::as_bool) == Some(true);
-        let (code, signal) = (number(line, "exit_code"), line.value.get("signal"));
-        let end = match (code, signal) {
-            _ if is_true("timed_out") => "time was up".to_owned(),
-            (Some(code), _) => format!("exit {code}"),
-            (None, Some(Value::Null) | None) => return,
-            (None, Some(signal)) => {
-                let signal = signal
-                    .as_str()
-                    .map_or_else(|| signal.to_string(), str::to_owned);
-                format!("signal {signal}")
-            }
-        };
-        *self.exits.of(&end) += 1;
-        let lasted = milliseconds(line);
-        let at = DURATIONS.iter().position(|(most, _)| lasted < *most);
-        let (succeeded, failed) = &mut self.durations[at.unwrap_or(DURATIONS.len() - 1)];
-        *(if code == Some(0) { succeeded } else { failed }) += 1;
     }
 }
 
@@ -223,12 +188,6 @@ fn is_script_read(line: &Line) -> bool {
     read.is_some_and(|read| *read != Value::Bool(false)) || line.text("by") == "script_reads"
 }
 
-/// Older logs do not say what a refusal is about.
 fn is_about_path(line: &Line) -> bool {
-    if let Some(refused) = line.value.get("refused") {
-        return refused == "path";
-    }
-    let arguments = line.value.get("arguments");
-    line.text("by") == "protected path"
-        || arguments.is_some_and(|all| all.get("path").is_some() && all.get("command").is_none())
+    line.text("refused") == "path"
 }

@@ -1,0 +1,198 @@
+//! `audit --summary`: how often each skill was used, and with what result, from the
+//! audit log or from those of other machines; as a table, as JSON or as a page.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::audit::{Audit, each_since, since, tell_torn};
+use super::figures::{By, Figures, Summary};
+use super::page::page;
+use super::tally::Tally;
+use crate::catalog::Entry;
+use crate::cli::options::Common;
+use crate::cli::table::{Cell, Column, Table};
+use crate::cli::{Screen, json};
+use crate::error::{Error, Result};
+use crate::policy::each_event_of;
+use crate::run_context::RunContext;
+use crate::skill::shown_name;
+use crate::sys::text::count;
+use crate::sys::{Durable, files};
+
+/// The answer, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Answer<'a> {
+    events: u64,
+    repeated: u64,
+    total: &'a Figures,
+    skills: Vec<Row<'a>>,
+    models: Vec<Row<'a>>,
+    hosts: Vec<Row<'a>>,
+    machines: Vec<Row<'a>>,
+    rules: BTreeMap<&'a str, u64>,
+    never_used: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    name: BTreeMap<&'static str, &'a str>,
+    #[serde(flatten)]
+    figures: &'a Figures,
+}
+
+/// Counts everything that happened since the time that is asked for.
+pub fn summarize(
+    audit: &Audit,
+    ctx: &RunContext,
+    common: Common,
+    screen: Screen,
+) -> Result<String> {
+    let summary = summary(audit, ctx)?;
+    if let Some(file) = &audit.html {
+        return write_page(audit, ctx, common, file, &page(&summary));
+    }
+    if common.json {
+        return json::one(&answer(&summary));
+    }
+    if summary.all.last_used.is_none() {
+        return Ok("No skill was used.\n".to_owned());
+    }
+    let (title, tally) = match audit.by.unwrap_or_default() {
+        By::Skill => ("SKILL", &summary.skills),
+        By::Model => ("MODEL", &summary.models),
+        By::Host => ("HOST", &summary.hosts),
+        By::Machine => ("MACHINE", &summary.machines),
+    };
+    Ok(table(title, tally).render(screen))
+}
+
+fn summary(audit: &Audit, ctx: &RunContext) -> Result<Summary> {
+    let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
+    for skill in ctx.catalog().entries().iter().filter_map(Entry::usable) {
+        summary.skills.reserve(skill.name.as_str());
+    }
+    if audit.log.is_empty() {
+        each_since(ctx, from, &mut |line| {
+            summary.add(line, "this machine");
+            Ok(())
+        })?;
+    }
+    for log in &audit.log {
+        let name = log.file_stem().unwrap_or(log.as_os_str()).to_string_lossy();
+        let torn = each_event_of(&ctx.env.cwd.join(log), &mut |line| {
+            if line.time >= from {
+                summary.add(line, &name);
+            }
+            Ok(())
+        })?;
+        tell_torn(torn);
+    }
+    Ok(summary)
+}
+
+fn write_page(
+    audit: &Audit,
+    ctx: &RunContext,
+    common: Common,
+    file: &Path,
+    page: &str,
+) -> Result<String> {
+    let (target, shown) = (ctx.env.cwd.join(file), shown_name(&file.to_string_lossy()));
+    let bytes = count(page.len(), "byte");
+    let other = target
+        .symlink_metadata()
+        .is_ok_and(|found| !found.is_file());
+    if other {
+        let text = format!("`{shown}` is not a regular file");
+        return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
+    }
+    let read = audit.log.iter().map(|log| ctx.env.cwd.join(log));
+    let is_read = |log: PathBuf| {
+        let same = log.canonicalize().ok().zip(target.canonicalize().ok());
+        same.is_some_and(|(log, target)| log == target)
+    };
+    if read.chain([ctx.audit_file()]).any(is_read) {
+        let text = format!("`{shown}` is a log, which the page would replace");
+        return Err(Error::new(text).hint("give another file: --html FILE.html"));
+    }
+    if common.dry_run {
+        return Ok(format!("would write {shown}: {bytes}\n"));
+    }
+    files::replace(&target, page.as_bytes(), 0o644, Durable::No)
+        .map_err(|error| error.hint("check the directory, or write elsewhere"))?;
+    Ok(format!("Wrote {shown}: {bytes}\n"))
+}
+
+fn answer(summary: &Summary) -> Answer<'_> {
+    Answer {
+        events: summary.events,
+        repeated: summary.repeated,
+        total: &summary.all,
+        skills: rows("skill", &summary.skills),
+        models: rows("model", &summary.models),
+        hosts: rows("host", &summary.hosts),
+        machines: rows("machine", &summary.machines),
+        rules: summary
+            .rules
+            .rows()
+            .map(|(rule, times)| (rule, *times))
+            .collect(),
+        never_used: summary.never_used().collect(),
+    }
+}
+
+fn rows<'a>(key: &'static str, tally: &'a Tally<Figures>) -> Vec<Row<'a>> {
+    let used = tally
+        .rows()
+        .filter(|(_, figures)| figures.last_used.is_some());
+    let row = |(name, figures)| Row {
+        name: [(key, name)].into(),
+        figures,
+    };
+    used.map(row).collect()
+}
+
+fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
+    let mut table = Table::headed(
+        vec![
+            Column::new(title, 12),
+            Column::number("ACTIVATIONS"),
+            Column::number("REFUSALS"),
+            Column::number("SCRIPTS"),
+            Column::number("SUCCEEDED"),
+            Column::number("MEAN MS"),
+            Column::number("SCRIPTS READ"),
+            Column::number("TOKENS"),
+            Column::new("LAST USED", 0),
+        ],
+        &[
+            "TOKENS",
+            "SCRIPTS READ",
+            "MEAN MS",
+            "SUCCEEDED",
+            "LAST USED",
+            "SCRIPTS",
+            "REFUSALS",
+        ],
+    );
+    for (name, one) in tally.rows() {
+        let Some(last) = one.last_used else { continue };
+        let cells = [
+            name.to_owned(),
+            one.activations.to_string(),
+            one.refusals.to_string(),
+            one.scripts.to_string(),
+            one.scripts_succeeded.to_string(),
+            one.mean()
+                .map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
+            one.script_reads.to_string(),
+            one.tokens.to_string(),
+            last.local(),
+        ];
+        table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
+    }
+    table
+}
