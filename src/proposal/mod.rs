@@ -9,4 +9,4 @@ mod store;
 pub use apply::Applied;
 pub use patch::parse_diff;
 pub use proposed::{ChangedFile, apply_diff, proposed_for};
-pub use store::{Change, Comment, Proposal, ProposalId, Proposals, digest};
+pub use store::{Change, Proposal, ProposalId, Proposals, digest};

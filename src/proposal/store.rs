@@ -34,8 +34,6 @@ pub struct Proposal {
     pub written: String,
     /// The conversation it comes from.
     pub context: Option<String>,
-    /// Comments on it.
-    pub comments: Vec<Comment>,
 }
 
 /// A change to a skill.
@@ -56,17 +54,6 @@ pub enum Change {
         /// Its `SKILL.md`.
         text: String,
     },
-}
-
-/// A comment on a proposal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comment {
-    /// Its time (RFC 3339).
-    pub written: String,
-    /// `user` or `model`.
-    pub by: String,
-    /// Its text.
-    pub text: String,
 }
 
 impl ProposalId {
@@ -117,9 +104,6 @@ const SEE: &str = "`agent-skills proposals list` shows the open ones";
 pub fn digest(content: &[u8]) -> String {
     format!("{:x}", Sha256::digest(content))
 }
-
-/// Comments on one proposal.
-const PROPOSAL_COMMENTS: usize = 20;
 
 /// The directory of proposals.
 #[derive(Debug, Clone)]
@@ -203,23 +187,6 @@ impl Proposals {
         // On failure the user is only not notified.
         let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(true)
-    }
-
-    /// Adds a comment.
-    ///
-    /// # Errors
-    /// When there is no such proposal, it has too many comments, or it cannot be written.
-    pub fn comment(&self, id: &ProposalId, comment: Comment) -> Result<Proposal> {
-        self.get(id)?;
-        let (dir, _turn) = self.turn()?;
-        let mut proposal = self.get(id)?;
-        if proposal.comments.len() >= PROPOSAL_COMMENTS {
-            let text = format!("the proposal {id} has {} comments", proposal.comments.len());
-            return Err(Error::new(text).hint("it can have no more: ask the user to decide"));
-        }
-        proposal.comments.push(comment);
-        write(&dir, &proposal)?;
-        Ok(proposal)
     }
 
     /// Removes a decided proposal.

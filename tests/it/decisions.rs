@@ -152,14 +152,6 @@ fn nothing_is_decided_below_a_host() {
             let ran: Ran = finish(shell(&host, &script).stdin(theirs), b"");
             assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
         }
-        let words = format!("proposals comment {id} \"I looked at it myself: fine\"");
-        let script = format!("{IN_A_HOST} sh -c '\"$A\" {words}'; echo");
-        finish(&mut shell(&host, &script), b"");
-        let shown = host.succeeds(&["proposals", "show", &id]);
-        assert!(shown.contains("comment by the model"), "{shown}");
-        host.succeeds(&["proposals", "comment", &id, "So did I."]);
-        let shown = host.succeeds(&["proposals", "show", &id]);
-        assert!(shown.contains("comment by the user"), "{shown}");
     }
 }
 

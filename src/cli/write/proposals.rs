@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use super::proposals_shown::{Shown, Today, diff_of, get, introduction, list, today};
 use crate::catalog::{Entry, Layer};
-use crate::cli::caller::{Answer, Caller, decided_by_a_person};
+use crate::cli::caller::{Answer, Caller};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, printable};
 use crate::cli::options::{Common, Findings};
@@ -16,10 +16,10 @@ use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{permits, permits_change};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
-use crate::proposal::{Change, Comment, Proposal, ProposalId, apply_diff};
+use crate::proposal::{Change, Proposal, apply_diff};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{Dir, Moment, limits, tell, warn};
+use crate::sys::{Dir, tell, warn};
 
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]
@@ -49,14 +49,6 @@ pub enum Proposals {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Comment on a proposal, for whoever decides
-    Comment {
-        /// The proposal's id
-        id: String,
-        /// The comment
-        #[arg(required = true)]
-        text: Vec<String>,
-    },
 }
 
 impl Proposals {
@@ -79,12 +71,6 @@ impl Proposals {
             Self::Reject { ids, reason } => Outcomes::of_each(common, caller, &ids, |id| {
                 reject(ctx, common, &get(ctx, id)?, reason.as_deref())
             }),
-            Self::Comment { id, text } => {
-                let text = text.join(" ");
-                let done =
-                    ProposalId::parse(&id).and_then(|id| comment(ctx, common, &id, &text, caller));
-                Outcomes::of_one(common, caller, &id, done)
-            }
         }
     }
 }
@@ -203,36 +189,5 @@ fn reject(
         "the proposal {} is rejected; `{}` is as it was\n",
         proposal.id,
         one_line(&proposal.skill)
-    ))
-}
-
-fn comment(
-    ctx: &RunContext,
-    common: Common,
-    id: &ProposalId,
-    text: &str,
-    caller: Caller,
-) -> Result<String> {
-    if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
-        let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
-        return Err(Error::new(text).hint("write what the person who decides should know"));
-    }
-    let by = match decided_by_a_person(ctx, caller, "comment") {
-        Ok(()) => "user",
-        Err(_) => "model",
-    };
-    if common.dry_run {
-        ctx.proposals().get(id)?;
-        return Ok(format!("would keep the comment with the proposal {id}\n"));
-    }
-    let comment = Comment {
-        written: Moment::now().to_string(),
-        by: by.to_owned(),
-        text: text.to_owned(),
-    };
-    let proposal = ctx.proposals().comment(id, comment)?;
-    ctx.record(ctx.proposal_event(&proposal, "commented").with("by", by));
-    Ok(format!(
-        "the comment is kept with the proposal {id}, which still waits for the user\n"
     ))
 }

@@ -9,9 +9,7 @@ use crate::cli::describe::{printable, with_hint};
 use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
-use crate::proposal::{
-    Change, ChangedFile, Comment, Proposal, ProposalId, apply_diff, proposed_for,
-};
+use crate::proposal::{Change, ChangedFile, Proposal, ProposalId, apply_diff, proposed_for};
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::time::local;
@@ -34,7 +32,6 @@ struct Row<'p> {
     context: Option<&'p str>,
     justification: &'p str,
     evidence: Option<&'p str>,
-    comments: &'p [Comment],
     applies: bool,
     problem: Option<String>,
 }
@@ -55,7 +52,6 @@ impl<'p> Row<'p> {
             context: proposal.context.as_deref(),
             justification: &proposal.justification,
             evidence: proposal.evidence.as_deref(),
-            comments: &proposal.comments,
             applies: problem.is_none(),
             problem: problem.map(|error| error.to_string()),
         }
@@ -109,9 +105,7 @@ pub fn list(ctx: &RunContext, common: Common) -> Result<String> {
             let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
         }
     }
-    text.push_str(
-        "`agent-skills proposals show ID` shows one; approve ID, reject ID and comment ID TEXT\n",
-    );
+    text.push_str("`agent-skills proposals show ID` shows one; approve ID and reject ID decide\n");
     Ok(text)
 }
 
@@ -131,7 +125,7 @@ fn show(ctx: &RunContext, proposal: &Proposal) -> String {
     text
 }
 
-/// The reason and the comments: a model's words. What has several lines is indented, so that none looks
+/// The reason and the evidence: a model's words. What has several lines is indented, so that none looks
 /// like one of ours.
 pub fn introduction(proposal: &Proposal) -> String {
     let what = match proposal.change {
@@ -159,10 +153,6 @@ pub fn introduction(proposal: &Proposal) -> String {
     field("why", &proposal.justification);
     if let Some(evidence) = &proposal.evidence {
         field("evidence", evidence);
-    }
-    for comment in &proposal.comments {
-        let (by, written) = (one_line(&comment.by), local(&comment.written));
-        field(&format!("comment by the {by}, {written}"), &comment.text);
     }
     text
 }

@@ -172,7 +172,6 @@ fn hand_in(
         evidence: evidence.map(str::to_owned),
         written: Moment::now().to_string(),
         context: ctx.context(),
-        comments: Vec::new(),
     };
     let state = if ctx.proposals().add(&proposal)? {
         ctx.record(ctx.proposal_event(&proposal, "written"));
