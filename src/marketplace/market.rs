@@ -70,11 +70,6 @@ impl Market<'_> {
         }
     }
 
-    /// How many directories killed commands left behind.
-    pub fn litter(&self) -> usize {
-        litter::count(self.plugin_dir)
-    }
-
     /// A directory in which changes are prepared. What is fetched for a project goes to the user's
     /// own directory as well, because no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {

@@ -3,8 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -212,16 +211,10 @@ fn programs_that_are_needed_and_not_there_are_named() {
 
 #[test]
 fn skills_that_are_not_as_they_should_be_are_named() {
-    let long = "d".repeat(2000);
     let host = healthy(Host::stdin())
         .file("bad/SKILL.md", "no frontmatter")
-        .file(
-            "long/SKILL.md",
-            format!("---\nname: long\ndescription: {long}\n---\n"),
-        )
         .skill("odd", "allowed-tools: Nonsense", "b");
     finds(&host, "skill-unusable", "fail", &["`bad`", "remove bad"]);
-    finds(&host, "description-cut", "warn", &["`long`", "2000"]);
     finds(&host, "skill-odd", "warn", &["`odd`", "unknown-tool"]);
     symlink("/nowhere", host.skills_dir().join("gone")).unwrap();
     finds(&host, "dangling-link", "warn", &["gone", "/nowhere"]);
@@ -303,56 +296,6 @@ fn repairing_an_untrusted_state_lifts_nothing() {
         host.succeeds(&["deactivate"]);
         host.allows("shell_exec", &json!({"command": "ls"}));
     }
-}
-
-#[test]
-fn what_killed_commands_left_is_found_and_removed() {
-    let host = healthy(Host::stdin());
-    let plugin = host.plugin_dir();
-    let old = SystemTime::now() - Duration::from_hours(2);
-    let file = |name: &str, is_old: bool| -> PathBuf {
-        let path = plugin.join(name);
-        let file = fs::File::create(&path).unwrap();
-        if is_old {
-            file.set_modified(old).unwrap();
-        }
-        path
-    };
-    let (litter, fresh, own) = (
-        file(".state.json.1-0.tmp", true),
-        file(".state.json.2-0.tmp", false),
-        file(".notes", true),
-    );
-    // Not one of ours, whatever it is called.
-    let odd = plugin.join(".d.tmp");
-    fs::create_dir(&odd).unwrap();
-    fs::File::open(&odd).unwrap().set_modified(old).unwrap();
-    fs::create_dir_all(plugin.join("staging/1-0/new")).unwrap();
-    let job = plugin.join("jobs/abcdefghijkmnpqr");
-    fs::create_dir_all(&job).unwrap();
-    let facts =
-        json!({"owner": "session:x", "label": "a.sh", "origin": null, "started": 0, "limit": 1});
-    fs::write(job.join("job.json"), facts.to_string()).unwrap();
-    // What makes them ours.
-    for dir in [&plugin.join("staging/1-0"), &job] {
-        fs::write(dir.join(".agent-skills"), "1\n").unwrap();
-    }
-    finds(&host, "temporary-files", "warn", &["1 temporary"]);
-    finds(&host, "staging-litter", "warn", &["staging"]);
-    finds(&host, "jobs-lost", "warn", &["1 job "]);
-    let answer = host.json(&["doctor", "--fix", "--json"]);
-    assert_eq!(answer["fixed"].as_array().unwrap().len(), 3, "{answer:#}");
-    assert!(!litter.exists() && fresh.exists() && own.exists() && odd.exists());
-    assert!(!plugin.join("staging").exists() && !job.exists());
-    assert_eq!(check(&host, "upkeep")["outcome"], "ok");
-}
-
-#[test]
-fn a_lock_that_is_held_is_named() {
-    let host = healthy(Host::stdin());
-    let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
-    lock.lock().unwrap();
-    finds(&host, "lock-held", "warn", &["state.lock", "fuser"]);
 }
 
 #[test]

@@ -7,11 +7,6 @@ use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
 use crate::marketplace::install::swap::recover;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
-/// The number of our directories that no running command has locked.
-pub fn count(base: &Base) -> usize {
-    open(base).map_or(0, |(_, root, _making)| abandoned(&root).len())
-}
-
 /// Completes or undoes what killed commands left unfinished, and removes their directories. Those
 /// of running commands are not touched. Errors are ignored, because the next command tries again.
 /// `adopts` says whether git works there, and nobody else supplies directories.

@@ -179,7 +179,6 @@ mod tests {
         let root = base.make().unwrap().make_dir(&STAGING).unwrap();
         root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
-        assert_eq!(litter::count(&base), 1);
         litter::clean(&base, false);
         assert!(!plugin.path().join("staging/1-0").exists());
         assert!(running.dir().path().exists());
@@ -271,7 +270,6 @@ mod tests {
         ] {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
         }
-        assert_eq!(litter::count(&base), 0);
         litter::clean(&base, false);
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());

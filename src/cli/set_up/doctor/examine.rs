@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::check::{Check, Outcome};
-use super::{agents, host, links, placement, programs, rules, skills, state, upkeep};
+use super::{agents, host, links, placement, programs, rules, skills, state};
 use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
 use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
@@ -18,7 +18,7 @@ type Examination = fn(&RunContext) -> Vec<Check>;
 const INDENT: usize = 8;
 
 /// The areas in the order of their checks.
-const AREAS: [(&str, Examination); 9] = [
+const AREAS: [(&str, Examination); 8] = [
     ("host", host::checks),
     ("plugin", placement::checks),
     ("agents", agents::checks),
@@ -27,7 +27,6 @@ const AREAS: [(&str, Examination); 9] = [
     ("links", links::checks),
     ("rules", rules::checks),
     ("state", state::checks),
-    ("upkeep", upkeep::checks),
 ];
 
 #[derive(Serialize)]

@@ -12,6 +12,5 @@ mod programs;
 mod rules;
 mod skills;
 mod state;
-mod upkeep;
 
 pub use examine::Doctor;

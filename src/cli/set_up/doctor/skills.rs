@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::marketplace::{Market, Verified};
 use crate::policy::{Config, Policies};
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, Level, SkillName, one_line};
+use crate::skill::{Diagnostic, Level, SkillName};
 use crate::sys::{files, limits, text};
 
 /// The checks of this area.
@@ -40,7 +40,6 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(unmeant(&config, &policies, &catalog));
     let disclosure = Disclosure::new(&catalog, &config);
     checks.extend(cut(&disclosure, &config));
-    checks.extend(catalog.entries().iter().filter_map(too_long));
     // What follows needs the memory of a large catalog for itself.
     drop(disclosure);
     drop(catalog);
@@ -161,18 +160,6 @@ fn unmeant(config: &Config, policies: &Policies, catalog: &Catalog) -> Vec<Check
         Check::warn("setting-unused", text, remedy)
     };
     unmeant.map(check).collect()
-}
-
-/// The model sees only the beginning of a long description.
-fn too_long(entry: &Entry) -> Option<Check> {
-    let length = one_line(entry.offered()?.description).chars().count();
-    let max = limits::DESCRIPTION_CHARS;
-    let text = format!(
-        "the description of `{}` has {length} characters, and the model sees {max}",
-        entry.name()
-    );
-    let remedy = format!("shorten it in {}", entry.dir.join("SKILL.md").display());
-    (length > max).then(|| Check::warn("description-cut", text, remedy))
 }
 
 /// The prompt had no room for the authors' whole descriptions.
