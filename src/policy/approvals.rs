@@ -10,14 +10,12 @@ use crate::policy::Ledger;
 use crate::run_context::RunContext;
 use crate::sys::Moment;
 
-const VERSION: u32 = 1;
-
 impl RunContext {
     /// The approvals that count on this machine: only root's, if root has or may have set up the
     /// system directory.
     pub fn approved(&self) -> Ledger<Approvals> {
         let enterprise = self.enterprise();
-        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"), VERSION);
+        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"));
         if enterprise.may_be_roots() {
             return record(enterprise.dirs()[0]).for_root();
         }

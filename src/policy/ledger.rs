@@ -15,12 +15,13 @@ use crate::sys::owner::Owner;
 use crate::sys::stamp::{Stamp, now};
 use crate::sys::{Dir, Durable, FileLock, files, limits};
 
+/// The version of the file.
+const VERSION: u32 = 1;
+
 /// The record in one file.
 #[derive(Debug, Clone)]
 pub struct Ledger<V = String> {
     file: PathBuf,
-    /// The version that is written. Earlier ones can be read.
-    version: u32,
     root_only: bool,
     records: PhantomData<V>,
 }
@@ -34,10 +35,9 @@ struct Written<V> {
 
 impl<V: Serialize + DeserializeOwned> Ledger<V> {
     /// The user's record in `file`.
-    pub fn for_user(file: PathBuf, version: u32) -> Self {
+    pub fn for_user(file: PathBuf) -> Self {
         Self {
             file,
-            version,
             root_only: false,
             records: PhantomData,
         }
@@ -80,7 +80,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         let bytes = bytes.map_err(unreadable)?;
         let written: Written<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
-        if !(1..=self.version).contains(&written.version) {
+        if written.version != VERSION {
             return Err(refused(format!(
                 "its version {} is not known",
                 written.version
@@ -142,7 +142,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         let mut entries = self.entries()?;
         edit(&mut entries);
         let written = Written {
-            version: self.version,
+            version: VERSION,
             entries,
         };
         let mut json = serde_json::to_vec(&written)
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn entries_are_kept_privately_and_taken_out() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger = Ledger::for_user(dir.path().join("trust.json"), 1);
+        let ledger = Ledger::for_user(dir.path().join("trust.json"));
         assert!(ledger.entries().unwrap().is_empty());
         ledger.put("/a", "1".to_owned()).unwrap();
         ledger.put("/a", "2".to_owned()).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn what_somebody_else_could_have_written_counts_for_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger: Ledger = Ledger::for_user(dir.path().join("trust.json"), 1);
+        let ledger: Ledger = Ledger::for_user(dir.path().join("trust.json"));
         for text in [
             "",
             "{}",

@@ -31,9 +31,6 @@ const TRUSTED_FILES: usize = 200;
 /// The kind of digest that is recorded for a part.
 const PART: &str = "trust";
 
-/// The version of the record.
-const VERSION: u32 = 1;
-
 /// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
@@ -193,7 +190,7 @@ impl Part {
 impl RunContext {
     /// The record of what the user trusts.
     pub fn trusted(&self) -> Ledger<Trusted> {
-        Ledger::for_user(self.store().dir().join("trust.json"), VERSION)
+        Ledger::for_user(self.store().dir().join("trust.json"))
     }
 
     /// Everything in `holder` that needs trust: its skills, the shared files beside them and its

@@ -48,7 +48,7 @@ pub struct Ended {
 }
 
 /// The first byte of a job's exit file.
-const VERSION: u8 = 5;
+const VERSION: u8 = 1;
 
 impl Ended {
     /// The exit status of the script, if it exited on its own.

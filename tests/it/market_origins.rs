@@ -42,7 +42,7 @@ fn change_lockfile(path: &Path, from: &str, to: &str) {
 /// hosts serve those of forks.
 fn with_a_fork() -> (Host, Hub, String) {
     let (host, hub, dir) = installed("acme/skills@csv");
-    host.succeeds(&["sources", "add", "acme/skills"]);
+    host.succeeds(&["source", "add", "acme/skills"]);
     git(&dir, &["checkout", "-q", "-b", "fork"]);
     write(
         &dir,
@@ -99,7 +99,7 @@ fn clone_of(host: &Host) -> Host {
         .find(|(name, _)| *name == "AGENT_SKILLS_GITHUB_BASE");
     let base = base.and_then(|(_, value)| value).unwrap();
     let other = Host::environment().var("AGENT_SKILLS_GITHUB_BASE", &base.to_string_lossy());
-    other.succeeds(&["sources", "add", "acme/skills"]);
+    other.succeeds(&["source", "add", "acme/skills"]);
     other
 }
 
@@ -157,22 +157,12 @@ fn a_tag_stays_a_tag_and_a_commit_a_commit() {
         "{gone}"
     );
     assert_eq!(body(&host), old);
-    // As earlier releases wrote it: a short name, which is both now.
     git(&dir, &["tag", "v1", &first]);
-    let lockfile = host.plugin_dir().join("skills.lock.json");
-    change_lockfile(&lockfile, "refs/tags/v1", "v1");
-    let told = host.fails(&["update"]);
-    assert!(told.contains("is a branch and a tag"), "{told}");
-    assert_eq!(body(&host), old);
     let told = host.fails(&["install", "acme/skills@csv#v1"]);
     assert!(
         told.contains("#refs/heads/v1") && told.contains("#refs/tags/v1"),
         "{told}"
     );
-    // And where it is one of them only, its full name is kept from then on.
-    git(&dir, &["branch", "-q", "-D", "v1"]);
-    host.succeeds(&["update"]);
-    assert_eq!(entry(&host)["ref"], "refs/tags/v1");
     host.succeeds(&["remove", "pdf"]);
     host.succeeds(&["install", &format!("acme/skills@pdf#{first}")]);
     assert_eq!(body(&host), old, "never the branch of that name");
@@ -206,7 +196,7 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
         host.succeeds(&["remove", "csv"]);
         let old = body(&host);
         rewrite(&dir);
-        assert!(host.succeeds(&["outdated"]).contains(told));
+        assert!(host.succeeds(&["update", "--check"]).contains(told));
         for words in [
             &["update"][..],
             &["update", "--yes"],
@@ -229,7 +219,7 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
         assert_eq!(body(&host), old);
         host.succeeds(&["update", "--allow-downgrade"]);
         assert_ne!(body(&host), old);
-        assert!(host.succeeds(&["outdated"]).contains("up to date"));
+        assert!(host.succeeds(&["update", "--check"]).contains("up to date"));
     }
 }
 
@@ -329,7 +319,11 @@ fn a_failed_update_has_a_status_and_a_message() {
     let (host, hub, dir) = installed("acme/pdf");
     host.succeeds(&["install", "--name", "mine", "acme/csv"]);
     fs::rename(&dir, hub.dir().join("acme/gone")).unwrap();
-    for words in [&["update"][..], &["update", "--yes", "pdf"], &["outdated"]] {
+    for words in [
+        &["update"][..],
+        &["update", "--yes", "pdf"],
+        &["update", "--check"],
+    ] {
         let ran = host.person(words);
         assert_eq!(ran.status, 1, "{ran:?}");
         assert!(!ran.stdout.contains("could not read"), "{ran:?}");
@@ -338,7 +332,7 @@ fn a_failed_update_has_a_status_and_a_message() {
             "{ran:?}"
         );
     }
-    let ran = host.person(&["outdated", "--json"]);
+    let ran = host.person(&["update", "--check", "--json"]);
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(answer["skills"][0]["change"]["status"], "failed");
     assert_eq!(ran.status, 1);

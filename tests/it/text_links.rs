@@ -1,11 +1,10 @@
 //! A `SKILL.md` that only names another one, as a link does that was checked out as text: what it
-//! names is installed in its place, and what is already there is approved, verified and scanned with
-//! it.
+//! names is installed in its place, and what is already there is approved and scanned
+//! with it.
 
 use std::fs;
 
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::json;
 
 use crate::Host;
 use crate::archives::zip;
@@ -90,32 +89,8 @@ fn an_approval_covers_what_it_names() {
     }
 }
 
-/// Installs `z` as earlier releases did: as the text that it is in its source.
-fn as_before(host: &Host) {
-    let pointer = "../x/SKILL.md";
-    fs::write(host.skills_dir().join("z/SKILL.md"), pointer).unwrap();
-    let mut whole = Sha256::new();
-    for part in [&b"SKILL.md"[..], pointer.as_bytes()] {
-        whole.update((part.len() as u64).to_le_bytes());
-        whole.update(part);
-        if part == b"SKILL.md" {
-            whole.update([0]);
-        }
-    }
-    let file = host.plugin_dir().join("skills.lock.json");
-    let mut lock: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    let entries = lock["skills"].as_array_mut().unwrap();
-    let entry = entries
-        .iter_mut()
-        .find(|entry| entry["name"] == "z")
-        .unwrap();
-    entry["sha256"] = json!(format!("{:x}", whole.finalize()));
-    entry["files"] = json!({"SKILL.md": format!("{:x}", Sha256::digest(pointer))});
-    fs::write(file, lock.to_string()).unwrap();
-}
-
 #[test]
-fn an_installed_one_is_changed_and_was_allowed_nothing() {
+fn an_installed_one_is_scanned_and_was_allowed_nothing() {
     let hub = Hub::new();
     let files = [
         ("skills/x/SKILL.md", &*text(READS, "b")),
@@ -124,24 +99,12 @@ fn an_installed_one_is_changed_and_was_allowed_nothing() {
     let dir = hub.repository("acme/skills", &files);
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     host.succeeds(&["install", "acme/skills", "--reading", "repo", "--all"]);
-    as_before(&host);
-    fs::write(
-        host.skills_dir().join("x/SKILL.md"),
-        text("allowed-tools: Bash", LURE),
-    )
-    .unwrap();
-    let ran = host.person(&["verify", "z"]);
-    assert!(
-        ran.stdout.contains("z: changed\n  changed SKILL.md"),
-        "{ran:?}"
-    );
+    let at = |path: &str| host.skills_dir().join(path);
+    fs::write(at("z/SKILL.md"), "../x/SKILL.md").unwrap();
+    fs::write(at("x/SKILL.md"), text("allowed-tools: Bash", LURE)).unwrap();
     let scanned = host.succeeds(&["scan", "z"]);
     assert!(scanned.contains("decoded-to-shell"), "{scanned}");
     write(&dir, "skills/x/SKILL.md", &text("allowed-tools: Bash", "b"));
-    let ran = host.person(&["update", "z"]);
+    let ran = host.person(&["update", "z", "--force"]);
     assert!(ran.stderr.contains("may also use  shell_exec\n"), "{ran:?}");
-    host.succeeds(&["update", "z", "--yes"]);
-    let now = fs::read_to_string(host.skills_dir().join("z/SKILL.md")).unwrap();
-    assert_eq!(now, text("allowed-tools: Bash", "b"));
-    host.succeeds(&["verify", "z"]);
 }

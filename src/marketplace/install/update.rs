@@ -13,7 +13,7 @@ use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
 use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::{Ancestry, Kind};
+use crate::marketplace::reference::Ancestry;
 use crate::marketplace::signature::is_signed;
 use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
@@ -165,9 +165,6 @@ impl Update<'_> {
         fetcher: &mut Fetcher<'s>,
     ) -> Result<Looked<'e, 's>> {
         let settled = |change| Ok(Looked::Ready(Ready::Settled(change)));
-        if entry.kind == Kind::Link {
-            return settled(Change::Linked);
-        }
         let switch = self.options.switch;
         let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
         if self.market.leads_out(&reading.place) {
@@ -186,17 +183,9 @@ impl Update<'_> {
             None => seen(entry, &reading, fetcher)?,
         };
         match known {
-            Seen::Same(rev) if rev == entry.rev => {
+            Seen::Same => {
                 meant(&entry.commit)?;
                 return settled(Change::UpToDate);
-            }
-            Seen::Same(rev) => {
-                meant(&entry.commit)?;
-                let entry = LockEntry {
-                    rev,
-                    ..entry.clone()
-                };
-                return Ok(Looked::Ready(equal(self.market.dry_run, entry)));
             }
             Seen::Moved(tag) => return settled(Change::kept(&moved(entry, &tag))),
             Seen::Other => {}

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
 use crate::marketplace::lock::previous;
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, State, Verified};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Verified};
 use crate::marketplace::reference::Reading;
 use crate::marketplace::reference::{At, CommitId, Kind, OciAt, OciRepo, OciTag, Pin, Place};
 use crate::skill::Skill;
@@ -84,7 +84,7 @@ impl Market<'_> {
             source: entry.map(|entry| entry.source.clone()),
             rev: entry.and_then(|entry| entry.rev.as_ref().map(ToString::to_string)),
             commit: entry.and_then(|entry| entry.commit.clone()),
-            since_install: since_install.filter(|verified| verified.state != State::Linked),
+            since_install,
             previous: self.earlier(&name)?,
             tags: Vec::new(),
             log: Vec::new(),
@@ -152,15 +152,10 @@ fn asked(
     if let Place::Registry { repo, .. } = &reading.place {
         return Ok((tags(entry, repo, fetcher)?, Vec::new()));
     }
-    let Place::Repository { url, at } = &reading.place else {
+    let Place::Repository { url, .. } = &reading.place else {
         return Ok((Vec::new(), Vec::new()));
     };
-    // Earlier releases kept short names, which may mean a branch or a tag.
-    let pin = match fetcher.resolve(url, at) {
-        Ok(resolved) => resolved.pin,
-        Err(_) => entry.pin(),
-    };
-    let at = match pin {
+    let at = match entry.pin() {
         Some(branch @ Pin::Branch(_)) => At::Pin(branch),
         _ => At::Default,
     };

@@ -5,11 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{At, CommitId, OciAt, Pin, SubPath};
+use crate::marketplace::reference::{CommitId, OciAt, Pin, SubPath};
 use crate::skill::{one_line, visible};
 
 /// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
-/// archive, or a short branch or tag name written by an earlier release.
+/// archive, or a registry's tag or digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LockRef(String);
@@ -33,8 +33,8 @@ impl LockRef {
     /// # Errors
     /// When it is neither a ref nor a commit id, nor a tag or digest of a registry.
     pub fn parse(written: &str) -> Result<Self> {
-        if OciAt::parse(Some(written)).is_err() {
-            At::parse(Some(written)).map_err(|error| error.context("the ref"))?;
+        if OciAt::parse(Some(written)).is_err() && Pin::parse(written).is_none() {
+            return Err(no(written, "what a skill is pinned to"));
         }
         Ok(Self(written.to_owned()))
     }
@@ -77,8 +77,7 @@ impl License {
     /// # Errors
     /// When it contains deceptive characters.
     pub fn parse(written: &str) -> Result<Self> {
-        // Earlier releases kept the line breaks of a long licence.
-        if written.lines().any(|line| visible(line) != line) {
+        if visible(written) != written {
             return Err(no(written, "the license of a skill"));
         }
         Ok(Self(written.to_owned()))
@@ -172,14 +171,14 @@ mod tests {
     #[test]
     fn what_was_kept_is_read() {
         let id = "0123456789abcdef0123456789abcdef01234567";
-        for rev in ["refs/heads/main", "refs/tags/v1", "v1", "feature/x", id] {
+        for rev in ["refs/heads/main", "refs/tags/v1", "v1", id] {
             assert!(reads::<LockRef>(rev), "{rev}");
         }
         for path in ["", "skills/pdf", "My Skills/技能", "-x/pdf"] {
             assert!(reads::<LockPath>(path), "{path}");
         }
         assert!(reads::<TreeId>(id));
-        assert!(reads::<License>("Proprietary.\nSee LICENSE.txt\n"));
+        assert!(reads::<License>("Proprietary. See LICENSE.txt"));
     }
 
     #[test]

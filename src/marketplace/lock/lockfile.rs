@@ -39,7 +39,7 @@ pub struct LockEntry {
     /// The reference as it was typed.
     pub requested: String,
     /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
-    /// default branch. Short names written by earlier releases can still be read.
+    /// default branch.
     #[serde(rename = "ref")]
     pub rev: Option<LockRef>,
     /// The installed commit.
@@ -99,6 +99,8 @@ impl LockEntry {
             Some("commit")
         } else if no_id(&self.sha256) {
             Some("digest")
+        } else if self.kind == Kind::Git && self.rev.is_some() && self.pin().is_none() {
+            Some("ref")
         } else if self.name.contains("..") || self.name.contains(REVISION) {
             // Git would not read these as a mere name, and no install writes them.
             Some("name")
@@ -126,7 +128,7 @@ impl LockEntry {
         let is_commit = match self.kind {
             Kind::Git => self.commit_id().is_some(),
             Kind::Archive | Kind::Oci => digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex)),
-            Kind::Local | Kind::WellKnown | Kind::File | Kind::Link => true,
+            Kind::Local | Kind::WellKnown | Kind::File => true,
         };
         if !is_commit {
             return Some((self, "commit"));

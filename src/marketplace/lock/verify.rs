@@ -5,8 +5,6 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::Kind;
-use crate::skill::Skill;
 use crate::sys::Progress;
 use crate::sys::text::did_you_mean;
 
@@ -42,8 +40,6 @@ pub enum State {
     Changed,
     /// Its directory is missing.
     Missing,
-    /// A link, whose target may change freely.
-    Linked,
     /// Its files cannot be compared.
     Unreadable,
 }
@@ -51,7 +47,7 @@ pub enum State {
 impl Verified {
     /// Whether it is as installed, or a link, which may change.
     pub fn is_well(&self) -> bool {
-        matches!(self.state, State::Intact | State::Linked)
+        self.state == State::Intact
     }
 }
 
@@ -124,18 +120,11 @@ impl Market<'_> {
         };
         if !dir.is_dir() {
             verified.state = State::Missing;
-        } else if entry.kind == Kind::Link {
-            verified.state = State::Linked;
         } else {
             let now = Digest::read(&dir)?;
-            // What earlier releases installed may only name another skill's file.
-            let pointed = Skill::load(&dir).is_ok_and(|skill| skill.pointed_to().is_some());
-            if now.sha256 != entry.sha256 || pointed {
+            if now.sha256 != entry.sha256 {
                 verified.state = State::Changed;
                 verified.changed = now.files.changed(&entry.files);
-                if verified.changed.is_empty() && pointed {
-                    verified.changed.push("SKILL.md".to_owned());
-                }
                 verified.missing = entry.files.only(&now.files);
                 verified.extra = now.files.only(&entry.files);
             }

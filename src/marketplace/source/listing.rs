@@ -16,7 +16,7 @@ use crate::sys::{Durable, EntryName, files, limits};
 
 const SOURCES: EntryName = EntryName::from_static("sources");
 
-const VERSION: u64 = 2;
+const VERSION: u64 = 1;
 /// How long a source's listing is used before the source is queried again.
 const RECENT: Duration = Duration::from_hours(24);
 

@@ -111,8 +111,7 @@ impl LockEntry {
         CommitId::parse(commit?)
     }
 
-    /// What it is pinned to; `None` for the default branch and for a short name written by earlier
-    /// releases.
+    /// What it is pinned to; `None` for the default branch.
     pub fn pin(&self) -> Option<Pin> {
         let rev = self.rev.as_deref().filter(|_| self.kind == Kind::Git);
         Pin::parse(rev?)

@@ -2,14 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, Node, Snapshot, tree};
-use crate::marketplace::lock::{LockEntry, LockRef};
+use crate::marketplace::lock::LockEntry;
 use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want, version};
 use crate::marketplace::source::{Choosing, Found, Origin, choose};
 
 /// What a repository's refs, or a registry's tags, show about an installed skill.
 pub enum Seen {
-    /// The commit in use is current. Contains the full name of the ref to which it is pinned.
-    Same(Option<LockRef>),
+    /// The commit in use is current.
+    Same,
     /// The tag to which it is pinned has moved to another commit.
     Moved(Pin),
     /// Something else, so that the source has to be inspected.
@@ -22,18 +22,14 @@ pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Resu
     if let Place::Registry { repo, at } = &reading.place {
         let digest = fetcher.resolve_tag(repo, at.as_ref())?;
         let same = entry.commit.as_deref() == Some(digest.as_str());
-        return Ok(if same {
-            Seen::Same(entry.rev.clone())
-        } else {
-            Seen::Other
-        });
+        return Ok(if same { Seen::Same } else { Seen::Other });
     }
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Seen::Other);
     };
     if let At::Pin(Pin::Commit(commit)) = at {
         if entry.commit_id().as_ref() == Some(commit) {
-            return Ok(Seen::Same(entry.rev.clone()));
+            return Ok(Seen::Same);
         }
         let text = format!("the lockfile says that it stays at {commit}, and has another commit");
         return Err(Error::new(text).hint("remove it and install it again"));
@@ -41,7 +37,7 @@ pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Resu
     let resolved = fetcher.resolve(url, at)?;
     let same = entry.commit_id().as_ref() == Some(&resolved.commit);
     Ok(match resolved.pin {
-        pin if same => Seen::Same(pin.as_ref().map(LockRef::from)),
+        _ if same => Seen::Same,
         Some(tag @ Pin::Tag(_)) => Seen::Moved(tag),
         _ => Seen::Other,
     })
@@ -87,16 +83,10 @@ pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bo
 /// The tags later than a skill's pinned tag, if its repository was queried.
 pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     let place = entry.reading().ok().map(|reading| reading.place);
-    let (Some(Place::Repository { url, .. }), Some(rev)) = (place, &entry.rev) else {
+    let (Some(Place::Repository { url, .. }), Some(own)) = (place, entry.tag()) else {
         return Vec::new();
     };
-    let pin = entry.pin();
-    let own = match &pin {
-        Some(Pin::Branch(_) | Pin::Commit(_)) => return Vec::new(),
-        Some(tag) => tag.short().unwrap_or_default(),
-        None => rev,
-    };
-    version::later(own, fetcher.tags(&url).map(|(name, _)| name))
+    version::later(&own, fetcher.tags(&url).map(|(name, _)| name))
 }
 
 /// The skill at its recorded path, or else the one with its name.

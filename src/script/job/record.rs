@@ -104,7 +104,6 @@ pub struct JobRecord {
     /// Its time limit in milliseconds.
     pub limit: u64,
     /// Its supervisor, where the system can identify processes.
-    #[serde(default)]
     pub keeper: Option<ProcessId>,
 }
 

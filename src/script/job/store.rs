@@ -279,33 +279,3 @@ fn make_fifo(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::script::Ended;
-
-    #[test]
-    fn records_of_earlier_versions_are_read() {
-        let written = r#"{"owner":"conversation:default","label":"run.sh","origin":{"skill":"s",
-            "skill_dir":"/s","script":"/s/run.sh"},"started":1795302076250,"limit":120000,
-            "keeper":{"pid":4711,"start":123456}}"#;
-        let record: JobRecord = serde_json::from_str(written).unwrap();
-        let keeper = record.keeper.unwrap();
-        assert_eq!((keeper.pid, keeper.start), (4711, 123_456));
-        let again = serde_json::to_string(&record).unwrap();
-        assert_eq!(
-            again.replace(char::is_whitespace, ""),
-            written.replace(char::is_whitespace, "")
-        );
-        let older = r#"{"owner":"session:1","label":"x","origin":null,"started":1,"limit":2}"#;
-        assert_eq!(
-            serde_json::from_str::<JobRecord>(older).unwrap().keeper,
-            None
-        );
-        let exit = [5, 4, 0, 0, 0, 3, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0];
-        let (ended, millis) = Ended::from_record(&exit).unwrap();
-        assert!(ended.stopped && !ended.timed_out);
-        assert_eq!((ended.status, millis), (3 << 8, 42));
-    }
-}

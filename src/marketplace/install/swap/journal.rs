@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::{JOURNAL, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
-use crate::marketplace::reference::Kind;
 use crate::sys::{Dir, Durable, EntryName};
 
 /// In the staging directory, a directory for each changed skill with what was moved away.
@@ -23,20 +22,11 @@ pub struct Journal {
     /// Its future entry; `None` for a removal, and for a skill that came from no source.
     pub entry: Option<LockEntry>,
     /// The digest of the future directory, which after a rollback may differ from the entry's;
-    /// `None` for a removal and for a link.
+    /// `None` for a removal.
     pub placed: Option<String>,
     /// Whether recovery carries it out, as it was decided together with others; otherwise it undoes
     /// what has not happened.
-    #[serde(default, skip_serializing_if = "is_alone")]
     pub is_of_many: bool,
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_alone(is_of_many: &bool) -> bool {
-    !is_of_many
 }
 
 impl Journal {
@@ -62,12 +52,13 @@ impl Journal {
 
     /// What will be done to place a new skill, whose entry was made from its files as they are now.
     pub fn of_new(new: &New) -> Result<Self> {
-        let placed = match new.1 {
-            Some(entry) if entry.kind == Kind::Link => None,
-            Some(entry) => Some(entry.sha256.clone()),
-            None => return Self::of_files(new),
-        };
-        Ok(Self::new(&new.0.name, new.1, placed))
+        match new.1 {
+            Some(entry) => {
+                let placed = Some(entry.sha256.clone());
+                Ok(Self::new(&new.0.name, new.1, placed))
+            }
+            None => Self::of_files(new),
+        }
     }
 
     /// What will be done to place a skill whose files may differ from its entry.

@@ -44,7 +44,7 @@ fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
     let (skills, target) = (changes.skills()?, name.entry());
     let aside = staging.open_dir(&ASIDE);
     let aside = aside.and_then(|all| all.open_dir(target));
-    // Nothing was set aside yet, or an earlier release did it, which changed one skill at a time.
+    // Without it, nothing was set aside yet.
     let aside = aside.as_ref().unwrap_or(staging);
     if !skills.has(target) && aside.has(&OLD) {
         let restored = aside.rename(&OLD, &skills, target);
@@ -54,13 +54,9 @@ fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
         let found = Digest::read(&dir).map(|found| found.sha256).ok();
         found.is_some() && found == journal.placed
     };
-    let is_completed = match (&journal.placed, &journal.entry) {
-        (Some(_), _) => holds(skills.path_of(target)),
-        (None, Some(link)) => {
-            let to = skills.read_link(target);
-            to.is_ok_and(|to| to.as_os_str() == link.source.as_str())
-        }
-        (None, None) => aside.has(&GONE) || !skills.has(target),
+    let is_completed = match &journal.placed {
+        Some(_) => holds(skills.path_of(target)),
+        None => aside.has(&GONE) || !skills.has(target),
     };
     // If it is neither in its place nor where it was prepared, someone has changed it in its place
     // since.

@@ -105,6 +105,7 @@ fn text_from_a_repository_is_neither_a_path_nor_shown_raw() {
         ("path", "/etc"),
         ("ref", "--upload-pack=x"),
         ("ref", "-u"),
+        ("ref", "v1"),
         ("ref", "HEAD:.."),
         ("ref", "refs/heads/../x"),
         ("tree", hostile),
