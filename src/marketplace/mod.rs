@@ -30,7 +30,7 @@ pub use install::{
 };
 pub use install::{Removed, Repaired, Switch, Unsaved, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
-pub use lock::{installed_digest, listed_name, named_by_directory, offered_name};
+pub use lock::{installed_digest, is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};

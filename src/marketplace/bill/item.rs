@@ -193,6 +193,5 @@ fn kind(kind: Kind) -> &'static str {
         Kind::WellKnown => "well-known",
         Kind::File => "file",
         Kind::Oci => "oci",
-        Kind::Link => LINK,
     }
 }

@@ -55,7 +55,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
                 "pkg:oci/{name}@{digest}?repository_url={address}{tag}{path}"
             ))
         }
-        Kind::Local | Kind::WellKnown | Kind::Link => None,
+        Kind::Local | Kind::WellKnown => None,
     }
 }
 

@@ -7,7 +7,6 @@ mod difference;
 mod improve;
 mod landing;
 mod lines;
-mod link;
 pub mod litter;
 mod look;
 mod names;

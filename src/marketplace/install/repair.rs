@@ -4,7 +4,6 @@
 use crate::error::{Error, Result, past};
 use crate::marketplace::install::{Prepared, Staged};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, State, Verified};
-use crate::marketplace::reference::Kind;
 use crate::marketplace::{Market, Note};
 
 /// A skill that was restored.
@@ -90,10 +89,6 @@ impl Market<'_> {
 
     fn check_restorable(&self, entry: &LockEntry) -> Result<()> {
         let (name, source) = (&entry.name, &entry.source);
-        if entry.kind == Kind::Link {
-            let text = format!("`{name}` was a link to `{source}`, which is gone");
-            return Err(Error::new(text).hint("remove it, or link it again"));
-        }
         if self.leads_out(&entry.reading()?.place) {
             let text = format!("{source} is outside the project and is not read for `{name}`");
             return Err(Error::new(text).hint("remove it; what you want, install from there"));

@@ -44,20 +44,13 @@ impl Market<'_> {
         let (mut results, mut staged) = (Vec::new(), Vec::<Staged>::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                State::Missing
-                    if self.plugin_dir.is_shared() && entry.kind == Kind::Link
-                        || entry.reading().is_ok_and(|of| self.leads_out(&of.place)) =>
-                {
+                State::Missing if entry.reading().is_ok_and(|of| self.leads_out(&of.place)) => {
                     let (name, source) = (&entry.name, &entry.source);
-                    let (what, verb) = match entry.kind {
-                        Kind::Link => ("link to", "link"),
-                        _ => ("copy of", "install"),
-                    };
-                    let text = format!("`{name}` is a {what} `{source}` and is not restored");
+                    let text = format!("`{name}` is a copy of `{source}` and is not restored");
                     // Somebody else wrote this: what a shell would read otherwise is not offered.
                     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@+".contains(c);
                     let hint = if source.chars().all(is_plain) {
-                        format!("`agent-skills {verb} {source} --project` makes it")
+                        format!("`agent-skills install {source} --project` makes it")
                     } else {
                         "look at what it is".to_owned()
                     };
@@ -65,10 +58,6 @@ impl Market<'_> {
                         return Err(Error::new(text).hint(format!("if you want it, {hint}")));
                     }
                     note(&format!("{text}; if you want it, {hint}"));
-                }
-                State::Missing if entry.kind == Kind::Link => {
-                    let linked = self.link(Path::new(&entry.source), Some(&entry.name));
-                    results.extend(linked.inspect_err(|error| note(&error.to_string())));
                 }
                 State::Missing => {
                     note(&format!("restoring `{}`", entry.name));
@@ -88,7 +77,7 @@ impl Market<'_> {
                     note(&format!("`{name}` was changed here and is left as it is"));
                     results.push(self.already(&entry.name, &lockfile));
                 }
-                State::Intact | State::Linked => results.push(self.already(&entry.name, &lockfile)),
+                State::Intact => results.push(self.already(&entry.name, &lockfile)),
             }
         }
         self.check_again(&staging, &lockfile, &mut staged)?;

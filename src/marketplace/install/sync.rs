@@ -11,7 +11,6 @@ use crate::marketplace::fetch::patience;
 use crate::marketplace::install::sync_list::{Listed, Wanted};
 use crate::marketplace::install::{Changes, Plan, Staged, Staging, SyncList, Whole};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::Kind;
 use crate::marketplace::{Market, Note};
 use crate::sys::{EntryName, FileLock};
 
@@ -161,7 +160,7 @@ impl Market<'_> {
         let names: HashSet<&InstalledName> = all.iter().map(|wanted| wanted.name).collect();
         let is_extra = |entry: &&LockEntry| !names.contains(&entry.name);
         for entry in lockfile.entries().iter().filter(is_extra) {
-            let is_link = entry.kind == Kind::Link || self.dir(&entry.name).is_symlink();
+            let is_link = self.dir(&entry.name).is_symlink();
             let stays = !prune || is_link;
             let fate = if stays { Fate::Extra } else { Fate::Removed };
             let mut one = Synced::new(&Wanted::of(entry), fate);
@@ -184,13 +183,6 @@ impl Market<'_> {
     ) -> Result<Synced> {
         let dir = self.dir(wanted.name);
         let name = listed_name(wanted.name);
-        if wanted.entry.is_some_and(|entry| entry.kind == Kind::Link) {
-            if installed == wanted.entry && dir.exists() {
-                return Ok(Synced::new(wanted, Fate::Unchanged));
-            }
-            let text = format!("`{name}` is a link to a working copy in the list");
-            return Err(Error::new(text).hint("link it by hand, or leave it out of the list"));
-        }
         let reading = wanted.entry.map(LockEntry::reading);
         if reading.is_some_and(|of| of.is_ok_and(|of| self.leads_out(&of.place))) {
             let text = format!("{} of `{name}` is outside the project", wanted.source);
@@ -201,8 +193,7 @@ impl Market<'_> {
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         }
-        let Some(entry) = installed.filter(|entry| entry.kind != Kind::Link && !dir.is_symlink())
-        else {
+        let Some(entry) = installed.filter(|_| !dir.is_symlink()) else {
             let what = if dir.is_symlink() {
                 "is a link here"
             } else {

@@ -59,8 +59,6 @@ pub struct Updated {
 pub enum Change {
     /// It matches its source.
     UpToDate,
-    /// It is a link, which always matches its target.
-    Linked,
     /// It would be replaced.
     Available(Box<Difference>),
     /// It was replaced.

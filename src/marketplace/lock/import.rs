@@ -23,6 +23,15 @@ pub struct Imported {
     pub outcome: Result<Vec<Installed>>,
 }
 
+/// Whether another program may have written this lockfile, by its name; a directory may hold some.
+pub fn is_foreign(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    path.is_dir() || OF_ALL.iter().chain(&OF_SKILL).any(|known| name == *known)
+}
+
+const OF_ALL: [&str; 2] = ["skills-lock.json", ".skill-lock.json"];
+const OF_SKILL: [&str; 2] = [".openskills.json", "SKILL.md"];
+
 impl Market<'_> {
     /// Installs the skills of a foreign lockfile, or of the lockfiles in a directory. If one fails,
     /// the others are still installed.
@@ -77,14 +86,11 @@ fn lock_files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
     }
-    let of_skill = [".openskills.json", "SKILL.md"];
-    let of_all = ["skills-lock.json", ".skill-lock.json"]
-        .iter()
-        .chain(&of_skill);
-    let mut found: Vec<PathBuf> = of_all.map(|name| path.join(name)).collect();
+    let here = OF_ALL.iter().chain(&OF_SKILL);
+    let mut found: Vec<PathBuf> = here.map(|name| path.join(name)).collect();
     let entries = files::entries(path).into_iter().flatten();
     let dirs = entries.map(|(name, _)| path.join(name.as_os_str()));
-    found.extend(dirs.flat_map(|dir| of_skill.map(|name| dir.join(name))));
+    found.extend(dirs.flat_map(|dir| OF_SKILL.map(|name| dir.join(name))));
     found.retain(|file| file.is_file());
     found.sort();
     found

@@ -15,6 +15,7 @@ mod verify;
 pub use digest::{Digest, installed_digest};
 pub use files::Files;
 pub use history::{Earlier, History, Tag};
+pub use import::is_foreign;
 pub use installed_name::InstalledName;
 pub(super) use lock_fields::text;
 pub use lock_fields::{License, LockPath, LockRef, TreeId};

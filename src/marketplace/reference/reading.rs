@@ -63,8 +63,6 @@ pub enum Kind {
     File,
     /// A repository of an OCI registry.
     Oci,
-    /// A link to a local directory.
-    Link,
 }
 
 /// What is wanted from a repository.
@@ -114,7 +112,7 @@ impl Reading {
                 let (url, at) = (RepoUrl::parse(source)?, At::parse(rev)?);
                 Place::Repository { url, at }
             }
-            Kind::Local | Kind::Link => Place::Local(source.to_owned()),
+            Kind::Local => Place::Local(source.to_owned()),
             Kind::Archive if source.starts_with('/') => Place::Local(match rev {
                 Some(digest) => format!("{source}#sha256={digest}"),
                 None => source.to_owned(),

@@ -98,10 +98,6 @@ fn a_skill_whose_name_is_taken_is_installed_beside() {
         let error = world.install_with("./other", &named(name)).unwrap_err();
         assert!(error.to_string().contains("from somewhere else"), "{error}");
     }
-    let link = |name| world.with(|market| market.link(&world.path("other"), name));
-    let error = link(Some("local-foo")).unwrap_err();
-    assert!(error.to_string().contains("`local--foo` is"), "{error}");
-    link(None).unwrap();
     let created = world
         .with(|market| market.create("deploy", &skill("deploy"), "a proposal", &mut |_| Ok(true)));
     assert!(created.unwrap_err().to_string().contains("`helper` is"));
