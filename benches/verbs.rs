@@ -29,7 +29,7 @@ const GATES: [(&str, &str, f64); 18] = [
     ("update --check", "cat", 8.0),
     ("info", "cat", 15.0),
     ("info --files", "cat", 15.0),
-    ("search-installed", "cat", 6.0),
+    ("search_installed", "cat", 6.0),
     ("audit --summary", "cat", 6.0),
     ("trust", "cat", 40.0),
     ("list, trusted project", "cat", 15.0),
@@ -124,8 +124,8 @@ fn round(skills: usize, times: &mut Times) {
         &mut ours(&["info", "--files", "skill-0001"]),
     );
     time(
-        "search-installed",
-        &mut ours(&["search-installed", "word17"]),
+        "search_installed",
+        &mut ours(&["search_installed", "word17"]),
     );
     time("audit --summary", &mut ours(&["audit", "--summary"]));
     for at in 0..40 {

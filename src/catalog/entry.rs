@@ -235,17 +235,4 @@ impl Entry {
     pub fn reason_not_offered(&self) -> Option<String> {
         self.not_offered().map(|why| why.to_string())
     }
-
-    /// Whether the user can have it offered by a repair or a decision, and nobody meant to hide it.
-    pub fn is_to_be_fixed(&self) -> bool {
-        match &self.standing {
-            Standing::Unusable
-            | Standing::Withheld(
-                Withheld::Untrusted | Withheld::Unapproved | Withheld::Unsigned,
-                _,
-            ) => true,
-            Standing::Withheld(_, why) => matches!(why, Diagnostic::HiddenConfiguration(_)),
-            Standing::Offered { .. } => false,
-        }
-    }
 }

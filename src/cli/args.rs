@@ -6,12 +6,8 @@ use super::options::Common;
 use clap::{Command, CommandFactory, Parser, Subcommand};
 
 pub use super::get::{
-    cat::Cat,
-    import_lock::ImportLock,
     install::Install,
-    link::Link,
     list::{Available, List, Search},
-    outdated::Outdated,
     remove::Remove,
     show::Show,
     sources::Sources,
@@ -19,9 +15,8 @@ pub use super::get::{
     update::Update,
 };
 pub use super::look::{
-    audit::Audit, check::Check, history::History, info::Info, jobs::Jobs,
-    list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats,
-    suggest::Suggest, tree::Tree, use_skill::Use,
+    audit::Audit, check::Check, info::Info, jobs::Jobs, search_installed::SearchInstalled,
+    suggest::Suggest,
 };
 pub use super::safety::{
     approve::Approve,
@@ -32,7 +27,7 @@ pub use super::safety::{
     policy::Policy,
     rollback::Rollback,
     scan::Scan,
-    trust::{Trust, Untrust},
+    trust::Trust,
     verify::Verify,
 };
 pub use super::set_up::{
@@ -56,20 +51,18 @@ pub struct Cli {
     pub verb: Option<Verb>,
 }
 
-/// What can be done, in the order of the help; then, hidden, earlier names and what only other
-/// programs call.
+/// What can be done, in the order of the help; then, hidden, what only other programs call.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     #[command(alias = "add")]
     Install(Install),
     Update(Update),
-    #[command(aliases = ["rm", "uninstall"])]
+    #[command(alias = "rm")]
     Remove(Remove),
     Sync(Sync),
-    #[command(alias = "find")]
     Search(Search),
     Show(Show),
-    #[command(subcommand, name = "source", alias = "sources")]
+    #[command(subcommand, name = "source")]
     Sources(Sources),
     #[command(alias = "ls")]
     List(List),
@@ -101,28 +94,11 @@ pub enum Verb {
     Config(Config),
     Hosts(Hosts),
     Completions(Completions),
-    #[command(hide = true)]
-    Outdated(Outdated),
-    #[command(hide = true)]
-    Cat(Cat),
-    #[command(hide = true, alias = "list_installed")]
-    ListInstalled(ListInstalled),
-    #[command(hide = true, alias = "search_installed")]
+    /// List the installed skills, as the model's tool calls it
+    #[command(name = "list_installed", hide = true)]
+    ListInstalled,
+    #[command(name = "search_installed", hide = true)]
     SearchInstalled(SearchInstalled),
-    #[command(hide = true)]
-    History(History),
-    #[command(hide = true)]
-    Tree(Tree),
-    #[command(hide = true)]
-    Stats(Stats),
-    #[command(hide = true)]
-    Untrust(Untrust),
-    #[command(hide = true)]
-    Use(Use),
-    #[command(hide = true)]
-    Link(Link),
-    #[command(hide = true)]
-    ImportLock(ImportLock),
     #[command(hide = true)]
     Confine(Confine),
     /// Print the manual page

@@ -3,11 +3,10 @@
 //! here.
 
 use super::args::{
-    Approve, Audit, Available, Cat, Check, Complete, Completions, Config, Confine, Deactivate,
-    Disable, Doctor, Enable, History, Hosts, ImportLock, Info, Install, Jobs, Keys, Link, List,
-    ListInstalled, New, Outdated, Package, Policy, Proposals, Publish, Remove, Rollback, Scan,
-    Search, SearchInstalled, Show, Simulate, Sources, Stats, Suggest, Sync, Tree, Trust, Try,
-    Untrust, Update, Use, Validate, Verb, Verify,
+    Approve, Audit, Available, Check, Complete, Completions, Config, Confine, Deactivate, Disable,
+    Doctor, Enable, Hosts, Info, Install, Jobs, Keys, List, New, Package, Policy, Proposals,
+    Publish, Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Suggest,
+    Sync, Trust, Try, Update, Validate, Verb, Verify,
 };
 use super::decision::{Class, Decision};
 use super::options::Common;
@@ -61,18 +60,8 @@ fn of_verb(verb: &Verb) -> Decision {
             let is_plain = !*force && !*allow_downgrade && scope.is_default();
             Decision::accepting(*findings, is_plain)
         }
-        Verb::ImportLock(ImportLock {
-            path: _,
-            findings,
-            scope: _,
-        }) => Decision::accepting(*findings, false),
-        Verb::Link(Link {
-            dir: _,
-            name: _,
-            scope: _,
-        })
-        // It only restricts; `install.sh --for` runs it in a script.
-        | Verb::Hosts(Hosts {
+                // It only restricts; `install.sh --for` runs it in a script.
+        Verb::Hosts(Hosts {
             change:
                 Some(
                     Connecting::Add {
@@ -117,9 +106,6 @@ fn of_verb(verb: &Verb) -> Decision {
             list: false,
             revoke: _,
             always: _,
-            parts: Parts { dir: _, skill: _ },
-        })
-        | Verb::Untrust(Untrust {
             parts: Parts { dir: _, skill: _ },
         })
         | Verb::Approve(Approve {
@@ -175,48 +161,30 @@ fn of_verb(verb: &Verb) -> Decision {
         Verb::Update(Update {
             check: true, scope, ..
         })
-        | Verb::Outdated(Outdated {
-            scope,
-            names: _,
-        })
         | Verb::Verify(Verify {
             scope,
             fix: false,
             names: _,
         })
-        | Verb::History(History {
-            scope,
-            names: _,
-            offline: _,
-        }) => Decision::reads().for_models(scope.is_default()),
-        // A comment is stored with its author.
+ => Decision::reads().for_models(scope.is_default()),
         Verb::Proposals(
-            Proposals::List
-            | Proposals::Show { ids: _ }
-            | Proposals::Comment { id: _, text: _ },
+            Proposals::List | Proposals::Show { ids: _ },
         )
         | Verb::Search(Search {
             words: _,
             list:
                 Available {
                     offline: _,
-                    sort: _,
                     long: _,
                 },
         })
         | Verb::List(List {
-            available: _,
-            offline: _,
             sort: _,
             long: _,
             sbom: _,
         })
-        | Verb::ListInstalled(ListInstalled {
-            sort: _,
-            long: _,
-        })
+        | Verb::ListInstalled
         | Verb::SearchInstalled(SearchInstalled { words: _ })
-        | Verb::Use(Use { name: _, query: _ })
         | Verb::Info(Info {
             names: _,
             files: false,
@@ -250,10 +218,6 @@ fn of_verb(verb: &Verb) -> Decision {
             all: _,
             skill: _,
             reading: _,
-            file: _,
-            offline: _,
-        })
-        | Verb::Cat(Cat {
             file: _,
             offline: _,
         })
@@ -300,14 +264,7 @@ fn of_verb(verb: &Verb) -> Decision {
             log: _,
         })
         | Verb::Jobs(Jobs { follow: _ })
-        | Verb::Tree(Tree { names: _ })
         | Verb::Info(Info { files: true, .. })
-        | Verb::Stats(Stats {
-            since: _,
-            by: _,
-            html: _,
-            logs: _,
-        })
         | Verb::Policy(Policy {
             ask: None | Some(Asking::Explain { name: _ }),
         })

@@ -33,7 +33,6 @@ mod set_up;
 mod signed;
 mod table;
 mod tool_names;
-mod welcome;
 mod write;
 
 pub use caller::{Answer, Caller, Failure};

@@ -14,8 +14,8 @@ use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, ToolCall};
 use crate::run_context::RunContext;
 
-const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
-    comment them. Tell the user: agent-skills proposals list";
+const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
+    them. Tell the user: agent-skills proposals list";
 
 /// Decides on a call of `skill_marketplace`.
 pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
@@ -165,9 +165,8 @@ mod tests {
     #[test]
     fn only_the_user_widens_what_a_model_may_install() {
         for words in [
-            &["sources", "add", "evil/x"][..],
-            &["link", "./x"],
-            &["import-lock"],
+            &["source", "add", "evil/x"][..],
+            &["sync", "./x"],
             &["install"],
             &["install", "--reading=path", "anthropics/skills@pdf"],
             &["update", "--yes"],

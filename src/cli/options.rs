@@ -3,8 +3,6 @@
 use clap::Args;
 
 use crate::catalog::Layer;
-use crate::run_context::RunContext;
-use crate::sys::Base;
 
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
@@ -25,11 +23,6 @@ impl Scope {
             None if self.project => Layer::Project,
             None => Layer::Plugin,
         }
-    }
-
-    /// The directory where that layer's skills are installed.
-    pub fn base(self, ctx: &RunContext) -> Base {
-        ctx.base(&ctx.layer_dir(self.layer()))
     }
 
     /// Whether no option was given.

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
 use crate::cli::tool_names::ToolNames;
-use crate::marketplace::{Kind, LockEntry, State};
+use crate::marketplace::{LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
 use crate::run_context::RunContext;
@@ -156,9 +156,7 @@ impl Report {
             version: skill.and_then(|skill| skill.fields.version()),
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
-            source: origin
-                .filter(|origin| origin.kind != Kind::Link)
-                .map(|origin| origin.source.clone()),
+            source: origin.map(|origin| origin.source.clone()),
             commit: origin.and_then(|origin| origin.commit.clone()),
             claimed,
             changed,

@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::FromArgMatches;
-use clap::error::{ContextKind, ContextValue};
 
-use super::args::{Cli, History, Outdated, Proposals, Stats, Sync, Tree, Verb, command};
+use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::caller::{Answer, Caller, Failure};
+use super::look::{
+    history::history, list_installed::list_installed, summary::summarize, tree::files,
+};
 use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;
-use super::welcome::welcome;
 use crate::run_context::RunContext;
-use crate::sys::{be_quiet, keep_told, kept, running, shown, text::nearest};
+use crate::sys::{be_quiet, keep_told, kept, running, shown};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -31,16 +32,12 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
         Ok(cli) => cli,
         // Help and version are answers, although clap returns them as errors.
         Err(error) if !error.use_stderr() => return Ok(screen.fit(error.to_string())),
-        Err(error) => return Err(Failure::Misused(with_one_suggestion(error).to_string())),
+        Err(error) => return Err(Failure::Misused(error.to_string())),
     };
     let common = cli.common;
     be_quiet(common.quiet);
     let Some(verb) = cli.verb else {
-        return Ok(if screen.is_terminal() {
-            shown(welcome(ctx, screen), screen.colour)
-        } else {
-            command().render_help().to_string()
-        });
+        return Ok(screen.fit(command().render_help().to_string()));
     };
     let (is_data, is_file) = (is_data(&verb), common.json || is_file(&verb));
     let fit = |answer: String| match (is_data && !screen.is_terminal(), is_file) {
@@ -105,34 +102,12 @@ fn is_file(verb: &Verb) -> bool {
         Verb::Update(update) => update.diff,
         Verb::List(list) => list.sbom,
         Verb::Hosts(hosts) => hosts.shows_files(),
-        Verb::Cat(_)
-        | Verb::Completions(_)
+        Verb::Completions(_)
         | Verb::Complete(_)
         | Verb::Man
         | Verb::Proposals(Proposals::Show { .. }) => true,
         other => is_data(other),
     }
-}
-
-/// The error with the nearest verb alone, where clap names all that are near.
-fn with_one_suggestion(mut error: clap::Error) -> clap::Error {
-    let nearest = match (
-        error.get(ContextKind::InvalidSubcommand),
-        error.get(ContextKind::SuggestedSubcommand),
-    ) {
-        (Some(ContextValue::String(written)), Some(ContextValue::Strings(near))) => {
-            let nearest = nearest(written, near.iter().map(String::as_str));
-            nearest
-                .or(near.first().map(String::as_str))
-                .map(str::to_owned)
-        }
-        _ => None,
-    };
-    if let Some(nearest) = nearest {
-        let one = ContextValue::Strings(vec![nearest]);
-        error.insert(ContextKind::SuggestedSubcommand, one);
-    }
-    error
 }
 
 fn run_verb(
@@ -147,34 +122,27 @@ fn run_verb(
         Verb::Install(verb) => verb.run(ctx, common, caller)?,
         Verb::Remove(verb) => verb.run(ctx, common, caller)?,
         Verb::Sync(verb) => verb.run(ctx, common, caller)?,
-        Verb::Update(verb) if verb.check => Outdated::of(verb).run(ctx, common, caller)?,
+        Verb::Update(verb) if verb.check => verb.check(ctx, common, caller)?,
         Verb::Update(verb) => verb.run(ctx, common, caller)?,
-        Verb::Outdated(verb) => verb.run(ctx, common, caller)?,
         Verb::Rollback(verb) => verb.run(ctx, common, caller)?,
-        Verb::History(verb) => verb.run(ctx, common, caller)?,
         Verb::Proposals(verb) => verb.run(ctx, common, caller)?,
         Verb::Verify(verb) => verb.run(ctx, common, caller)?,
-        Verb::Link(verb) => verb.run(ctx, common, caller)?,
-        Verb::ImportLock(verb) => verb.run(ctx, common, caller)?,
         Verb::Keys(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Scan(verb) => verb.run(ctx, common, caller)?,
         Verb::Show(verb) => verb.run(ctx, common, caller)?,
-        Verb::Cat(verb) => verb.run(ctx, common)?,
         Verb::Sources(verb) => verb.run(ctx, common, caller)?,
         Verb::List(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::ListInstalled(verb) => verb.run(ctx, common, screen)?,
+        Verb::ListInstalled => list_installed(ctx, common, screen, None, false)?,
         Verb::SearchInstalled(verb) => verb.run(ctx, common)?,
-        Verb::Use(verb) => verb.run()?,
         Verb::Search(verb) => verb.run(ctx, common, screen)?,
         Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
         Verb::Policy(verb) => verb.run(ctx, common, screen)?,
         Verb::Jobs(verb) => verb.run(ctx, common, live)?,
         Verb::Check(verb) => verb.run(ctx, common)?,
         Verb::Suggest(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Info(verb) if verb.files => Tree::of(verb).run(ctx, common, caller, screen)?,
-        Verb::Info(verb) if verb.history => History::of(ctx, common, caller, &verb)?,
+        Verb::Info(verb) if verb.files => files(&verb, ctx, common, caller, screen)?,
+        Verb::Info(verb) if verb.history => history(&verb, ctx, common, caller)?,
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Tree(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Hosts(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Confine(verb) => verb.run(ctx, common, caller)?,
@@ -182,7 +150,6 @@ fn run_verb(
         Verb::Man => man::page(command()),
         Verb::Complete(verb) => verb.run(ctx, command()),
         Verb::Trust(verb) => verb.run(ctx, common, caller)?,
-        Verb::Untrust(verb) => verb.run(ctx, common, caller)?,
         Verb::Approve(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Enable(verb) => verb.run(ctx, common, caller)?,
         Verb::Disable(verb) => verb.run(ctx, common, caller)?,
@@ -192,9 +159,8 @@ fn run_verb(
         Verb::Simulate(verb) => verb.run(ctx, common)?,
         Verb::Package(verb) => verb.run(ctx, common, caller)?,
         Verb::Publish(verb) => verb.run(ctx, common, caller)?,
-        Verb::Audit(verb) if verb.summary => Stats::of(verb).run(ctx, common, screen)?,
+        Verb::Audit(verb) if verb.summary => summarize(&verb, ctx, common, screen)?,
         Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,
-        Verb::Stats(verb) => verb.run(ctx, common, screen)?,
         Verb::Config(verb) => verb.run(ctx, common, caller, screen)?,
     })
 }

@@ -136,7 +136,7 @@ fn activation_and_description_say_what_a_skill_costs() {
             info.contains("approx. 10,000") && info.contains("many-tokens"),
             "{info}"
         );
-        let list = host.succeeds(&["list-installed"]);
+        let list = host.succeeds(&["list"]);
         assert_eq!(list.matches("many-tokens").count(), 1, "{list}");
         let info: Value =
             serde_json::from_str(&host.succeeds(&["info", "small", "--json"])).unwrap();

@@ -192,7 +192,7 @@ fn installs_trust_and_approvals_are_written_down() {
         host.succeeds(&["remove", "pdf"]);
         crate::layers::put(&host.project().join(".claude/skills"), "x", "", "x");
         host.succeeds(&["trust", "--yes"]);
-        host.succeeds(&["untrust"]);
+        host.succeeds(&["trust", "--revoke"]);
         let (hub, text) = (Hub::new(), "---\nname: csv\ndescription: d\n---\n");
         let repository = hub.repository("acme/skills", &[("skills/csv/SKILL.md", text)]);
         let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());

@@ -59,7 +59,7 @@ fn the_log_is_filtered_and_counted() {
             host.fails(&["audit", "--since", "soon"])
                 .contains("is not a time")
         );
-        let stats = &host.json(&["stats", "--json"])["skills"];
+        let stats = &host.json(&["audit", "--summary", "--json"])["skills"];
         assert_eq!(
             (
                 &stats[0]["skill"],
@@ -76,7 +76,7 @@ fn the_log_is_filtered_and_counted() {
             stats[1]["last_used"].as_str().unwrap().ends_with('Z')
                 && stats[1]["scripts_ms"].is_u64()
         );
-        assert!(host.succeeds(&["stats"]).lines().count() == 3);
+        assert!(host.succeeds(&["audit", "--summary"]).lines().count() == 3);
     }
 }
 

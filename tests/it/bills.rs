@@ -51,7 +51,7 @@ fn installation() -> (Host, Hub, Server) {
     place(".agents/skills/bad/SKILL.md", "no frontmatter");
     let dir = |name: &str| host.home().join(name).to_str().unwrap().to_owned();
     host.succeeds(&["install", "--yes", &dir("local")]);
-    host.succeeds(&["link", "--yes", &dir("copy")]);
+    symlink(dir("copy"), host.skills_dir().join("copy")).unwrap();
     let project = host.project().join(".agents/skills/theirs");
     fs::create_dir_all(&project).unwrap();
     fs::write(project.join("SKILL.md"), with("theirs", "license: 0BSD\n")).unwrap();
@@ -277,7 +277,7 @@ fn a_bill_is_no_list_and_no_other_json() {
     for words in [
         &["list", "--sbom", "--json"][..],
         &["--json", "list", "--sbom"],
-        &["list", "--sbom", "--available"],
+        &["list", "--sbom", "--long"],
         &["list", "--sbom", "--sort", "name"],
         &["list", "--sbom", "swid"],
     ] {

@@ -50,8 +50,7 @@ fn a_doubtful_frontmatter_keeps_its_restriction() {
         "---\nname: x\ndescription: d\ntools: run_skill_script\n---\nb",
     ] {
         let host = Host::stdin().file("x/SKILL.md", text);
-        let all: Value =
-            serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+        let all: Value = serde_json::from_str(&host.succeeds(&["list", "--json"])).unwrap();
         let restricted = !all["skills"][0]["restriction"].is_null()
             || all["skills"][0]["offered"] == json!(false);
         assert!(restricted, "{text}: {all}");

@@ -138,7 +138,7 @@ fn the_catalog_limits_what_a_context_sees() {
             told.starts_with("Error: there is no installed skill"),
             "{told}"
         );
-        assert!(host.succeeds(&["list-installed"]).contains("poem"));
+        assert!(host.succeeds(&["list"]).contains("poem"));
         host.knows_not("poem").activates("deploy");
         let call = json!({"skill": "poem", "path": "SKILL.md"});
         let answer = host.tool("read_skill_file", &call);

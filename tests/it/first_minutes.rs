@@ -24,7 +24,7 @@ fn bash_completes_what_the_program_offers() {
         eval "$("$0" completions bash)"
         COMP_WORDS=("$0" info --json p) COMP_CWORD=3
         _agent_skills; printf '%s\n' "${COMPREPLY[@]}"
-        COMP_WORDS=("$0" list-installed --so) COMP_CWORD=2
+        COMP_WORDS=("$0" list --so) COMP_CWORD=2
         _agent_skills; printf '%s\n' "${COMPREPLY[@]}"
         complete -p agent-skills"#;
     let mut command = host.command();
@@ -70,20 +70,20 @@ fn every_reading_command_suits_terminals_and_pipes() {
     let host = host().file("pdf/scripts/fill.py", "print()\n");
     host.starts().activates("pdf");
     for args in [
-        &["list-installed", "--long"][..],
+        &["list", "--long"][..],
         &["info", "pdf"],
-        &["tree", "pdf"],
+        &["info", "--files", "pdf"],
         &["doctor"],
         &["jobs"],
         &["audit"],
-        &["stats"],
+        &["audit", "--summary"],
         &["verify"],
-        &["outdated"],
+        &["update", "--check"],
         &["update"],
         &["config", "list"],
         &["config", "path"],
         &["trust", "--list"],
-        &["sources", "list"],
+        &["source", "list"],
         &["check", "pdf", "--tool", "file_head"],
         &["scan", "pdf"],
         &["man"],

@@ -87,7 +87,7 @@ fn a_projects_lockfile_is_parsed_before_git_starts() {
             &["install"][..],
             &["install", "--frozen"],
             &["update", "--project"],
-            &["outdated", "--project"],
+            &["update", "--check", "--project"],
             &["verify", "--project"],
         ] {
             let ran = host.person(verb);

@@ -104,7 +104,7 @@ fn every_git_installs_updates_and_shows_history() {
             host.succeeds(&["install", "--yes", "acme/skills@pdf"]);
             change(&dir, "second");
             change(&dir, "third");
-            assert!(host.person(&["outdated"]).stdout.contains("pdf"));
+            assert!(host.person(&["update", "--check"]).stdout.contains("pdf"));
             host.succeeds(&["update", "--yes", "pdf"]);
             let installed = host.skills_dir().join("pdf");
             assert_eq!(fs::read(installed.join("more.md")).unwrap(), b"third");

@@ -150,7 +150,7 @@ const CHANGES: [Change; 24] = [
     ("by source", |host| {
         policy(host, "[sources]\nallow = [\"github.com/acme/*\"]\n");
     }),
-    ("an unreadable policy", |host| policy(host, "sources = 1\n")),
+    ("an unreadable policy", |host| policy(host, "source = 1\n")),
     ("no policy", |host| {
         fs::remove_file(host.home().join("enterprise/policy.toml")).unwrap();
     }),

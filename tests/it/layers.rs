@@ -35,10 +35,10 @@ pub fn layer_dir(host: &Host, layer: &str) -> PathBuf {
     }
 }
 
-/// `list-installed --json`.
+/// `list --json`.
 #[track_caller]
 pub fn installed(host: &Host) -> Vec<Value> {
-    let all: Value = serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+    let all: Value = serde_json::from_str(&host.succeeds(&["list", "--json"])).unwrap();
     all["skills"].as_array().unwrap().clone()
 }
 
@@ -338,7 +338,7 @@ fn a_skill_is_reached_by_its_owner() {
             .filter(claimed)
             .map(|report| &report["layer"]);
         assert_eq!(layers.collect::<Vec<_>>(), ["project"]);
-        let told = host.succeeds(&["list-installed"]);
+        let told = host.succeeds(&["list"]);
         assert!(told.contains("says it is from acme/skills"), "{told}");
     }
 }

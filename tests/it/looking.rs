@@ -46,7 +46,7 @@ fn a_table_fits_every_terminal_and_loses_columns_in_one_order() {
         ),
         (20, &["NAME"], &["TOKENS", "LAYER"]),
     ] {
-        let text = shown(&host, width, &["list-installed"]);
+        let text = shown(&host, width, &["list"]);
         let plain = without_colour(&text);
         for line in plain.lines() {
             assert!(line.width() <= width.into(), "{width}: {line:?}");
@@ -62,8 +62,8 @@ fn a_table_fits_every_terminal_and_loses_columns_in_one_order() {
             "{width}: {plain}"
         );
     }
-    assert!(shown(&host, 120, &["list-installed"]).contains("a-skill-with-quite-a-long-name"));
-    assert!(shown(&host, 40, &["list-installed", "--long"]).contains("unknown-tool"));
+    assert!(shown(&host, 120, &["list"]).contains("a-skill-with-quite-a-long-name"));
+    assert!(shown(&host, 40, &["list", "--long"]).contains("unknown-tool"));
 }
 
 #[test]
@@ -101,28 +101,22 @@ fn the_reason_why_it_is_not_offered_shows_at_any_width() {
             );
         }
     }
-    let start = without_colour(&shown(&host, 80, &[]));
-    assert!(start.contains("3 more can be fixed"), "{start}");
-    assert!(
-        start.contains("4 more hidden from the model on purpose"),
-        "{start}"
-    );
 }
 
 #[test]
 fn colour_is_for_terminals_that_want_it() {
     let host = host();
-    let args = ["list-installed"];
+    let args = ["list"];
     assert!(shown(&host, 80, &args).contains("\x1b["));
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
         let (text, _) = at_width(80, host.command().args(args).env(name, value), "");
         assert!(!text.contains('\x1b'), "{name}: {text:?}");
     }
     for args in [
-        &["list-installed", "--long"][..],
+        &["list", "--long"][..],
         &["doctor"],
         &["info", "pdf"],
-        &["tree", "pdf"],
+        &["info", "--files", "pdf"],
     ] {
         assert!(!host.person(args).stdout.contains('\x1b'), "{args:?}");
     }
@@ -140,7 +134,7 @@ fn the_host_gets_descriptions_in_a_list() {
             "{told}"
         );
         assert_eq!(
-            host.tool("agent-skills", &json!({"args": ["list-installed"]})),
+            host.tool("agent-skills", &json!({"args": ["list_installed"]})),
             told
         );
     }
@@ -162,8 +156,8 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
         let place = host.project().join(".chibi/skills.lock.json");
         fs::write(place, lockfile.to_string()).unwrap();
         for args in [
-            &["list-installed", "--long"][..],
-            &["list-installed", "--json"],
+            &["list", "--long"][..],
+            &["list", "--json"],
             &["info", "evil"],
             &["info", "evil", "--json"],
             &["doctor"],
@@ -180,7 +174,7 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
         assert!(told.contains("1 more comes with the project"), "{told}");
         assert!(!told.contains("evil") && !told.contains("OBEY"), "{told}");
         host.succeeds(&["trust", "--yes"]);
-        assert!(host.succeeds(&["list-installed"]).contains("OBEY"));
+        assert!(host.succeeds(&["list"]).contains("OBEY"));
     }
 }
 
@@ -188,7 +182,7 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
 fn the_order_can_be_chosen() {
     let host = host();
     let names = |args: &[&str]| -> Vec<String> {
-        let all = host.json(&[&["list-installed", "--json"], args].concat());
+        let all = host.json(&[&["list", "--json"], args].concat());
         let names = all["skills"].as_array().unwrap().iter();
         names
             .map(|one| one["name"].as_str().unwrap().to_owned())
@@ -218,7 +212,7 @@ fn info_folds_on_a_narrow_terminal() {
 }
 
 #[test]
-fn a_tree_shows_links_and_does_not_follow_them() {
+fn a_list_of_files_shows_links_and_does_not_follow_them() {
     let host = host()
         .file("pdf/scripts/fill.py", "print()\n")
         .file("pdf/references/deep/a.md", "12345")
@@ -232,16 +226,16 @@ fn a_tree_shows_links_and_does_not_follow_them() {
     symlink(host.skills_dir().join("outside"), dir.join("link")).unwrap();
     symlink("/nowhere\x1b[2J", dir.join("worse")).unwrap();
     let expected = format!(
-        "{}\n├── SKILL.md  88 B\n├── link -> {}\n├── references/\n│   └── deep/\n│       └── a.md  5 B\n\
-         ├── scripts/\n│   └── fill.py*  8 B\n└── worse -> /nowhere\\u{{1b}}[2J\n3 files, 101 B\n",
+        "{}\n  SKILL.md  88 B\n  link -> {}\n  references/\n  references/deep/\n  references/deep/a.md  5 B\n  \
+         scripts/\n  scripts/fill.py*  8 B\n  worse -> /nowhere\\u{{1b}}[2J\n3 files, 101 B\n",
         dir.display(),
         host.skills_dir().join("outside").display(),
     );
-    assert_eq!(host.succeeds(&["tree", "pdf"]), expected);
-    let told = host.json(&["tree", "pdf", "--json"]);
+    assert_eq!(host.succeeds(&["info", "--files", "pdf"]), expected);
+    let told = host.json(&["info", "--files", "pdf", "--json"]);
     assert_eq!((&told["files"], &told["cut"]), (&json!(3), &json!(false)));
     assert!(!told.to_string().contains("secret\""));
-    for line in without_colour(&shown(&host, 30, &["tree", "pdf"])).lines() {
+    for line in without_colour(&shown(&host, 30, &["info", "--files", "pdf"])).lines() {
         assert!(line.width() <= 30, "{line}");
     }
 }
@@ -302,7 +296,7 @@ fn a_terminal_that_does_not_know_its_width_is_asked_of_columns() {
     let host = host();
     let mut command = host.command();
     command
-        .args(["list-installed"])
+        .args(["list"])
         .env("COLUMNS", "20")
         .env("NO_COLOR", "1");
     let (text, _) = at_width(0, &mut command, "");
@@ -329,11 +323,7 @@ fn what_can_be_installed_fits_the_terminal_too() {
         ],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    for args in [
-        &["list", "--available"][..],
-        &["search", "csv"],
-        &["list", "--available", "--sort", "name"],
-    ] {
+    for args in [&["search"][..], &["search", "csv"]] {
         for width in [20, 40, 100] {
             // Progress is told over and over on one line, and wiped out.
             let text = shown(&host, width, args).replace("\x1b[K", "");
@@ -350,13 +340,13 @@ fn what_can_be_installed_fits_the_terminal_too() {
             );
         }
     }
-    let long = host.succeeds(&["list", "--available", "--long", "--offline"]);
+    let long = host.succeeds(&["search", "--long", "--offline"]);
     assert!(
         long.contains("words .\n") && long.contains("    "),
         "{long}"
     );
     assert_eq!(
-        host.json(&["list", "-a", "--json", "--offline"])["skills"]
+        host.json(&["search", "--json", "--offline"])["skills"]
             .as_array()
             .unwrap()
             .len(),

@@ -153,9 +153,9 @@ fn the_user_is_told_of_each_change_in_what_was_cut() {
         assert!(told(&host).contains("; shortened: "));
         assert_eq!(told(&host), "");
         // One line of `doctor` is for all of them, and the table is for problems of a skill.
-        let list = host.succeeds(&["list-installed", "--long"]);
+        let list = host.succeeds(&["list", "--long"]);
         assert!(list.contains("(description-shortened)") && list.contains(&name));
-        let list = host.succeeds(&["list-installed"]);
+        let list = host.succeeds(&["list"]);
         assert!(!list.contains("description-shortened"), "{list}");
         let doctor = host.person(&["doctor"]).stdout;
         assert_eq!(doctor.matches("no room for every description").count(), 1);
@@ -169,7 +169,7 @@ fn nothing_is_said_or_noted_where_everything_fits() {
         let (_, told) =
             host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}));
         assert_eq!(told, "");
-        let list = host.succeeds(&["list-installed"]);
+        let list = host.succeeds(&["list"]);
         assert!(
             !list.contains("shortened") && !list.contains("omitted"),
             "{list}"
@@ -206,15 +206,15 @@ fn installed_skills_are_found_by_name_tag_and_description() {
             answer.starts_with("No installed skill matches `whales`. `list_installed` shows all"),
             "{answer}"
         );
-        let shown = host.succeeds(&["search-installed", "whales"]);
+        let shown = host.succeeds(&["search_installed", "whales"]);
         assert!(shown.contains("`agent-skills list` shows all"));
         // A search for nothing is the list.
         assert!(search("").contains("pdf"), "{}", search(""));
         assert!(search("skill").lines().count() <= 12);
         // One meaning for the model and for a person, and a restricted skill may look.
-        let shown = host.succeeds(&["search-installed", "pdf"]);
+        let shown = host.succeeds(&["search_installed", "pdf"]);
         assert_eq!(shown, "- pdf-forms: Does pdf-forms. [paper]\n");
-        let json = host.succeeds(&["search-installed", "pdf", "--json"]);
+        let json = host.succeeds(&["search_installed", "pdf", "--json"]);
         let found: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(found["skills"][0]["tool"], "skill_pdf-forms");
         let host = host.skill("reads", "allowed-tools: Read", "");

@@ -214,23 +214,6 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
 }
 
 #[test]
-fn a_shell_is_no_conversation() {
-    let host = Host::stdin().skill("x", "", "");
-    let error = host.fails(&["use", "x", "some", "words"]);
-    assert!(
-        error.contains("not at a shell")
-            && error.contains("begin a prompt in chibi with `/x`")
-            && error.contains("agent-skills info x"),
-        "{error}"
-    );
-    let answer = host.tool("agent-skills", &json!({"args": ["use", "x"]}));
-    assert!(
-        answer.starts_with("Error: a skill becomes active in a conversation"),
-        "{answer}"
-    );
-}
-
-#[test]
 fn results_of_an_activation_stay_whole() {
     for host in crowded() {
         for tool in ["skill", "skill_marketplace", "skill_free"] {

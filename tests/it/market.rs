@@ -129,7 +129,7 @@ fn list_installed_tells_of_every_directory() {
             "odd/SKILL.md",
             "---\nname: Odd_Name\ndescription: |\n  a <b>\n  & c\n---\n",
         );
-    for spelling in ["list-installed", "list_installed"] {
+    for spelling in ["ls", "list", "list_installed"] {
         let all: Value = serde_json::from_str(&host.succeeds(&[spelling, "--json"])).unwrap();
         let [bad, good, odd] = all["skills"].as_array().unwrap().as_slice() else {
             panic!("{all}")
@@ -167,7 +167,7 @@ fn list_and_search_work_offline_after_the_first_time() {
         &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["list", "--available"]);
+    host.succeeds(&["search"]);
     drop(hub);
     assert!(
         host.succeeds(&["search", "pdf", "--offline"])
@@ -211,8 +211,7 @@ fn all_four_collections_install_from_git() {
         host.succeeds(&["install", &format!("{name}@{skill}"), "--yes"]);
         host.activates(skill);
     }
-    let installed: Value =
-        serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+    let installed: Value = serde_json::from_str(&host.succeeds(&["list", "--json"])).unwrap();
     assert_eq!(installed["skills"].as_array().unwrap().len(), 4);
 }
 

@@ -165,8 +165,8 @@ fn names_and_paths_of_manifests_go_nowhere() {
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     let before = outside(&host);
-    host.succeeds(&["sources", "add", "evil/skills", "--name", "../../sources"]);
-    assert!(host.succeeds(&["sources", "list"]).contains("\nsources  "));
+    host.succeeds(&["source", "add", "evil/skills", "--name", "../../sources"]);
+    assert!(host.succeeds(&["source", "list"]).contains("\nsources  "));
     let told = host.succeeds(&["install", "evil/skills", "--reading", "repo", "--all"]);
     assert!(told.contains("letters' case"), "{told}");
     assert_eq!(
@@ -193,7 +193,7 @@ fn what_git_could_take_for_more_than_an_address_is_refused() {
         "file://host/x.git",
         "fd::3",
     ] {
-        for verb in ["install", "show", "cat", "scan"] {
+        for verb in ["install", "show", "scan"] {
             assert_eq!(
                 host.person(&[verb, "--", reference]).status,
                 1,
@@ -201,7 +201,7 @@ fn what_git_could_take_for_more_than_an_address_is_refused() {
             );
         }
         assert_eq!(
-            host.person(&["sources", "add", "--", reference]).status,
+            host.person(&["source", "add", "--", reference]).status,
             1,
             "{reference}"
         );
@@ -310,10 +310,11 @@ fn a_file_is_printed_without_what_steers_a_terminal() {
         &[("s/SKILL.md", &text), ("s/bin", "\u{0}\u{1}")],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    let printed = host.succeeds(&["cat", "evil/s:SKILL.md"]);
+    let printed = host.succeeds(&["show", "evil/s", "--file", "SKILL.md"]);
     assert!(
         printed.contains("<U+001B>[2Jcleared<U+0007>\n  indented\n") && !printed.contains('\u{1b}'),
         "{printed:?}"
     );
-    assert!(host.fails(&["cat", "evil/s:bin"]).contains("is not text"));
+    let binary = host.fails(&["show", "evil/s", "--file", "bin"]);
+    assert!(binary.contains("is not text"), "{binary}");
 }

@@ -199,7 +199,7 @@ fn a_site_says_what_it_has_and_gives_nothing_from_elsewhere() {
         host.fails(&["install", &format!("{site}@two")])
             .contains("status 302")
     );
-    host.succeeds(&["sources", "add", &site, "--name", "docs"]);
+    host.succeeds(&["source", "add", &site, "--name", "docs"]);
     assert!(host.succeeds(&["search", "two"]).contains("two@docs"));
     let nothing = host.fails(&["install", &server.url("nothing.example")]);
     assert!(
@@ -236,7 +236,7 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
     );
     host.succeeds(&["install", "pdf-tools@shop"]);
     assert!(host.tool_names().contains(&"skill_pdf".to_owned()));
-    assert!(host.succeeds(&["sources", "list"]).contains("shop"));
+    assert!(host.succeeds(&["source", "list"]).contains("shop"));
 }
 
 #[test]

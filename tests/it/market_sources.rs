@@ -44,8 +44,8 @@ fn two_sources() -> (Host, Hub) {
 #[test]
 fn list_and_search_cover_every_source() {
     let (host, hub) = two_sources();
-    host.succeeds(&["sources", "add", "acme/tools"]);
-    host.succeeds(&["list", "--available"]);
+    host.succeeds(&["source", "add", "acme/tools"]);
+    host.succeeds(&["search"]);
     // A name that one source has; one that two have; one of a source by either of its names.
     host.succeeds(&["install", "lone"]);
     host.fails(&["install", "pdf"]);
@@ -61,18 +61,18 @@ fn list_and_search_cover_every_source() {
         host.succeeds(&["search", "csv", "--offline"])
             .contains("anthropics/skills@csv")
     );
-    assert_eq!(host.person(&["sources", "update"]).status, 1);
-    host.succeeds(&["sources", "remove", "acme-tools"]);
-    assert!(!host.succeeds(&["list", "--offline"]).contains("acme"));
+    assert_eq!(host.person(&["source", "update"]).status, 1);
+    host.succeeds(&["source", "remove", "acme-tools"]);
+    assert!(!host.succeeds(&["search", "--offline"]).contains("acme"));
 }
 
 #[test]
 fn a_source_that_is_gone_does_not_hide_the_others() {
     let (host, hub) = two_sources();
-    host.succeeds(&["sources", "add", "acme/tools"]);
+    host.succeeds(&["source", "add", "acme/tools"]);
     fs::remove_dir_all(host.plugin_dir().join("cache")).unwrap();
     fs::remove_dir_all(hub.dir().join("acme/tools")).unwrap();
-    let ran = host.person(&["list", "--available"]);
+    let ran = host.person(&["search"]);
     assert!(
         ran.stdout.contains("anthropics/skills@csv") && ran.stderr.contains("was left out"),
         "{ran:?}"
@@ -84,7 +84,7 @@ fn a_model_may_install_from_a_configured_source_and_no_further() {
     let (host, _hub) = two_sources();
     let install = |reference: &str| json!({"action": "install", "skill_ref": reference});
     host.blocks("skill_marketplace", &install("acme/tools@docx"));
-    host.succeeds(&["sources", "add", "acme/tools"]);
+    host.succeeds(&["source", "add", "acme/tools"]);
     host.allows("skill_marketplace", &install("acme/tools@docx"));
     host.allows("skill_marketplace", &install("docx@acme-tools"));
     host.blocks(
@@ -120,13 +120,10 @@ fn a_reading_can_be_forced_and_is_told() {
 fn a_skill_is_looked_at_before_it_is_installed() {
     let (host, _hub) = two_sources();
     host.succeeds(&["show", "acme/tools@pdf"]);
-    host.succeeds(&["cat", "acme/tools@pdf:SKILL.md"]);
-    for bad in [
-        "acme/tools@pdf:../docx/SKILL.md",
-        "acme/tools@pdf:none",
-        "acme/tools@pdf:",
-    ] {
-        assert_eq!(host.person(&["cat", bad]).status, 1, "{bad}");
+    host.succeeds(&["show", "acme/tools@pdf", "--file", "SKILL.md"]);
+    for bad in ["../docx/SKILL.md", "none", ""] {
+        let ran = host.person(&["show", "acme/tools@pdf", "--file", bad]);
+        assert_eq!(ran.status, 1, "{bad}");
     }
     assert!(host.skill_tools().is_empty());
     assert!(!host.plugin_dir().join("skills.lock.json").exists());
@@ -189,12 +186,13 @@ fn a_name_of_its_own_can_be_given() {
 }
 
 #[test]
-fn an_author_links_a_working_copy() {
+fn an_author_links_a_working_copy_by_hand() {
     let (host, _hub) = two_sources();
     let copy = host.home().join("work/mine");
     fs::create_dir_all(&copy).unwrap();
     fs::write(copy.join("SKILL.md"), skill("mine")).unwrap();
-    host.succeeds(&["link", copy.to_str().unwrap()]);
+    fs::create_dir_all(host.skills_dir()).unwrap();
+    std::os::unix::fs::symlink(&copy, host.skills_dir().join("mine")).unwrap();
     fs::write(
         copy.join("SKILL.md"),
         skill("mine").replace("Body", "Newest body"),

@@ -44,7 +44,7 @@ fn what_is_newer_is_told_shown_applied_and_taken_back() {
         "skills/csv/SKILL.md",
         &skill("csv").replace("Body", "Other"),
     );
-    let outdated = host.json(&["outdated", "--json"]);
+    let outdated = host.json(&["update", "--check", "--json"]);
     assert_eq!(
         outdated["skills"],
         json!([]),
@@ -317,7 +317,7 @@ fn a_repository_with_long_ids_is_updated_and_has_a_history() {
     host.succeeds(&["update"]);
     assert!(body(&host).contains("New body"));
     assert_eq!(
-        host.json(&["history", "pdf", "--json"])["log"]
+        host.json(&["info", "--history", "pdf", "--json"])["log"]
             .as_array()
             .unwrap()
             .len(),

@@ -38,7 +38,7 @@ fn below(words: &str) -> String {
 fn nothing_is_decided_below_a_named_host() {
     for words in [
         "trust",
-        "untrust",
+        "trust --revoke",
         "config set enforce off",
         "config set unattended true",
         "approve pdf",

@@ -33,11 +33,9 @@ const CHANGES: &[&str] = &[
     "publish pdf REGISTRY",
     "proposals approve ID",
     "proposals reject ID",
-    "proposals comment ID words",
     "trust",
     "trust --always",
     "trust --revoke",
-    "untrust",
     "approve hand",
     "enable hand",
     "disable hand",
@@ -51,9 +49,7 @@ const CHANGES: &[&str] = &[
     "config set enforce warn",
     "config unset visibility.hand",
     "config edit",
-    "link made-before",
-    "link made-before --layer project",
-    "import-lock lock",
+    "sync lock",
     "suggest lacks --local",
     "suggest lacks --apply",
 ];
@@ -120,7 +116,7 @@ fn world() -> (Host, Hub, String) {
         r#"{"skills": {"csv": {"source": "acme/skills", "sourceType": "github", "skillPath": "skills/csv/SKILL.md"}}}"#,
     );
     // What is asked for only once is there before.
-    host.person(&["list", "--available"]);
+    host.person(&["search"]);
     host.person(&["doctor"]);
     (host, hub, id)
 }

@@ -277,9 +277,9 @@ fn what_root_has_set_up_no_variable_takes_away() {
     host.succeeds(&["config", "set", "unattended", "true"]);
     let script = r#"
         mount -t tmpfs none /etc && mkdir -p /etc/chibi && cp -r "$HOME/etc" /etc/chibi/agent-skills &&
-        chmod -R go-w /etc/chibi && "$EXE" list-installed --json && "$EXE" approve --yes waits >&2 &&
-        "$EXE" list-installed --json && cat /etc/chibi/agent-skills/approvals.json >&2 &&
-        chmod 666 /etc/chibi/agent-skills/approvals.json && "$EXE" list-installed --json"#;
+        chmod -R go-w /etc/chibi && "$EXE" list --json && "$EXE" approve --yes waits >&2 &&
+        "$EXE" list --json && cat /etc/chibi/agent-skills/approvals.json >&2 &&
+        chmod 666 /etc/chibi/agent-skills/approvals.json && "$EXE" list --json"#;
     let mut command = host.command();
     let exe = command.get_program().to_owned();
     let mut shell = Command::new("unshare");

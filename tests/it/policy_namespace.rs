@@ -36,9 +36,7 @@ fn a_user_namespace_that_does_not_show_root_closes() {
         let mut command = as_user(words);
         let envs = program.get_envs();
         command.envs(envs.filter_map(|(name, value)| Some((name, value?))));
-        command
-            .arg(program.get_program())
-            .args(["list-installed", "--json"]);
+        command.arg(program.get_program()).args(["list", "--json"]);
         command.current_dir("/").stdin(std::process::Stdio::null());
         command
             .stdout(std::process::Stdio::piped())

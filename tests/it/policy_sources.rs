@@ -130,7 +130,11 @@ fn an_update_contacts_no_source_that_is_blocked() {
     fs::remove_file(&asked).unwrap();
     let policy = host.home().join("enterprise/policy.toml");
     fs::write(policy, "[sources]\nblock = [\"github.com/acme/*\"]\n").unwrap();
-    for words in [&["update"][..], &["outdated"], &["update", "--dry-run"]] {
+    for words in [
+        &["update"][..],
+        &["update", "--check"],
+        &["update", "--dry-run"],
+    ] {
         let ran = host.person(words);
         assert_eq!(ran.status, 1, "{ran:?}");
         assert!(ran.stderr.contains("blocks the source"), "{ran:?}");

@@ -92,7 +92,7 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
     host.succeeds(&["update"]);
     assert_eq!(registry.take_seen(), ["HEAD /v2/acme/pdf/manifests/1.0"]);
     let second = registry.publish("acme/pdf", "1.0", &versioned(&registry, "pdf", "two"));
-    let outdated = host.succeeds(&["outdated"]);
+    let outdated = host.succeeds(&["update", "--check"]);
     assert!(outdated.contains("pdf"), "{outdated}");
     let refused = host.fails(&["update", "pdf", "--to", &first]);
     assert!(refused.contains("its source is now at"), "{refused}");

@@ -291,7 +291,7 @@ fn a_required_skill_from_elsewhere_is_not_installed() {
             told.contains("it has to be from `github.com/acme/*`"),
             "{told}"
         );
-        let info: Value = host.json(&["list-installed", "--json"]);
+        let info: Value = host.json(&["list", "--json"]);
         assert_eq!(info["skills"].as_array().unwrap().len(), 0);
     }
 }

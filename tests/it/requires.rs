@@ -31,7 +31,7 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
         "{told}"
     );
     for words in [
-        &["list-installed", "--long"][..],
+        &["list", "--long"][..],
         &["doctor"],
         &["info", "pdf"],
         &["validate", &host.skills_dir().join("pdf").to_string_lossy()],
@@ -102,11 +102,11 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
         assert!(host.tool("skill_marketplace", &used).contains("by beta"));
         for words in [
             &["info", form][..],
-            &["tree", form],
+            &["info", "--files", form],
             &["verify", form],
-            &["history", form],
+            &["info", "--history", form],
             &["update", form],
-            &["outdated", form],
+            &["update", "--check", form],
             &["try", form],
             &["disable", form],
             &["enable", form],
@@ -160,7 +160,7 @@ fn what_a_skill_requires_of_one_author_is_that_authors() {
         }
         assert_eq!(answer.contains("not installed"), missing, "{answer}");
     }
-    let listed = host.person(&["list-installed", "--long"]).stdout;
+    let listed = host.person(&["list", "--long"]).stdout;
     assert_eq!(listed.matches("requires what").count(), 1, "{listed}");
 }
 
@@ -194,7 +194,7 @@ fn a_marketplace_call_without_arguments_says_what_to_pass() {
                 let arguments = json!({"action": action, "query": query});
                 let host = &host;
                 if action == "search" {
-                    host.succeeds(&["sources", "remove", "anthropics-skills"]);
+                    host.succeeds(&["source", "remove", "anthropics-skills"]);
                 }
                 let answer = host.tool("skill_marketplace", &arguments);
                 if action == "search" {

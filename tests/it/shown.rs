@@ -63,7 +63,7 @@ fn hostile() -> (Host, Hub) {
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     for args in [
-        &["sources", "add", "acme/skills"][..],
+        &["source", "add", "acme/skills"][..],
         &["install", "acme/skills@pdf", "--yes", "--accept-findings"],
     ] {
         let ran = host.person(args);
@@ -93,53 +93,51 @@ fn hostile() -> (Host, Hub) {
 fn verbs() -> Vec<Vec<String>> {
     let lines = [
         "list",
-        "list --offline",
+        "search --offline",
         "search x",
         "search --json x",
+        "list --long",
         "list --json",
-        "list-installed",
-        "list-installed --long",
-        "list-installed --json",
-        "search-installed x",
+        "search_installed x",
         "info pdf",
         "info --json pdf",
         "info by-hand",
-        "tree pdf",
-        "tree by-hand",
-        "tree --json pdf",
+        "info --files pdf",
+        "info --files by-hand",
+        "info --files --json pdf",
         "doctor",
         "doctor --json",
-        "outdated",
-        "outdated --json",
+        "update --check",
+        "update --check --json",
         "update --dry-run --diff",
         "update",
         "update --yes",
         "verify",
         "verify --json",
-        "history pdf",
-        "history --json pdf",
+        "info --history pdf",
+        "info --history --json pdf",
         "show acme/skills@pdf",
         "show --json acme/skills@pdf",
         "show acme/skills",
         "install acme/skills",
         "install acme/skills@pdf",
-        "cat acme/skills@pdf:SKILL.md",
-        "cat acme/skills@pdf:nope",
+        "show acme/skills@pdf --file SKILL.md",
+        "show acme/skills@pdf --file nope",
         "scan pdf",
         "scan acme/skills",
         "scan --json pdf",
         "validate .chibi/skills",
         "validate --format json .chibi/skills",
-        "sources list",
-        "sources list --json",
-        "sources update",
+        "source list",
+        "source list --json",
+        "source update",
         "trust",
         "trust --list",
         "approve pdf",
         "enable pdf",
         "disable pdf",
         "audit",
-        "stats",
+        "audit --summary",
         "jobs",
         "config",
         "config --json",
@@ -156,32 +154,12 @@ fn verbs() -> Vec<Vec<String>> {
         .map(|line| line.split(' ').map(str::to_owned).collect())
         .collect();
     for verb in [
-        "remove",
-        "update",
-        "info",
-        "tree",
-        "install",
-        "show",
-        "scan",
-        "history",
-        "verify",
-        "rollback",
-        "validate",
-        "approve",
-        "enable",
-        "disable",
-        "trust",
-        "use",
-        "link",
-        "try",
-        "package",
-        "cat",
-        "import-lock",
-        "search",
+        "remove", "update", "info", "install", "show", "scan", "verify", "rollback", "validate",
+        "approve", "enable", "disable", "trust", "try", "package", "sync", "search",
     ] {
         all.push(vec![verb.to_owned(), EVIL.to_owned()]);
     }
-    all.push(["sources", "remove", EVIL].map(str::to_owned).to_vec());
+    all.push(["source", "remove", EVIL].map(str::to_owned).to_vec());
     all.push(["config", "set", EVIL, EVIL].map(str::to_owned).to_vec());
     all
 }
@@ -205,11 +183,11 @@ fn no_verb_lets_a_strangers_text_steer_a_terminal() {
 fn nor_does_one_at_a_terminal_with_its_colours() {
     let (host, _hub) = hostile();
     for words in [
-        &["list-installed", "--long"][..],
+        &["list", "--long"][..],
         &["info", "pdf"],
         &["info", "by-hand"],
         &["doctor"],
-        &["tree", "pdf"],
+        &["info", "--files", "pdf"],
         &["try", "pdf"],
         &["remove", EVIL],
         &["update"],
@@ -228,7 +206,7 @@ fn nor_does_one_at_a_terminal_with_its_colours() {
 #[test]
 fn json_hides_nothing_and_loses_nothing() {
     let (host, _hub) = hostile();
-    let text = host.succeeds(&["list-installed", "--json"]);
+    let text = host.succeeds(&["list", "--json"]);
     assert_eq!(steering(&text), Vec::<String>::new());
     let value: Value = serde_json::from_str(&text).unwrap();
     let pdf = value["skills"]
@@ -250,7 +228,7 @@ fn what_a_model_is_told_is_as_harmless() {
         json!({"action": "remove", "skill_ref": EVIL}),
         json!({"action": "use", "skill_ref": EVIL}),
         json!({"action": EVIL}),
-        json!({"args": ["outdated"]}),
+        json!({"args": ["update", "--check"]}),
     ] {
         let answer = host.tool("skill_marketplace", &arguments);
         assert_eq!(steering(&answer), Vec::<String>::new(), "{arguments}");

@@ -104,11 +104,10 @@ fn every_command_has_help_an_answer_an_error_and_json() {
         let has_json = helps.iter().any(|(_, told)| told.contains("--json"));
         for (what, is_there) in [
             ("help", !helps.is_empty()),
-            // Nothing can be used at a shell, and no transcript has a registry.
+            // No transcript has a registry.
             (
                 "answer",
-                ["use", "publish"].contains(&verb)
-                    || runs.iter().any(|(_, told)| !told.starts_with("? ")),
+                verb == "publish" || runs.iter().any(|(_, told)| !told.starts_with("? ")),
             ),
             ("error", runs.iter().any(|(_, told)| told.starts_with("? "))),
             (

@@ -36,7 +36,7 @@ fn trust_is_told_given_always_and_taken_away() {
         host.succeeds(&["trust", "--yes", "."]);
         fs::write(host.project().join(".claude/skills/evil/x"), "").unwrap();
         assert!(!is_offered(&host, "evil"));
-        host.succeeds(&["untrust"]);
+        host.succeeds(&["trust", "--revoke"]);
         assert!(!is_offered(&host, "evil"));
         let mode = fs::metadata(host.plugin_dir().join("trust.json"))
             .unwrap()
@@ -59,7 +59,7 @@ fn an_untrusted_skill_takes_nobodys_place() {
         put(&careful, "careful", "allowed-tools: Read", "project");
         host.succeeds(&["trust", "--yes"]);
         host.activates("careful");
-        host.succeeds(&["untrust"]);
+        host.succeeds(&["trust", "--revoke"]);
         host.blocks("shell_exec", &json!({"command": "ls"}));
     }
 }
@@ -183,14 +183,14 @@ fn trust_is_given_to_each_skill_for_itself() {
         assert!(
             is_offered(&host, "late") && !is_offered(&host, "evil") && is_offered(&host, "good")
         );
-        host.succeeds(&["untrust", "--skill", "good"]);
+        host.succeeds(&["trust", "--revoke", "--skill", "good"]);
         assert!(
             !is_offered(&host, "good") && is_offered(&host, "fine") && is_offered(&host, "late")
         );
         let told = host.fails(&["trust", "--yes", "--skill", "none"]);
         assert!(told.contains("has no skill in a directory"), "{told}");
         assert!(
-            host.fails(&["untrust", "--skill", "good"])
+            host.fails(&["trust", "--revoke", "--skill", "good"])
                 .contains("was not trusted")
         );
         let told = host.succeeds(&["trust", "--yes"]);

@@ -310,7 +310,7 @@ fn trust_ends_with_its_record_in_a_warm_call_too() {
     type Change = fn(&Host, &Path);
     let ways: [(&str, Change); 5] = [
         ("revoked", |host, _| {
-            host.succeeds(&["untrust"]);
+            host.succeeds(&["trust", "--revoke"]);
         }),
         ("removed", |_, record| fs::remove_file(record).unwrap()),
         ("damaged", |_, record| fs::write(record, "{").unwrap()),

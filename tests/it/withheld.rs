@@ -93,14 +93,14 @@ const BREAKS: [Break; 17] = [
 
 /// Every verb that prints a skill, or a message about one, that was named or found in the catalog.
 /// What takes a path shows what is there: the user looks at it in order to trust it.
-const VERBS: [&[&str]; 48] = [
+const VERBS: [&[&str]; 47] = [
     &[],
     &["list"],
     &["list", "--long"],
     &["list", "--json"],
     &["list", "--sort", "tokens"],
-    &["search-installed", "evil"],
-    &["search-installed", "OBEY", "--json"],
+    &["search_installed", "evil"],
+    &["search_installed", "OBEY", "--json"],
     &["info", "evil"],
     &["info", "evil", "--json"],
     &["info", "project/evil"],
@@ -138,7 +138,6 @@ const VERBS: [&[&str]; 48] = [
     &["policy"],
     &["policy", "--json"],
     &["approve", "broken"],
-    &["use", "evil"],
     &["verify"],
     &["verify", "evil", "--layer", "project"],
     &["update", "--check"],

@@ -1,12 +1,11 @@
-//! `list`: what is installed, or what can be; `search` in the latter.
+//! `list`: what is installed; `search`: what can be.
 
 use std::collections::BTreeSet;
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::cli::look::bill::bill;
-use crate::cli::look::list_installed::{self, ListInstalled};
+use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
@@ -15,29 +14,21 @@ use crate::error::{Error, Result};
 use crate::marketplace::{Listed, Market};
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
-use crate::sys::tell;
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct List {
-    /// What the sources offer instead
-    #[arg(long, short)]
-    pub available: bool,
-    /// What the sources offered when they were last asked, without the network
-    #[arg(long)]
-    pub offline: bool,
-    /// The order; of what the sources offer, name or source
+    /// The order
     #[arg(long, value_enum)]
-    pub sort: Option<list_installed::Order>,
+    pub sort: Option<Order>,
     /// Show descriptions, directories, sources and problems in full
     #[arg(long, short)]
     pub long: bool,
     /// Print what is installed as a software bill, in JSON
-    #[arg(long, conflicts_with_all = ["available", "offline", "sort", "long"])]
+    #[arg(long, conflicts_with_all = ["sort", "long"])]
     pub sbom: bool,
 }
 
@@ -53,23 +44,18 @@ impl List {
             }
             return Ok(bill(ctx)?);
         }
-        let Self { offline, long, .. } = *self;
-        if self.available || offline || caller == Caller::Host {
-            let sort = self.sort.map(Order::of_available).transpose()?;
-            let available = Available {
-                offline,
-                sort,
-                long,
-            };
-            return Ok(available.run(ctx, common, screen)?);
+        if caller != Caller::Host {
+            return Ok(list_installed(ctx, common, screen, self.sort, self.long)?);
         }
-        if screen.is_terminal() && !common.json {
-            tell(format_args!(
-                "note: `list` shows what is installed; `list --available` what the sources offer\n"
-            ));
+        if self.sort.is_some() {
+            let error = Error::new("what can be installed has no order of its own");
+            return Err(error.hint("leave `--sort` out").into());
         }
-        let sort = self.sort;
-        Ok(ListInstalled { sort, long }.run(ctx, common, screen)?)
+        let available = Available {
+            offline: false,
+            long: self.long,
+        };
+        Ok(available.run(ctx, common, screen)?)
     }
 }
 
@@ -79,34 +65,9 @@ pub struct Available {
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
-    /// The order
-    #[arg(long, value_enum)]
-    pub sort: Option<Order>,
     /// Show whole descriptions and sources
     #[arg(long, short)]
     pub long: bool,
-}
-
-/// The order of installable skills; by default that of the sources.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Order {
-    /// By name
-    Name,
-    /// By source, then name
-    Source,
-}
-
-impl Order {
-    fn of_available(order: list_installed::Order) -> Result<Self> {
-        match order {
-            list_installed::Order::Name => Ok(Self::Name),
-            list_installed::Order::Source => Ok(Self::Source),
-            _ => Err(
-                Error::new("skills that are not installed have no such order")
-                    .hint("`--sort name` or `--sort source`"),
-            ),
-        }
-    }
 }
 
 impl Available {
@@ -121,19 +82,11 @@ impl Available {
     /// The skills in a table, or `none` if there are none.
     fn show(
         &self,
-        mut listed: Vec<Marked>,
+        listed: Vec<Marked>,
         common: Common,
         screen: Screen,
         none: &str,
     ) -> Result<String> {
-        match self.sort {
-            None => {}
-            Some(Order::Name) => listed.sort_by(|a, b| a.listed.name.cmp(&b.listed.name)),
-            Some(Order::Source) => {
-                let key = |one: &Marked| (one.listed.source.clone(), one.listed.name.clone());
-                listed.sort_by_cached_key(key);
-            }
-        }
         if common.json {
             return json::list("skills", &listed);
         }
@@ -209,11 +162,7 @@ impl Search {
         let market = market(ctx, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));
-        let all = if screen.is_host {
-            "list"
-        } else {
-            "list --available"
-        };
+        let all = if screen.is_host { "list" } else { "search" };
         let none = format!("No skill matches `{words}`. `{all}` shows all.\n");
         self.list.show(listed, common, screen, &none)
     }

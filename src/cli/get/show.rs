@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
-use super::cat::text;
 use crate::cli::caller::pasted;
 use crate::cli::choosing::picking;
+use crate::cli::describe::printable;
 use crate::cli::describe_plan::describe;
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller, Screen};
+use crate::error::{Error, Result};
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 use crate::run_context::RunContext;
 
@@ -82,4 +83,16 @@ struct FileOf<'p> {
     reference: String,
     path: &'p str,
     text: String,
+}
+
+/// The content of a file as text that can be shown.
+fn text(path: &str, bytes: &[u8]) -> Result<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(printable(text)),
+        _ => {
+            let (path, size) = (path.escape_debug(), bytes.len());
+            Err(Error::new(format!("`{path}` is not text: {size} bytes"))
+                .hint("install the skill to get it"))
+        }
+    }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::install;
+use super::next::what_next;
 use crate::catalog::Layer;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::caller::{Failure, pasted};
@@ -14,11 +16,14 @@ use crate::cli::describe_plan::{at, describe};
 use crate::cli::json;
 use crate::cli::market::{market_for, note};
 use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::permitted::{permits, permits_listed, permits_loss};
+use crate::cli::outcome::Outcomes;
+use crate::cli::permitted::{deciding, permits, permits_listed, permits_loss};
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
-use crate::marketplace::{Fate, Installed, Status, SyncList, SyncPlan, Synced, listed_name};
+use crate::marketplace::{
+    Fate, Installed, Status, SyncList, SyncPlan, Synced, is_foreign, listed_name,
+};
 use crate::policy::Event;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
@@ -35,7 +40,8 @@ use crate::sys::{eprint, tell};
 pub struct Sync {
     #[arg(
         help = "A skills.lock.json, or oci://HOST/NAME[:TAG][@DIGEST] of a collection; the layer's \
-                own if omitted"
+                own if omitted. Also another program's skills-lock.json, .skill-lock.json or \
+                .openskills.json, or a directory of skills with them"
     )]
     pub list: Option<String>,
     /// Also remove what the list does not have and a source brought
@@ -80,6 +86,10 @@ impl Sync {
     /// Makes the layer equal, and says what has changed.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let layer = self.layer(ctx);
+        let list = self.list.as_deref().unwrap_or_default();
+        if !list.is_empty() && is_foreign(&ctx.env.cwd.join(list)) {
+            return self.import(ctx, (common, caller), layer, list);
+        }
         let skills = self.sync(ctx, (common, caller), layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
         let mut text = if common.dry_run {
@@ -104,6 +114,55 @@ impl Sync {
             return Err(Failure::Changed(text));
         }
         Ok(text)
+    }
+
+    /// Installs each skill of another program's lockfile, which says where a skill is and not what
+    /// is in it; a failure if one was left out.
+    fn import(
+        &self,
+        ctx: &RunContext,
+        (common, caller): (Common, Caller),
+        layer: Layer,
+        list: &str,
+    ) -> Answer {
+        if self.prune {
+            let text = "`--prune` needs a list that says what exactly there is to be";
+            return Err(Error::new(text)
+                .hint("give a skills.lock.json or a collection")
+                .into());
+        }
+        let given = (common, self.findings);
+        let mut confirm = deciding(ctx, caller, given, layer, ("sync", None))?;
+        let base = ctx.base(&ctx.layer_dir(layer));
+        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let mut outcomes = Outcomes::new(common, caller);
+        let mut new = Vec::new();
+        for one in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
+            let told = one.outcome.and_then(|installed| {
+                let mut told = install::told(ctx, common, &installed, layer)?;
+                share(ctx, common, (layer, &[]), &installed, &mut told)?;
+                Ok((told, installed))
+            });
+            match told {
+                Ok((told, installed)) => {
+                    for (name, text) in told {
+                        outcomes.push(&name, Ok(text));
+                    }
+                    new.extend(installed.into_iter().filter(install::is_new));
+                }
+                Err(error) => {
+                    let left_out = format!("`{}` was left out", one_line(&one.name));
+                    outcomes.push(&one.name, Err(error.context(left_out)));
+                }
+            }
+        }
+        outcomes.then(what_next(ctx, &new, layer, caller));
+        let text = outcomes.answer()?;
+        if new.is_empty() {
+            Ok(text)
+        } else {
+            Err(Failure::Changed(text))
+        }
     }
 
     /// The answer to a program when nothing was done.

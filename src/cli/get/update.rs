@@ -12,7 +12,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
 use crate::cli::tool_names::ToolNames;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::{Error, Result};
 use crate::marketplace::{
     Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
@@ -73,6 +73,38 @@ impl Update {
             return Ok(
                 "No skill here came from a source that could have a newer one.\n".to_owned(),
             );
+        }
+        outcomes.answer()
+    }
+
+    /// Reports newer versions; a failure if a source could not be examined.
+    pub fn check(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+        let mut updated = Vec::new();
+        for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
+            let base = ctx.base(&ctx.layer_dir(layer));
+            let market = market_for(ctx, &base, false, layer)?.dry(true);
+            let options = UpdateOptions::default();
+            updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
+        }
+        updated.retain(|one| one.change != Change::UpToDate || !one.newer_tags.is_empty());
+        if common.json {
+            let is_failed = |one: &Updated| matches!(one.change, Change::Failed { .. });
+            let failed = updated.iter().any(is_failed);
+            return Failure::unless(!failed, json::list("skills", &updated)?);
+        }
+        if updated.is_empty() {
+            return Ok("Everything is up to date.\n".to_owned());
+        }
+        // What is asked for is not suppressed.
+        let common = Common {
+            quiet: false,
+            ..common
+        };
+        let mut outcomes = Outcomes::new(common, caller);
+        let names = ToolNames::of(ctx);
+        for one in &updated {
+            let text = changed(one, names).map(|text| text + &later_tags(one));
+            outcomes.push(&one.name, text);
         }
         outcomes.answer()
     }
@@ -138,6 +170,15 @@ impl Update {
         }
         Ok(())
     }
+}
+
+/// The later versions available for a skill pinned to a tag.
+fn later_tags(skill: &Updated) -> String {
+    if skill.newer_tags.is_empty() {
+        return String::new();
+    }
+    let tags = one_line(&skill.newer_tags.join(", "));
+    format!("    it stays at its tag; there are later ones: {tags} (`install REF#TAG` switches)\n")
 }
 
 /// Records each skill that was replaced.
@@ -218,9 +259,6 @@ fn what_changed(skill: &Updated, names: ToolNames) -> String {
     let name = listed_name(&skill.name);
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
-        Change::Linked => {
-            format!("`{name}` is a link to a working copy, which is never replaced\n")
-        }
         Change::Failed { .. } => String::new(),
         Change::Available(difference) => describe_difference(difference, names),
         Change::Updated {

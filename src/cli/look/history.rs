@@ -1,104 +1,34 @@
-//! `info --history`, earlier `history`: a skill's version in use, the available ones, and what
-//! changed.
+//! `info --history`: a skill's version in use, the available ones, and what changed.
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
-use super::audit::{each_since, row};
 use super::info::Info;
-use crate::catalog::Layer;
 use crate::cli::describe::short;
-use crate::cli::layers::layer_of;
 use crate::cli::market::market;
 use crate::cli::named::installed;
-use crate::cli::options::{Common, Scope};
+use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::{Answer, Caller};
-use crate::error::Result;
-use crate::marketplace::{self, State, Tag};
-use crate::policy::Line;
+use crate::marketplace::{History, State, Tag};
 use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
-use crate::sys::Moment;
 
-/// Maximum number of events and tags shown.
+/// Maximum number of tags shown.
 const SHOWN: usize = 20;
 
-/// Show the installed version of a skill, the available ones, and what changed
-#[derive(Debug, clap::Args)]
-pub struct History {
-    /// The skills' names
-    #[arg(required = true, value_name = "NAME")]
-    pub names: Vec<String>,
-    /// Do not query the source
-    #[arg(long)]
-    pub offline: bool,
-    #[command(flatten)]
-    pub scope: Scope,
+/// The history of the skills of these names, in whichever layer they are.
+pub fn history(info: &Info, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    let look = |name: &str| {
+        let catalog = ctx.catalog_naming(name);
+        let entry = installed(ctx, &catalog, name)?;
+        let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+        let base = ctx.base(&ctx.layer_dir(entry.layer));
+        market(ctx, &base, info.offline).history(&name)
+    };
+    look_at(common, caller, &info.names, "skills", look, told)
 }
 
-#[derive(Serialize)]
-struct Told {
-    #[serde(flatten)]
-    history: marketplace::History,
-    /// The audit log's events about its versions.
-    events: Vec<serde_json::Value>,
-    /// The same.
-    #[serde(skip)]
-    lines: Vec<Line>,
-}
-
-impl History {
-    /// The history of the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let look = |name: &str| {
-            let layer = layer_of(ctx, caller, self.scope, "history", name)?;
-            Told::of(ctx, layer, name, self.offline)
-        };
-        look_at(common, caller, &self.names, "skills", look, Told::render)
-    }
-
-    /// What `info --history` asks for, of the skills of these names in whichever layer they are.
-    pub fn of(ctx: &RunContext, common: Common, caller: Caller, info: &Info) -> Answer {
-        let look = |name: &str| {
-            let catalog = ctx.catalog_naming(name);
-            let entry = installed(ctx, &catalog, name)?;
-            let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-            Told::of(ctx, entry.layer, &name, info.offline)
-        };
-        look_at(common, caller, &info.names, "skills", look, Told::render)
-    }
-}
-
-impl Told {
-    fn of(ctx: &RunContext, layer: Layer, name: &str, offline: bool) -> Result<Self> {
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let history = market(ctx, &base, offline).history(name)?;
-        let mut lines = Vec::new();
-        let kinds = [
-            "install", "update", "rollback", "restore", "remove", "proposal",
-        ];
-        each_since(ctx, Moment(0), &mut |line| {
-            if line.text("skill") == history.name && kinds.contains(&line.text("event")) {
-                lines.push(line.clone());
-            }
-            Ok(())
-        })?;
-        let events = lines.iter().map(|line| line.value.clone()).collect();
-        Ok(Self {
-            history,
-            events,
-            lines,
-        })
-    }
-
-    fn render(&self) -> String {
-        told(&self.history, &self.lines)
-    }
-}
-
-fn told(history: &marketplace::History, events: &[Line]) -> String {
+fn told(history: &History) -> String {
     let source = history.source.as_deref();
     let source = one_line(source.unwrap_or("an unknown source"));
     let mut text = format!("{}, from {source}\n", one_line(&history.name));
@@ -133,12 +63,6 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
     }
     if let Some(why) = &history.unasked {
         let _ = writeln!(text, "its source was not asked: {}", one_line(why));
-    }
-    if !events.is_empty() {
-        text.push_str("what happened:\n");
-    }
-    for line in &events[events.len().saturating_sub(SHOWN)..] {
-        let _ = write!(text, "  {}", row(line));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `list`, earlier `list-installed`: the installed skills and their diagnostics.
+//! `list`, and `list_installed` of the model's tool: the installed skills and their diagnostics.
 
 use std::cmp::Reverse;
 
@@ -15,17 +15,6 @@ use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, one_line};
 use crate::sys::text::{count, counted};
 
-/// List the installed skills and their problems
-#[derive(Debug, clap::Args)]
-pub struct ListInstalled {
-    /// The order
-    #[arg(long, value_enum)]
-    pub sort: Option<Order>,
-    /// Show descriptions, directories and problems in full
-    #[arg(long, short)]
-    pub long: bool,
-}
-
 /// The order of installed skills; `layer` by default.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Order {
@@ -41,63 +30,67 @@ pub enum Order {
     Problems,
 }
 
-impl ListInstalled {
-    /// Every skill directory, including those that are not offered.
-    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-        let catalog = ctx.catalog();
-        let mut reports: Vec<_> = Report::for_catalog(ctx, &catalog).collect();
-        if let Some(order) = self.sort {
-            sort(&mut reports, order);
-        }
-        if common.json {
-            // A large catalog and its text do not need to be in memory together.
-            drop(catalog);
-            return json::list("skills", &reports);
-        }
-        // A model learns only the number of untrusted skills, because even their names are untrusted
-        // text.
-        let is_untold = |entry: &&Entry| ctx.protocol.is_some() && entry.is_concealed();
-        let untold = match catalog.entries().iter().filter(is_untold).count() {
-            0 => String::new(),
-            count => format!(
-                "{} with the project, which the user does not trust so far: they can see which with \
-                 `agent-skills list`\n",
-                counted(count, "more comes", "more come")
-            ),
-        };
-        if reports.is_empty() && untold.is_empty() {
-            let none =
-                "No skills are installed. `agent-skills list --available` shows what there is.\n";
-            return Ok(none.to_owned());
-        }
-        let mut table = Table::new(
-            vec![
-                Column::new("NAME", 12),
-                Column::new("VERSION", 7),
-                Column::new("LAYER", 0),
-                Column::new("SOURCE", 12),
-                Column::number("TOKENS"),
-                Column::new("RESTRICTION", 0),
-                // Wide enough for any reason why one is not offered.
-                Column::new("PROBLEMS", 20),
-            ],
-            &[
-                "VERSION",
-                "SOURCE",
-                "LAYER",
-                "RESTRICTION",
-                "TOKENS",
-                "PROBLEMS",
-            ],
-        );
-        // A model has no other way to see these lines.
-        let long = self.long || common.verbose || screen.is_host;
-        for report in &reports {
-            let below = if long { below(report) } else { Vec::new() };
-            table.row(row(report, screen), below);
-        }
-        Ok(table.render(screen) + &untold)
+/// Every skill directory, including those that are not offered; `long` with descriptions,
+/// directories and problems in full.
+pub fn list_installed(
+    ctx: &RunContext,
+    common: Common,
+    screen: Screen,
+    sort_by: Option<Order>,
+    long: bool,
+) -> Result<String> {
+    let catalog = ctx.catalog();
+    let mut reports: Vec<_> = Report::for_catalog(ctx, &catalog).collect();
+    if let Some(order) = sort_by {
+        sort(&mut reports, order);
     }
+    if common.json {
+        // A large catalog and its text do not need to be in memory together.
+        drop(catalog);
+        return json::list("skills", &reports);
+    }
+    // A model learns only the number of untrusted skills, because even their names are untrusted
+    // text.
+    let is_untold = |entry: &&Entry| ctx.protocol.is_some() && entry.is_concealed();
+    let untold = match catalog.entries().iter().filter(is_untold).count() {
+        0 => String::new(),
+        count => format!(
+            "{} with the project, which the user does not trust so far: they can see which with \
+             `agent-skills list`\n",
+            counted(count, "more comes", "more come")
+        ),
+    };
+    if reports.is_empty() && untold.is_empty() {
+        let none = "No skills are installed. `agent-skills search` shows what there is.\n";
+        return Ok(none.to_owned());
+    }
+    let mut table = Table::new(
+        vec![
+            Column::new("NAME", 12),
+            Column::new("VERSION", 7),
+            Column::new("LAYER", 0),
+            Column::new("SOURCE", 12),
+            Column::number("TOKENS"),
+            Column::new("RESTRICTION", 0),
+            // Wide enough for any reason why one is not offered.
+            Column::new("PROBLEMS", 20),
+        ],
+        &[
+            "VERSION",
+            "SOURCE",
+            "LAYER",
+            "RESTRICTION",
+            "TOKENS",
+            "PROBLEMS",
+        ],
+    );
+    // A model has no other way to see these lines.
+    let long = long || common.verbose || screen.is_host;
+    for report in &reports {
+        let below = if long { below(report) } else { Vec::new() };
+        table.row(row(report, screen), below);
+    }
+    Ok(table.render(screen) + &untold)
 }
 
 fn sort(reports: &mut [Report], order: Order) {

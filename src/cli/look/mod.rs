@@ -2,7 +2,6 @@
 
 pub mod audit;
 pub mod bill;
-mod chart;
 pub mod check;
 mod figures;
 pub mod history;
@@ -11,11 +10,10 @@ pub mod jobs;
 pub mod list_installed;
 mod page;
 pub mod search_installed;
-pub mod stats;
 pub mod suggest;
 mod suggest_apply;
 mod suggest_calls;
 mod suggest_entries;
+pub mod summary;
 mod tally;
 pub mod tree;
-pub mod use_skill;

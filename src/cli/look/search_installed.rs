@@ -1,4 +1,4 @@
-//! `search-installed`.
+//! `search_installed`, an action of the model's tool.
 
 use std::fmt::Write;
 

@@ -1,5 +1,4 @@
-//! `info --files`, earlier `tree`: the files of one installed skill. Links are shown, but never
-//! followed.
+//! `info --files`: the files of one installed skill. Links are shown, but never followed.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,20 +16,10 @@ use crate::run_context::RunContext;
 use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};
 
-/// Show the files of one installed skill
-#[derive(Debug, clap::Args)]
-pub struct Tree {
-    /// The skills' names
-    #[arg(required = true, value_name = "NAME")]
-    pub names: Vec<String>,
-}
-
 #[derive(Debug, Serialize)]
 struct Node {
     /// Relative to the skill's directory.
     path: String,
-    #[serde(skip)]
-    depth: usize,
     /// `directory`, `file`, `link` or `other`.
     kind: &'static str,
     /// The size of a file in bytes.
@@ -50,18 +39,17 @@ struct Walked {
     nodes: Vec<Node>,
 }
 
-impl Tree {
-    /// What `info --files` asks for.
-    pub fn of(info: Info) -> Self {
-        Self { names: info.names }
-    }
-
-    /// Every file of the skills with its size.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
-        let look = |name: &str| Walked::of(ctx, name);
-        let shown = |tree: &Walked| tree.render(screen);
-        look_at(common, caller, &self.names, "skills", look, shown)
-    }
+/// Every file of the skills with its size.
+pub fn files(
+    info: &Info,
+    ctx: &RunContext,
+    common: Common,
+    caller: Caller,
+    screen: Screen,
+) -> Answer {
+    let look = |name: &str| Walked::of(ctx, name);
+    let shown = |tree: &Walked| tree.render(screen);
+    look_at(common, caller, &info.names, "skills", look, shown)
 }
 
 impl Walked {
@@ -96,7 +84,7 @@ fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::i
             return Ok(false);
         }
         let path = below.join(name.as_os_str());
-        let Ok(node) = Node::new(&dir, (&name, kind), &path, depth) else {
+        let Ok(node) = Node::new(&dir, (&name, kind), &path) else {
             continue;
         };
         nodes.push(node);
@@ -113,12 +101,7 @@ fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::i
 }
 
 impl Node {
-    fn new(
-        dir: &Dir,
-        (name, kind): (&EntryName, EntryKind),
-        path: &Path,
-        depth: usize,
-    ) -> std::io::Result<Self> {
+    fn new(dir: &Dir, (name, kind): (&EntryName, EntryKind), path: &Path) -> std::io::Result<Self> {
         let stat = dir.stat(name)?;
         let is_file = kind == EntryKind::File;
         let to = match kind {
@@ -127,7 +110,6 @@ impl Node {
         };
         Ok(Self {
             path: path.display().to_string(),
-            depth,
             kind: match kind {
                 EntryKind::Dir => "directory",
                 EntryKind::Link => "link",
@@ -141,8 +123,7 @@ impl Node {
     }
 
     fn line(&self) -> String {
-        let path = Path::new(&self.path);
-        let name = shown(Path::new(path.file_name().unwrap_or_default()));
+        let name = shown(Path::new(&self.path));
         match (self.kind, self.bytes, &self.to) {
             ("directory", ..) => format!("{name}/"),
             (_, _, Some(to)) => format!("{name} -> {}", shown(Path::new(to))),
@@ -159,30 +140,13 @@ impl Walked {
         let width = screen.width.unwrap_or(usize::MAX);
         let root = shortened(&shown(Path::new(&self.path)), width);
         let _ = writeln!(text, "{}", screen.paint(&root, Paint::Bold));
-        for (at, node) in self.nodes.iter().enumerate() {
-            let line = format!("{}{}", self.branches(at), node.line());
+        for node in &self.nodes {
+            let line = format!("  {}", node.line());
             let _ = writeln!(text, "{}", shortened(&line, width));
         }
         let more = if self.cut { ", and more" } else { "" };
         let files = count(self.files, "file");
         let _ = writeln!(text, "{files}, {}{more}", size(self.bytes));
         text
-    }
-
-    /// The branch lines before a node: whether it and each of its parents have a later sibling.
-    fn branches(&self, at: usize) -> String {
-        let depth = self.nodes[at].depth;
-        let goes_on = |level: usize| {
-            let mut after = self.nodes[at + 1..].iter();
-            let next = after.find(|node| node.depth <= level);
-            next.is_some_and(|node| node.depth == level)
-        };
-        let above = (0..depth).map(|level| if goes_on(level) { "│   " } else { "    " });
-        let last = if goes_on(depth) {
-            "├── "
-        } else {
-            "└── "
-        };
-        above.chain([last]).collect()
     }
 }

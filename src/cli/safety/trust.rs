@@ -154,20 +154,6 @@ impl Trust {
     }
 }
 
-/// Stop trusting a project's skills and configuration
-#[derive(Debug, clap::Args)]
-pub struct Untrust {
-    #[command(flatten)]
-    pub parts: Parts,
-}
-
-impl Untrust {
-    /// Revokes trust.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        self.parts.revoke(ctx, common, caller)
-    }
-}
-
 impl Parts {
     /// Ends trust in them.
     fn revoke(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {

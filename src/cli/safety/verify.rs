@@ -240,7 +240,6 @@ fn state_of(skill: &Verified) -> String {
         State::Intact => "intact",
         State::Changed => "changed",
         State::Missing => "missing",
-        State::Linked => "a link, not compared",
         State::Unreadable => "unreadable",
     };
     let mut text = format!("{}: {state}\n", listed_name(&skill.name));

@@ -14,20 +14,17 @@ use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
-const SKILLS: [(&str, &str); 15] = [
+const SKILLS: [(&str, &str); 12] = [
     ("approve", "names"),
     ("audit", "skill"),
     ("check", "skill"),
     ("disable", "names"),
     ("enable", "names"),
-    ("history", "names"),
     ("info", "names"),
-    ("outdated", "names"),
     ("package", "skills"),
     ("remove", "names"),
     ("rollback", "names"),
     ("scan", "targets"),
-    ("tree", "names"),
     ("update", "names"),
     ("verify", "names"),
 ];
@@ -155,14 +152,14 @@ mod tests {
     fn verbs_options_values_and_names_are_offered_where_they_fit() {
         for (words, expected) in [
             (&["inf"][..], &["info"][..]),
-            (&["sources", "a"], &["add"]),
+            (&["source", "a"], &["add"]),
             (&["info", ""], &["pdf", "pptx"]),
             (&["info", "--json", "pd"], &["pdf"]),
             (&["info", "pdf", "pp"], &["pptx"]),
             (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
-            (&["list-installed", "--so"], &["--sort"]),
-            (&["list-installed", "--sort", "to"], &["tokens"]),
-            (&["list-installed", "--sort", "=", "to"], &["tokens"]),
+            (&["list", "--so"], &["--sort"]),
+            (&["list", "--sort", "to"], &["tokens"]),
+            (&["list", "--sort", "=", "to"], &["tokens"]),
             (&["check", "pdf", "--tool", "x", "--js"], &["--json"]),
             (&["completions", ""], &["bash", "zsh", "fish"]),
             (&["rollback", "pdf", "--qu"], &["--quiet"]),
@@ -171,7 +168,7 @@ mod tests {
             (&["remove", "--", "-"], &[]),
             // The shell knows how to quote a path.
             (&["validate", "/"], &[]),
-            (&["sources", "remove", ""], &[]),
+            (&["source", "remove", ""], &[]),
             (&["no-verb", "x", ""], &[]),
         ] {
             let mut found = offered(words);

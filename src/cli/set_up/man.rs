@@ -7,7 +7,7 @@ use clap::Command;
 use clap_mangen::Man;
 
 const BEFORE: &str = r#".SH DESCRIPTION
-Without a command, at a terminal, it says what is installed and what to do next.
+Without a command, it prints its help.
 In chibi: chibi \-p agent\-skills \"install owner/skill\"
 .SH OPTIONS
 On every command:

@@ -216,7 +216,7 @@ fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String
     if wanted.layer.is_none() {
         let _ = writeln!(
             text,
-            "  agent-skills link {shown}    # to use it while you write it"
+            "  agent-skills install {shown}    # to use it; `update` takes what you change"
         );
     }
     if wanted.layer == Some(Layer::Project) {

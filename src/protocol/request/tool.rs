@@ -116,7 +116,7 @@ impl Marketplace {
     /// The activation, or the equivalent command line: a call means the same for the model and for
     /// a person.
     fn call(self) -> Result<ToolCall> {
-        let action = self.action.to_ascii_lowercase().replace('_', "-");
+        let action = self.action.to_ascii_lowercase().replace('-', "_");
         let reference = self.skill_ref.as_deref().and_then(given);
         let query = self.query.as_deref().and_then(given);
         let needs = |what: &str, example: &str| {
@@ -139,12 +139,12 @@ impl Marketplace {
             }
             // A search without words would match everything, so list instead.
             ("list", _) | ("search", None) => vec!["list"],
-            ("list-installed", _) | ("search-installed", None) => vec!["list-installed"],
+            ("list_installed", _) | ("search_installed", None) => vec!["list_installed"],
             ("update", None) => vec!["update"],
             ("install", None) => return Err(needs("the skill's reference", "owner/skill")),
             ("remove" | "info", None) => return Err(needs("a skill's name", "pdf")),
             // After `--`, nothing the model wrote can be an option.
-            ("search" | "search-installed", Some(other)) => {
+            ("search" | "search_installed", Some(other)) => {
                 let words = query.unwrap_or(other).split_whitespace();
                 [&action, "--"].into_iter().chain(words).collect()
             }

@@ -12,7 +12,7 @@ fn command(words: &[&str]) -> ToolCall {
 #[test]
 fn marketplace_actions_are_command_lines() {
     for (arguments, expected) in [
-        (json!({"action": "list_installed"}), &["list-installed"][..]),
+        (json!({"action": "list_installed"}), &["list_installed"][..]),
         (
             json!({"action": "install", "skill_ref": "o/r"}),
             &["install", "--", "o/r"],
@@ -28,7 +28,7 @@ fn marketplace_actions_are_command_lines() {
         (json!({"action": "list", "skill_ref": "x"}), &["list"]),
         (
             json!({"action": "search_installed", "query": "--json x"}),
-            &["search-installed", "--", "--json", "x"],
+            &["search_installed", "--", "--json", "x"],
         ),
         (json!({"action": "update"}), &["update"]),
         (json!({"action": "update", "skill_ref": ""}), &["update"]),
@@ -47,7 +47,7 @@ fn marketplace_actions_are_command_lines() {
 
 #[test]
 fn a_search_for_nothing_is_the_list() {
-    for (action, verb) in [("search", "list"), ("search_installed", "list-installed")] {
+    for (action, verb) in [("search", "list"), ("search_installed", "list_installed")] {
         for query in [json!(null), json!(""), json!(" ")] {
             let arguments = json!({"action": action, "query": query});
             let call = parse("skill_marketplace", arguments).unwrap();
