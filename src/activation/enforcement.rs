@@ -56,9 +56,7 @@ impl Enforcement {
             let added = ctx.added_entries(config, &skill.name, dir);
             own.adding(CONFIGURATION, added, &project_root)
         };
-        let skills = activated.iter();
-        let skills = skills.map(|skill| (skill.name.as_str(), Path::new(&skill.dir)));
-        let settings = ctx.permission(config, skills);
+        let settings = config.permission();
         // Among the others, an unloaded skill would count as unrestricted.
         let mut denied: Vec<Restriction> = unloaded
             .iter()
@@ -91,7 +89,7 @@ impl Enforcement {
                 reads_by_shell: (ctx.agent.as_ref())
                     .is_some_and(|calling| calling.agent.table().reads_by_shell),
                 cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-                protected: ctx.protected_places(config, active),
+                protected: ctx.protected_places(active),
                 executable: ctx.env.exe.clone(),
                 path: ctx.program_directories(),
                 working_dir: ctx.env.cwd.clone(),
@@ -173,24 +171,6 @@ impl Enforcement {
 }
 
 impl RunContext {
-    /// The settings for decisions about these skills, each with its name and directory. What
-    /// `enforce_for` softens for the user's own skill stays as strict as all for a project's
-    /// namesake.
-    pub fn permission<'a>(
-        &self,
-        config: &Config,
-        skills: impl Iterator<Item = (&'a str, &'a Path)>,
-    ) -> Settings {
-        let mut settings = config.permission();
-        for (name, dir) in skills {
-            let is_softened = settings.enforcement(name) < settings.enforce;
-            if is_softened && !self.catalog().is_users_own(dir) {
-                settings.enforce_for.remove(name);
-            }
-        }
-        settings
-    }
-
     /// The entries that the configuration adds to the list of this skill: none for a project's
     /// namesake of the user's own.
     pub fn added_entries<'c>(&self, config: &'c Config, name: &str, dir: &Path) -> &'c [String] {

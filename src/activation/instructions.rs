@@ -88,7 +88,7 @@ impl RunContext {
     /// What the model may use while the skill is active; `None` if that is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let (name, config) = (skill.name.as_str(), self.config().ok()?);
-        let enforced = self.permission(&config, [(name, &*skill.dir)].into_iter());
+        let enforced = config.permission();
         if enforced.enforcement(name) != Enforce::Restrict {
             return None;
         }

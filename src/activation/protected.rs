@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::connection::watched;
 use crate::permission::ProtectedPlaces;
-use crate::policy::Config;
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
 
 impl RunContext {
     /// The protected places of this run; `active` are the directories of the active skills.
     pub fn protected_places(
         &self,
-        config: &Config,
         active: impl Iterator<Item = PathBuf>,
     ) -> ProtectedPlaces {
         let home = self.env.home();
@@ -36,7 +34,7 @@ impl RunContext {
         holders.push(self.project_dir());
         places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
         let mut roots: Vec<PathBuf> = self
-            .roots(config)
+            .roots()
             .into_iter()
             .map(|root| root.dir)
             .collect();

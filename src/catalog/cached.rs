@@ -96,7 +96,7 @@ impl<'a> Source<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
     fn new(ctx: &'a RunContext, asks: Asks) -> Self {
         let rules = Rules::new(ctx, asks);
-        let roots = ctx.roots(&rules.config);
+        let roots = ctx.roots();
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(shown.as_bytes()));

@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 
 use super::Catalog;
 use super::prompt_budget::{Line, PromptBudget, chars, escaped};
-use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
 use crate::sys::text::{self, shorten};
+
+/// Skills with a tool of their own: models take at most 128 tools, and the host and other plugins
+/// have theirs.
+pub const SKILL_TOOLS: usize = 32;
+/// Characters of the catalog in the system prompt: about 3,000 tokens.
+const PROMPT_CHARS: usize = 12_000;
 
 /// The disclosed catalog.
 #[derive(Debug, Default)]
@@ -22,19 +27,23 @@ pub struct Disclosure<'a> {
 
 impl Catalog {
     /// Whether there are so many skills that one tool serves all.
-    pub fn has_one_tool(&self, max_tools: usize) -> bool {
-        self.offered().len() > max_tools
+    pub fn has_one_tool(&self) -> bool {
+        self.offered().len() > SKILL_TOOLS
     }
 }
 
 impl<'a> Disclosure<'a> {
     /// Builds the disclosure of `catalog`; deterministic.
-    pub fn new(catalog: &'a Catalog, config: &Config) -> Self {
+    pub fn new(catalog: &'a Catalog) -> Self {
+        Self::within(catalog, SKILL_TOOLS, PROMPT_CHARS)
+    }
+
+    fn within(catalog: &'a Catalog, tools: usize, room: usize) -> Self {
         let offered = catalog.offered();
         if offered.is_empty() {
             return Self::default();
         }
-        let one_tool = offered.len() > config.max_tools.0;
+        let one_tool = offered.len() > tools;
         // What a policy requires is told whole, whatever room there is.
         let (required, rest): (Vec<_>, Vec<_>) =
             offered.iter().partition(|offered| offered.is_required);
@@ -45,7 +54,7 @@ impl<'a> Disclosure<'a> {
         let mut block = intro(one_tool);
         let room = PromptBudget::new(
             &lines,
-            config.prompt_chars.0,
+            room,
             chars(&block) + 1 + chars(&whole),
             chars(SHORTENED),
             chars(&more(lines.len())),
@@ -118,16 +127,6 @@ mod tests {
     use super::*;
     use crate::catalog::testing::catalog;
 
-    fn all() -> Config {
-        budget(32, 12_000)
-    }
-
-    fn budget(tools: usize, chars: usize) -> Config {
-        let mut config = Config::default();
-        (config.max_tools.0, config.prompt_chars.0) = (tools, chars);
-        config
-    }
-
     fn text(description: &str, more: &str) -> String {
         format!("---\ndescription: {description}\n{more}\n---\n")
     }
@@ -145,12 +144,12 @@ mod tests {
     #[test]
     fn one_line_per_skill_and_no_block_without_skills() {
         let (_root, none) = catalog(&[]);
-        assert_eq!(Disclosure::new(&none, &all()).block, "");
+        assert_eq!(Disclosure::new(&none).block, "");
         let (_root, two) = catalog(&[
             ("b", &text("does b", "")),
             ("a", &text("|\n  does\n  a", "")),
         ]);
-        let disclosure = Disclosure::new(&two, &all());
+        let disclosure = Disclosure::new(&two);
         let block = &disclosure.block;
         assert!(block.starts_with("## Available Agent Skills\n"));
         assert!(block.ends_with("\n\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
@@ -160,18 +159,17 @@ mod tests {
     #[test]
     fn above_the_number_of_tools_names_are_not_said_twice() {
         let (_root, two) = lengths(&[3, 3]);
-        let disclosure = Disclosure::new(&two, &budget(1, 12_000));
+        let disclosure = Disclosure::within(&two, 1, 12_000);
         let block = &disclosure.block;
         assert!(block.ends_with("\n- s000: ddd\n- s001: ddd"), "{block}");
         assert!(block.contains("the tool `skill` with its name"));
-        assert!(two.has_one_tool(1) && !two.has_one_tool(2));
     }
 
     #[test]
     fn when_to_use_and_tags_belong_to_the_description() {
         let more = "when_to_use: For forms.\ntags: [a, b]";
         let (_root, one) = catalog(&[("x", &text("Fills.", more))]);
-        let disclosure = Disclosure::new(&one, &all());
+        let disclosure = Disclosure::new(&one);
         let block = &disclosure.block;
         assert!(block.ends_with(": Fills. For forms. [a, b]"), "{block}");
     }
@@ -179,7 +177,7 @@ mod tests {
     #[test]
     fn short_descriptions_stay_whole_and_long_ones_share_the_rest() {
         let (_root, skills) = lengths(&[1000, 10, 900, 800]);
-        let disclosure = Disclosure::new(&skills, &budget(32, 2000));
+        let disclosure = Disclosure::within(&skills, 32, 2000);
         let block = &disclosure.block;
         assert!(
             chars(block) <= 2000 && chars(block) > 1990,
@@ -212,7 +210,7 @@ mod tests {
     fn names_outlast_descriptions_and_the_rest_is_counted() {
         let (_root, skills) = lengths(&[100; 60]);
         let disclose = |chars| {
-            let disclosure = Disclosure::new(&skills, &budget(1, chars));
+            let disclosure = Disclosure::within(&skills, 1, chars);
             let left: Vec<Diagnostic> = disclosure.cut.into_values().collect();
             (disclosure.block, left)
         };
@@ -247,7 +245,7 @@ mod tests {
             limits::DESCRIPTION_CHARS
         );
         let (_root, skills) = lengths(&[limits::DESCRIPTION_CHARS, limits::DESCRIPTION_CHARS + 1]);
-        let cut: Vec<_> = Disclosure::new(&skills, &all()).cut.into_iter().collect();
+        let cut: Vec<_> = Disclosure::new(&skills).cut.into_iter().collect();
         assert_eq!(cut.len(), 1);
         assert_eq!(
             (cut[0].0.as_str(), &cut[0].1),

@@ -15,7 +15,7 @@ use super::signatures::Signatures;
 use crate::error::{Error, Result};
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, SigningRules, Subject,
+    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, Subject,
     Trust, Trusts, Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
@@ -70,10 +70,7 @@ impl<'a> Rules<'a> {
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        let require = |rules: &SigningRules| rules.require_anything();
-        let requires = unreadable.is_some()
-            || require(&config.signing)
-            || policies.signing().any(|(_, rules)| require(rules));
+        let requires = ctx.signing_in_force().require_anything();
         let installed = Rc::<RefCell<Installed>>::default();
         let signatures = requires.then(|| Signatures::new(ctx, digests.clone(), installed.clone()));
         Self {
@@ -337,7 +334,7 @@ impl RunContext {
     pub fn check_consent(&self, skill: &Skill) -> Result<()> {
         let digests = DigestCache::of_project(self, Asks::ToUse).digesting(&skill.dir);
         let rules = Rules::by(self, Rc::new(digests));
-        let mut roots = self.roots(&rules.config).into_iter().enumerate();
+        let mut roots = self.roots().into_iter().enumerate();
         let holds = |root: &Root| skill.dir.parent() == Some(&root.dir);
         let (root, layer) = roots
             .find(|(_, root)| holds(root))

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::policy::Config;
 
-/// To whom a skill belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// To whom a skill belongs, highest precedence first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// The administrator's, for all users of the machine.
     Enterprise,
@@ -30,7 +29,7 @@ pub struct Root {
 }
 
 impl Layer {
-    /// Every layer, in the default order.
+    /// Every layer, in order of precedence.
     pub const ALL: [Self; 4] = [
         Self::Enterprise,
         Self::Personal,
@@ -45,17 +44,6 @@ impl Layer {
             Self::Personal => "personal",
             Self::Project => "project",
             Self::Plugin => "plugin",
-        }
-    }
-
-    /// Its rank; the lowest wins. Only the order of personal and project skills is configurable.
-    pub fn rank(self, config: &Config) -> u8 {
-        match self {
-            Self::Enterprise => 0,
-            Self::Project if config.project_over_personal => 1,
-            Self::Personal => 2,
-            Self::Project => 3,
-            Self::Plugin => 4,
         }
     }
 }

@@ -25,7 +25,7 @@ mod tool_name;
 mod verdicts;
 
 pub use cached::PROMPT;
-pub use disclosure::{Disclosure, plain};
+pub use disclosure::{Disclosure, SKILL_TOOLS, plain};
 pub use discovery::Catalog;
 pub use entry::{Entry, Offered, Standing, Withheld};
 pub use explain::{Explained, Explainer, Holds};

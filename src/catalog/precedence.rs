@@ -12,7 +12,7 @@ use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use super::tool_name::tool_name;
 use crate::marketplace::named_by_directory;
-use crate::policy::{Config, approval_digest};
+use crate::policy::approval_digest;
 use crate::run_context::real;
 use crate::skill::{Diagnostic, SkillName};
 
@@ -31,7 +31,7 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
         let links = links(entries, &contenders);
         contenders.retain(|at| !links.contains(at));
         copies.extend(links);
-        contenders.sort_by_key(|at| rank(&entries[*at], &rules.config, *at));
+        contenders.sort_by_key(|at| rank(&entries[*at], *at));
         let winner = contenders[0];
         for at in contenders.drain(1..) {
             if is_copy(&entries[at], &entries[winner]) {
@@ -111,14 +111,14 @@ fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
 }
 
 /// The sort key; the smallest wins.
-fn rank(entry: &Entry, config: &Config, at: usize) -> impl Ord + use<> {
+fn rank(entry: &Entry, at: usize) -> impl Ord + use<> {
     let directory = entry.dir.file_name();
     let bears_its_name = entry
         .skill
         .as_ref()
         .is_ok_and(|skill| directory.is_some_and(|name| name == skill.name.as_str()));
     (
-        entry.layer.rank(config),
+        entry.layer,
         // Of two skills of the administrator, a usable one wins.
         entry.layer == Layer::Enterprise && entry.usable().is_none(),
         Reverse(priority(entry)),

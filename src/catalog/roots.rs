@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Layer, Root};
-use crate::policy::Config;
 use crate::run_context::{HOLDS, RunContext, real};
 use crate::sys::{Base, EntryName};
 
 impl RunContext {
     /// Every existing directory of skills, without duplicates, in search order: those of the agent
     /// that calls, else chibi's.
-    pub fn roots(&self, config: &Config) -> Vec<Root> {
+    pub fn roots(&self) -> Vec<Root> {
         let agent = self.agent.as_ref().map(|calling| calling.agent);
         let skills = agent.map(|agent| &agent.table().skills);
         let mut roots: Vec<Root> = Vec::new();
@@ -31,8 +30,7 @@ impl RunContext {
         for dir in skills.into_iter().flat_map(|skills| skills.enterprise) {
             add(Layer::Enterprise, PathBuf::from(dir));
         }
-        let personal = if config.claude_skills { 3 } else { 2 };
-        let in_home = skills.map_or(&HOLDS[..personal], |skills| skills.personal);
+        let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
         let in_home = in_home.iter().filter_map(|dir| match agent {
             Some(agent) => agent.settings().home.place(&self.env, dir),
             None => Some(self.env.home()?.join(dir)),

@@ -111,7 +111,7 @@ impl Report {
     /// know.
     pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> impl Iterator<Item = Self> {
         let mut origins = Installed::default();
-        let disclosure = Disclosure::new(catalog, &ctx.config().unwrap_or_default());
+        let disclosure = Disclosure::new(catalog);
         let progress = Progress::new("reading skills", catalog.entries().len(), watched(ctx));
         let report = move |(done, entry)| {
             progress.at(done);

@@ -1,7 +1,7 @@
 //! How restrictions are enforced: the user's settings as plain data, with their defaults. Does not
 //! know where they are read from.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,8 +64,8 @@ pub enum Deactivate {
 pub struct Settings {
     /// What happens to a call that is not allowed.
     pub enforce: Enforce,
-    /// The same for single skills, by name.
-    pub enforce_for: BTreeMap<String, Enforce>,
+    /// The skills whose restrictions restrict, whatever `enforce` says, by name.
+    pub required: BTreeSet<String>,
     /// How two active skills combine.
     pub stacking: Stacking,
     /// Whether `… | head -20` needs no rule for `head` (docs/spec/restriction.md#pipe-filters).
@@ -87,7 +87,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             enforce: Enforce::default(),
-            enforce_for: BTreeMap::new(),
+            required: BTreeSet::new(),
             stacking: Stacking::default(),
             pipe_filters: true,
             scripts: ScriptScope::default(),
@@ -102,7 +102,11 @@ impl Default for Settings {
 impl Settings {
     /// What happens to a call that this skill does not allow.
     pub fn enforcement(&self, skill: &str) -> Enforce {
-        self.enforce_for.get(skill).copied().unwrap_or(self.enforce)
+        if self.required.contains(skill) {
+            Enforce::Restrict
+        } else {
+            self.enforce
+        }
     }
 }
 
@@ -114,10 +118,9 @@ mod tests {
     fn missing_keys_have_defaults_and_misspelt_ones_are_errors() {
         let read = |text| serde_json::from_str::<Settings>(text);
         assert_eq!(read("{}").unwrap(), Settings::default());
-        let some = read(r#"{"stacking":"union","enforce_for":{"pdf":"off"}}"#).unwrap();
-        assert_eq!((some.stacking, some.pipe_filters), (Stacking::Union, true));
-        assert_eq!(some.enforcement("pdf"), Enforce::Off);
-        assert_eq!(some.enforcement("x"), Enforce::Restrict);
-        assert!(read(r#"{"stackings":"union"}"#).is_err());
+        let some = read(r#"{"enforce":"off","required":["pdf"]}"#).unwrap();
+        assert_eq!(some.enforcement("pdf"), Enforce::Restrict);
+        assert_eq!(some.enforcement("x"), Enforce::Off);
+        assert!(read(r#"{"enforces":"off"}"#).is_err());
     }
 }

@@ -1,31 +1,24 @@
 //! `config.toml` in the plugin directory: its keys, and their values for the rooms that use them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::host::agent::{Agent, Mode};
-use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
+use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mistaken_grant};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{ByContext, BySkill, SigningRules, SkillGlob, SkillSettings};
-use crate::script::{self, CallSeconds, Confinement, Limit, Network, PassEnv};
+use crate::policy::{ByContext, BySkill, SkillGlob, SourceSigning};
+use crate::script::{self, Confinement, Limit, Network, PassEnv};
+use crate::signing::Requirement;
+use crate::skill::SkillName;
 
-/// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
-/// and other plugins have theirs.
-const SKILL_TOOLS: usize = 32;
-/// Characters of the catalog in the system prompt, unless configured: about 3,000 tokens.
-const PROMPT_CHARS: usize = 12_000;
-/// Characters of the always-on skills in one context, unless configured: about 10,000 tokens in
-/// every system prompt. 99 % of real skills have less than 39,000 bytes.
-const ALWAYS_ON_CHARS: usize = 40_000;
 /// Skills active at the same time, unless configured. The instructions of more contradict each
 /// other.
-const ACTIVE_SKILLS: usize = 5;
-/// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
-const AUDIT_FILE: usize = 10 * 1024 * 1024;
+const ACTIVE_SKILLS: NonZeroUsize = NonZeroUsize::new(5).unwrap();
 
 /// How decisions name the user's configuration as the source of a rule.
 pub const CONFIGURATION: &str = "the configuration";
@@ -40,13 +33,8 @@ pub const CONFIGURATION: &str = "the configuration";
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
-    /// The same for single skills, by name.
-    #[serde(deserialize_with = "by_skill")]
-    pub enforce_for: BySkill<Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
-    /// Whether filters such as `| head -20` are allowed without a rule; `true` by default.
-    pub pipe_filters: Enabled,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
@@ -57,7 +45,7 @@ pub struct Config {
     /// `prompt` (default) or `context`: how long an activation lasts.
     pub scope: Lifetime,
     /// The maximum number of active skills; 5 by default.
-    pub max_active: Count<{ ACTIVE_SKILLS }, NonZeroUsize>,
+    pub max_active: MaxActive,
     /// `user` (default) or `model`: who may end a restriction.
     pub deactivate: Deactivate,
     /// `note` (default) or `block`: what happens when a script of the active skill is read instead
@@ -76,21 +64,11 @@ pub struct Config {
     pub tenant: Option<String>,
     /// The purpose of this machine, for skills with a `scope` and for the audit log.
     pub environment: Option<String>,
-    /// Whether `~/.claude/skills` belongs to the personal layer; `false` by default.
-    pub claude_skills: bool,
-    /// Whether a project's skill precedes a personal one of its name; `false` by default.
-    pub project_over_personal: bool,
-    /// Up to this many skills get a tool each; beyond it, one tool serves all. 32 by default.
-    pub max_tools: Count<{ SKILL_TOOLS }>,
-    /// Characters of the prompt in which skills are listed; 12,000 by default.
-    pub prompt_chars: Count<{ PROMPT_CHARS }>,
     /// Who sees a skill, by name.
     #[serde(deserialize_with = "by_skill")]
     pub visibility: BySkill<Visibility>,
     /// By context, the skills that are active from the start, in this order.
     pub uses_skills: ByContext,
-    /// The limit for all their instructions in characters; 40,000 by default.
-    pub uses_skills_chars: Count<{ ALWAYS_ON_CHARS }>,
     /// By context, names or globs of the skills that it sees; a context without an entry sees all.
     pub catalog: ByContext<SkillGlob>,
     /// The audit log.
@@ -102,19 +80,54 @@ pub struct Config {
     pub sandbox: script::Mode,
     /// The network access of a confined script.
     pub network: Network,
-    /// Additional paths that a confined script may write to.
-    pub allowed_paths: Vec<PathBuf>,
     /// The total seconds a script may run; 120 by default.
     pub script_seconds: Limit,
-    /// Seconds after which a call answers and its script becomes a job, by host generation.
-    pub call_seconds: CallSeconds,
     /// What differs for single skills, by name.
     #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
     /// How skills have to be signed.
-    pub signing: SigningRules,
+    pub signing: Signing,
     /// What the hooks of other agents do, by agent.
     pub hosts: BTreeMap<Agent, HostSettings>,
+    /// Whether filters such as `| head -20` are allowed without a rule; only a policy says that they
+    /// are not.
+    #[serde(skip)]
+    pub pipe_filters: Enabled,
+    /// The skills that policies require, which always restrict.
+    #[serde(skip)]
+    pub required: BTreeSet<SkillName>,
+}
+
+/// Settings that differ for one skill; unset ones are those of all skills.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillSettings {
+    /// Entries added to the skill's own `allowed-tools`, in its grammar; for a skill without a list
+    /// they mean nothing.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "grants")]
+    pub allow: Option<Vec<String>>,
+    /// `pass_env` for its scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_env: Option<PassEnv>,
+    /// `sandbox` for its scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<script::Mode>,
+    /// `network` for its scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Where else its confined scripts may write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_paths: Option<Vec<PathBuf>>,
+}
+
+/// How the user's skills have to be signed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Signing {
+    /// `none` (default), `known` or `listed`: how every skill has to be signed.
+    pub require: Requirement,
+    /// What differs for sources, by their addresses, which may have `*`.
+    pub sources: BTreeMap<String, SourceSigning>,
 }
 
 /// What the hooks of an agent do.
@@ -125,20 +138,14 @@ pub struct HostSettings {
     pub mode: Option<Mode>,
 }
 
-/// A number; `DEFAULT` if the key is absent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// How many skills may be active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Count<const DEFAULT: usize, T = usize>(pub T);
+pub struct MaxActive(pub NonZeroUsize);
 
-impl<const DEFAULT: usize> Default for Count<DEFAULT> {
+impl Default for MaxActive {
     fn default() -> Self {
-        Self(DEFAULT)
-    }
-}
-
-impl<const DEFAULT: usize> Default for Count<DEFAULT, NonZeroUsize> {
-    fn default() -> Self {
-        Self(NonZeroUsize::new(DEFAULT).unwrap_or(NonZeroUsize::MIN))
+        Self(ACTIVE_SKILLS)
     }
 }
 
@@ -208,26 +215,21 @@ pub enum Visibility {
 pub struct AuditConfig {
     /// Bytes of each script's output that are recorded; 0 by default.
     pub output_bytes: usize,
-    /// Bytes after which the log is rotated; 10 MiB by default.
-    pub max_bytes: Count<{ AUDIT_FILE }>,
-    /// A file that also gets every event.
-    pub path: Option<PathBuf>,
 }
 
 impl Config {
     /// The settings for running the scripts of a skill.
     pub fn script(&self, skill: &str) -> script::Settings {
-        let all = script::Settings {
-            pass_env: self.pass_env.clone(),
+        let own = self.skills.get(skill).cloned().unwrap_or_default();
+        script::Settings {
+            pass_env: own.pass_env.unwrap_or_else(|| self.pass_env.clone()),
             confinement: Confinement {
-                mode: self.sandbox,
-                network: self.network,
-                allowed_paths: self.allowed_paths.clone(),
+                mode: own.sandbox.unwrap_or(self.sandbox),
+                network: own.network.unwrap_or(self.network),
+                allowed_paths: own.allowed_paths.unwrap_or_default(),
             },
             timeout: self.script_seconds,
-        };
-        let own = self.skills.get(skill).cloned();
-        own.unwrap_or_default().over(all)
+        }
     }
 
     /// The entries that the user adds to the skill's own tool list. Whose skill of this name they
@@ -239,10 +241,9 @@ impl Config {
 
     /// The settings for permission decisions.
     pub fn permission(&self) -> Settings {
-        let each = self.enforce_for.iter();
         Settings {
             enforce: self.enforce,
-            enforce_for: each.map(|(name, own)| (name.to_string(), *own)).collect(),
+            required: self.required.iter().map(SkillName::to_string).collect(),
             stacking: self.stacking,
             pipe_filters: self.pipe_filters.0,
             scripts: self.scripts,
@@ -261,5 +262,86 @@ impl Config {
     /// Whether a model may propose new skills.
     pub fn takes_new_skills(&self) -> bool {
         self.takes_proposals() && self.create_skill.0
+    }
+}
+
+/// Entries that grant, in the grammar of `allowed-tools`. One that can grant nothing is a mistake in the file.
+fn grants<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    let written = Vec::deserialize(deserializer)?;
+    match mistaken_grant(&written) {
+        None => Ok(Some(written)),
+        Some(why) => Err(D::Error::custom(format!(
+            "`allow` has a mistake: {}",
+            why.escape_debug()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Result<Config, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_skill_differs_in_what_is_said_for_it() {
+        let text = "sandbox = 'auto'\nscript_seconds = 10\n\
+                    [skills.pdf]\npass_env = ['A']\nnetwork = 'restricted'";
+        let config = config(text).unwrap();
+        let (all, pdf) = (config.script("other"), config.script("pdf"));
+        assert_eq!(all.pass_env, PassEnv::NotSecret);
+        assert_eq!(all.confinement.network, Network::Open);
+        assert_eq!(pdf.pass_env, PassEnv::Named(vec!["A".to_owned()]));
+        assert_eq!(pdf.confinement.network, Network::Restricted);
+        assert_eq!(pdf.confinement.mode, script::Mode::Auto);
+        assert_eq!(pdf.timeout, all.timeout);
+    }
+
+    #[test]
+    fn what_is_not_possible_is_refused() {
+        for bad in [
+            "script_seconds = 0",
+            "script_seconds = -1",
+            "script_seconds = 1e9",
+            "max_active = 0",
+            "[skills.pdf]\nsandbox = 'on'",
+            "[skills.pdf]\npass_env = 'none'",
+            "[skills.pdf]\npass_env = [1]",
+            "[skills.pdf]\nscript_seconds = 1",
+            "[skills.pdf]\nallow = 'Read'",
+        ] {
+            assert!(config(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_added_entry_that_grants_nothing_is_a_mistake() {
+        let read = |entry: &str| config(&format!("[skills.pdf]\nallow = [{entry:?}]"));
+        for (entry, part) in [
+            ("Bash(git", "not closed"),
+            ("Bash()", "the parentheses are empty"),
+            ("Read Bash(git", "not closed"),
+            ("|", "neither"),
+            (" ", "names no tool"),
+            ("WebFetch(domain:*x*)", "domain"),
+        ] {
+            let error = read(entry).unwrap_err();
+            assert!(error.contains("`allow` has a mistake"), "{entry}: {error}");
+            assert!(error.contains(part), "{entry}: {error}");
+        }
+        for entry in [
+            "Bash(npx:*)",
+            "Read, Write(out/**)",
+            "my_tool",
+            "ExitPlanMode",
+        ] {
+            let config = read(entry).unwrap();
+            assert_eq!(config.added_entries("pdf"), [entry]);
+            assert!(config.added_entries("other").is_empty());
+        }
     }
 }

@@ -5,11 +5,11 @@ use serde::Deserialize;
 
 use crate::host::agent;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
-use crate::policy::config::Enabled;
+use crate::policy::config::{Enabled, SkillSettings};
 use crate::policy::file::denials;
 use crate::policy::floors::tighten;
 use crate::policy::skill_names::by_skill;
-use crate::policy::{BySkill, Config, ModelInstalls, ScriptReads, SkillSettings, Visibility};
+use crate::policy::{BySkill, Config, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 use crate::skill::SkillName;
 
@@ -19,7 +19,6 @@ use crate::skill::SkillName;
 pub struct ProjectConfig {
     enforce: Option<Enforce>,
     stacking: Option<Stacking>,
-    pipe_filters: Enabled,
     sandbox: Option<Mode>,
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
@@ -35,10 +34,8 @@ impl Config {
     /// This configuration with each key as strict as the project's, if that is stricter.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
+        tighten(&mut self.enforce, project.enforce);
         // Settings for single skills are tightened too.
-        for own in self.enforce_for.values_mut().chain([&mut self.enforce]) {
-            tighten(own, project.enforce);
-        }
         let single = self.skills.values_mut();
         let single = single.filter_map(|skill| skill.sandbox.as_mut());
         for own in single.chain([&mut self.sandbox]) {
@@ -48,7 +45,6 @@ impl Config {
         tighten(&mut self.scripts, project.scripts);
         tighten(&mut self.script_reads, project.script_reads);
         tighten(&mut self.model_installs, project.model_installs);
-        self.pipe_filters.0 &= project.pipe_filters.0;
         self.proposals.0 &= project.proposals.0;
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
@@ -82,7 +78,7 @@ impl Config {
 
     /// Takes back what loosens the skill of this name, which a policy requires.
     pub fn hold(&mut self, name: &SkillName) {
-        self.enforce_for.insert(name.clone(), Enforce::Restrict);
+        self.required.insert(name.clone());
         let (sandbox, network) = (self.sandbox, self.network);
         let Some(own) = self.skills.get_mut(name) else {
             return;
@@ -90,7 +86,6 @@ impl Config {
         *own = SkillSettings {
             sandbox: own.sandbox.map(|own| own.max(sandbox)),
             network: own.network.map(|own| own.max(network)),
-            timeout: own.timeout,
             ..SkillSettings::default()
         };
     }
@@ -106,9 +101,7 @@ impl Config {
             model_installs,
             // Raised to the policy's minimum.
             enforce: _,
-            enforce_for: _,
             // These can only tighten a decision.
-            pipe_filters: _,
             deny: _,
             scope: _,
             max_active: _,
@@ -120,24 +113,20 @@ impl Config {
             tenant: _,
             environment: _,
             // Which skills there are, and how many are told of.
-            claude_skills: _,
-            project_over_personal: _,
-            max_tools: _,
-            prompt_chars: _,
             visibility: _,
             uses_skills: _,
-            uses_skills_chars: _,
             catalog: _,
             audit: _,
             // How permitted scripts run, for which `sandbox` has a minimum of its own.
             pass_env: _,
             sandbox: _,
             network: _,
-            allowed_paths: _,
             script_seconds: _,
-            call_seconds: _,
             // What it adds to a list, the policy's `overrides` decides.
             skills: _,
+            // Only a policy sets them.
+            pipe_filters: _,
+            required: _,
             // Each file's requirements apply on their own.
             signing: _,
             hosts,
@@ -161,23 +150,21 @@ mod tests {
     fn a_project_makes_nothing_looser() {
         let strict: Config = toml::from_str(
             "enforce = 'restrict'\nstacking = 'intersect'\nscripts = 'own'\nscript_reads = 'block'\n\
-             model_installs = 'off'\npipe_filters = false\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[visibility]\npdf = 'off'",
+             model_installs = 'off'\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[visibility]\npdf = 'off'",
         )
         .unwrap();
         let loose: ProjectConfig = toml::from_str(
             "enforce = 'off'\nstacking = 'union'\nscripts = 'any'\nscript_reads = 'note'\n\
-             model_installs = 'any'\npipe_filters = true\nsandbox = 'off'\n[visibility]\npdf = 'on'\nother = 'on'",
+             model_installs = 'any'\nsandbox = 'off'\n[visibility]\npdf = 'on'\nother = 'on'",
         )
         .unwrap();
         assert_eq!(strict.clone().tightened_by(loose), strict);
         for loosening in [
             "always_allowed = ['x']",
-            "project_over_personal = true",
-            "claude_skills = true",
             "create_skill = true",
             "[skills.pdf]\nallow = ['Read']",
             "tenant = 'x'",
-            "[audit]\npath = 'x'",
+            "[audit]\noutput_bytes = 1",
         ] {
             assert!(
                 toml::from_str::<ProjectConfig>(loosening).is_err(),

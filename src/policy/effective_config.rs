@@ -16,7 +16,7 @@ use crate::policy::{
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
 use crate::skill::SkillName;
-use crate::sys::last_word;
+use crate::sys::{Env, last_word, limits};
 
 /// The part of a call that is not spent waiting for a script, as by default.
 const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
@@ -77,21 +77,10 @@ impl RunContext {
 
     /// How long a call of this host waits for a script before it becomes a job. Extends the call's
     /// deadline accordingly.
-    ///
-    /// # Errors
-    /// As [`RunContext::script_settings`].
-    pub fn script_wait(&self) -> Result<Option<Duration>> {
-        let seconds = self.config()?.call_seconds.with_env(&self.env);
-        let wait = match self.protocol {
-            Some(Protocol::Environment) => seconds.environment,
-            Some(Protocol::Stdin) => seconds.stdin,
-            None => None,
-        };
-        let wait = wait.map(Limit::duration);
-        if let Some(wait) = wait {
-            last_word::allow(wait + BESIDES_SCRIPT);
-        }
-        Ok(wait)
+    pub fn script_wait(&self) -> Option<Duration> {
+        let wait = call_seconds(self.protocol?, &self.env)?;
+        last_word::allow(wait + BESIDES_SCRIPT);
+        Some(wait)
     }
 
     /// The user's own configuration.
@@ -199,6 +188,41 @@ fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut BTreeMap<String, 
             value => {
                 leaves.insert(folded_key(&key), value);
             }
+        }
+    }
+}
+
+/// How long a call waits for its script before that becomes a job: under chibi 0.6, which waits for
+/// ever, until the end; from 0.7, which kills a call after 30 seconds and loses its answer, less.
+/// `AGENT_SKILLS_CALL_SECONDS` says otherwise.
+fn call_seconds(protocol: Protocol, env: &Env) -> Option<Duration> {
+    let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
+    let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
+    let chosen = seconds.and_then(|seconds| Limit::try_from(seconds).ok());
+    let usual = || match protocol {
+        Protocol::Environment => None,
+        Protocol::Stdin => Some(Duration::from_secs(limits::HOST_CALL_SECONDS)),
+    };
+    chosen.map(Limit::duration).or_else(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn the_environment_says_how_long_a_call_waits() {
+        let wait = |protocol, value: &str| {
+            let env = Env::new([("AGENT_SKILLS_CALL_SECONDS", value)], Path::new("/"));
+            call_seconds(protocol, &env)
+        };
+        for protocol in [Protocol::Environment, Protocol::Stdin] {
+            assert_eq!(wait(protocol, "0.5"), Some(Duration::from_millis(500)));
+        }
+        for odd in ["", "x", "-1", "0", "inf"] {
+            assert_eq!(wait(Protocol::Environment, odd), None, "{odd}");
+            assert_eq!(wait(Protocol::Stdin, odd), Some(Duration::from_secs(25)));
         }
     }
 }

@@ -10,12 +10,15 @@ use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::event::unique;
-use crate::policy::{Audit, AuditConfig, Event, last_heard};
+use crate::policy::{Audit, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
 use crate::sys::Moment;
 use crate::sys::process;
+
+/// One audit log before it is rotated; 10 MiB are about 25,000 events.
+const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 
 /// Events of a host's call, which are written after its answer is sent.
 #[derive(Debug, Default)]
@@ -103,7 +106,7 @@ impl RunContext {
         if self.protocol.is_some() {
             self.once(HeldBack::default).0.borrow_mut().push(event);
         } else {
-            self.audit(&config.audit).write(&event);
+            self.audit().write(&event);
         }
     }
 
@@ -122,19 +125,17 @@ impl RunContext {
             return;
         };
         let events = held_back.0.take();
-        let audit = self.audit(&self.own_config().unwrap_or_default().0.audit);
+        let audit = self.audit();
         for event in events {
             audit.write(&complete(event));
         }
     }
 
-    fn audit(&self, config: &AuditConfig) -> Audit {
-        let mut copies = self.policies().unwrap_or_default().audit_copies();
-        copies.extend(config.path.clone());
+    fn audit(&self) -> Audit {
         Audit {
             file: self.audit_file(),
-            max: config.max_bytes.0 as u64,
-            copies,
+            max: AUDIT_FILE,
+            copies: self.policies().unwrap_or_default().audit_copies(),
         }
     }
 }

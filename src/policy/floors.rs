@@ -12,13 +12,14 @@ use crate::script::{Mode, Network};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floors {
-    /// For `enforce` and `enforce_for`.
+    /// For `enforce`.
     pub mode: Option<Enforce>,
     /// Whether a user may add entries to a skill's own list (`skills.NAME.allow`).
     overrides: Option<bool>,
     stacking: Option<Stacking>,
     sandbox: Option<Mode>,
     network: Option<Network>,
+    /// Not a key of the configuration: whether filters at the end of a pipe need no entry.
     pipe_filters: Enabled,
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
@@ -73,12 +74,10 @@ impl Floors {
             tenant,
             environment,
         } = self;
-        // Settings for single skills are raised too.
-        for own in config.enforce_for.values_mut().chain([&mut config.enforce]) {
-            tighten(own, *mode);
-        }
+        tighten(&mut config.enforce, *mode);
         tighten(&mut config.sandbox, *sandbox);
         tighten(&mut config.network, *network);
+        // Settings for single skills are raised too.
         for own in config.skills.values_mut() {
             if let Some(own) = &mut own.sandbox {
                 tighten(own, *sandbox);
@@ -144,13 +143,15 @@ mod tests {
                       sandbox = 'require'\ndeactivate = 'user'\nscope = 'context'\n\
                       always_allowed = ['x']\ntenant = 'acme'\nenvironment = 'prod'\n\
                       [audit]\noutput_bytes = 9";
-        let loose = "pipe_filters = true\nscripts = 'any'\nscript_reads = 'note'\n\
+        let loose = "scripts = 'any'\nscript_reads = 'note'\n\
                      model_installs = 'any'\nproposals = true\ncreate_skill = true\n\
                      unattended = true\nnetwork = 'open'\nstacking = 'replace'\n\
                      sandbox = 'off'\ndeactivate = 'model'\nscope = 'prompt'\n\
                      always_allowed = ['x', 'y']\ntenant = 'other'\nenvironment = 'test'\n\
                      [audit]\noutput_bytes = 3";
-        assert_eq!(floors(strict).raise(config(loose)), config(strict));
+        let mut raised = floors(strict).raise(config(loose));
+        assert!(!std::mem::take(&mut raised.pipe_filters).0);
+        assert_eq!(raised, config(&strict.replace("pipe_filters = false", "")));
         assert_eq!(floors("").raise(config(loose)), config(loose));
         let fixed = "tenant = 'acme'\nenvironment = 'prod'";
         let is_fixed = floors(fixed).raise(config("")) == config(fixed);
@@ -159,11 +160,9 @@ mod tests {
 
     #[test]
     fn settings_for_single_skills_are_raised_too() {
-        let single =
-            config("enforce_for = {pdf = 'off'}\n[skills.pdf]\nnetwork = 'open'\nsandbox = 'off'");
+        let single = config("[skills.pdf]\nnetwork = 'open'\nsandbox = 'off'");
         let raised =
             floors("mode = 'warn'\nnetwork = 'restricted'\nsandbox = 'auto'").raise(single);
-        assert_eq!(raised.enforce_for["pdf"], Enforce::Warn);
         assert_eq!(raised.skills["pdf"].network, Some(Network::Restricted));
         assert_eq!(raised.skills["pdf"].sandbox, Some(Mode::Auto));
     }

@@ -21,7 +21,6 @@ mod ledger;
 mod log;
 mod masking;
 mod on_disk;
-mod per_skill;
 mod policies;
 mod required_skills;
 mod signing;
@@ -38,9 +37,7 @@ pub use approval::{
 pub use approvals::{Approval, Approvals};
 pub use audit::Audit;
 pub use by_context::ByContext;
-pub use config::{
-    AuditConfig, CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility,
-};
+pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{Asks, DigestCache, Digested};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
@@ -53,10 +50,9 @@ pub use ledger::Ledger;
 pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
-pub use per_skill::SkillSettings;
 pub use policies::{Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
-pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules};
+pub use signing::{OWN_SIGNERS, SigningInForce, SigningRules, SourceSigning};
 pub use signing_files::SigningFile;
 pub use skill_names::{BySkill, SkillGlob, folded_key};
 pub use skill_rules::{Finding, Subject, refusal};

@@ -1,4 +1,4 @@
-//! `[signing]` in a policy or the user's configuration: how skills have to be signed, whose keys are
+//! `[signing]` in a policy and the user's configuration: how skills have to be signed, whose keys are
 //! listed and which count no longer. Each file's requirements apply on their own, so that none
 //! weakens another's.
 
@@ -11,13 +11,12 @@ use crate::policy::source_address::{SourceAddress, SourceGlob};
 use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement};
 
-/// The user's own files of signers and of revoked keys, beside the configuration, which count
-/// without being named.
+/// The user's own files of signers and of revoked keys, beside the configuration.
 pub const OWN_SIGNERS: &str = "signers";
 pub const OWN_REVOKED: &str = "revoked";
 
-/// The keys of `[signing]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The keys of `[signing]` in a policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SigningRules {
     /// `none` (default), `known` or `listed`: how every skill has to be signed.
@@ -151,14 +150,17 @@ impl RunContext {
         let mut rules: Vec<_> = by_policy
             .map(|(file, rules)| (file.to_owned(), rules.clone()))
             .collect();
-        let mut own = config.signing.clone();
         let beside = |name: &str| {
             // A link to nothing shows that a file was meant.
             let path = self.dirs.plugin.join(name);
             path.symlink_metadata().is_ok().then_some(path)
         };
-        own.signers = own.signers.or_else(|| beside(OWN_SIGNERS));
-        own.revoked = own.revoked.or_else(|| beside(OWN_REVOKED));
+        let own = SigningRules {
+            require: config.signing.require,
+            signers: beside(OWN_SIGNERS),
+            revoked: beside(OWN_REVOKED),
+            sources: config.signing.sources.clone(),
+        };
         rules.push((self.config_path(), own));
         SigningInForce { rules: Some(rules) }
     }

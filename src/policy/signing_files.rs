@@ -21,11 +21,10 @@ pub struct SigningFile {
 }
 
 impl RunContext {
-    /// The files that count, those of policies first. They may be missing; the user's own are left
-    /// out then unless the configuration names them.
+    /// The files that count, those of policies first, which may be missing.
     ///
     /// # Errors
-    /// When a policy or the configuration cannot be read.
+    /// When a policy cannot be read.
     pub fn signing_files(&self) -> Result<Vec<SigningFile>> {
         let mut files = Vec::new();
         for (stated_in, rules) in self.policies()?.signing() {
@@ -41,14 +40,8 @@ impl RunContext {
             }
         }
         for revokes in [false, true] {
-            let path = self.own_signing_file(revokes)?;
-            let config = &self.config()?.signing;
-            let named = if revokes {
-                &config.revoked
-            } else {
-                &config.signers
-            };
-            if named.is_some() || path.exists() {
+            let path = self.own_signing_file(revokes);
+            if path.exists() {
                 files.push(SigningFile {
                     path,
                     stated_in: self.config_path(),
@@ -60,21 +53,9 @@ impl RunContext {
         Ok(files)
     }
 
-    /// The user's file of signers, or of revoked keys: what the configuration names, or else that
-    /// beside it, existing or not.
-    ///
-    /// # Errors
-    /// When the configuration cannot be read.
-    pub fn own_signing_file(&self, revokes: bool) -> Result<PathBuf> {
-        let config = &self.config()?.signing;
-        let (named, own) = if revokes {
-            (&config.revoked, OWN_REVOKED)
-        } else {
-            (&config.signers, OWN_SIGNERS)
-        };
-        let named = named
-            .as_deref()
-            .map(|path| self.config_path().with_file_name("").join(path));
-        Ok(named.unwrap_or_else(|| self.dirs.plugin.join(own)))
+    /// The user's file of signers, or of revoked keys, existing or not.
+    pub fn own_signing_file(&self, revokes: bool) -> PathBuf {
+        let name = if revokes { OWN_REVOKED } else { OWN_SIGNERS };
+        self.dirs.plugin.join(name)
     }
 }

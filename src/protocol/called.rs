@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, suggestion, tool_name, usable};
+use crate::catalog::{Catalog, SKILL_TOOLS, suggestion, tool_name, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect};
@@ -99,8 +99,7 @@ fn is_listed(ctx: &RunContext, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
         ours::SKILL => {
-            let config = ctx.config().unwrap_or_default();
-            ctx.offered() > config.max_tools.0
+            ctx.offered() > SKILL_TOOLS
         }
         own => catalog.by_tool(own).is_some(),
     }

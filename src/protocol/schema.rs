@@ -48,8 +48,7 @@ fn with_skills(ctx: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Ve
     {
         hooks.push("on_end".into());
     }
-    let config = ctx.config().unwrap_or_default();
-    if catalog.has_one_tool(config.max_tools.0) {
+    if catalog.has_one_tool() {
         tools.push(skill_tool());
         return tools;
     }

@@ -51,7 +51,7 @@ pub use pass_env::PassEnv;
 pub use report::Ended;
 pub use run::{Request, run, run_command};
 pub use sandbox::{Confinement, Mode, Network, lacking as lacking_confinement};
-pub use settings::{CallSeconds, Limit, Settings, time_limit};
+pub use settings::{Limit, Settings, time_limit};
 pub use supervise::supervise;
 pub use supervisor::Release;
 pub use task::{Ran, RunLimits};

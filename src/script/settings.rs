@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::pass_env::PassEnv;
 use super::sandbox::Confinement;
 use crate::error::Error;
-use crate::sys::{Env, limits};
+use crate::sys::limits;
 
 /// Seconds a script may take altogether, unless configured.
 const SCRIPT_SECONDS: f64 = 120.0;
@@ -63,43 +63,6 @@ impl Limit {
     }
 }
 
-/// How long a call waits, by the host's protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CallSeconds {
-    /// Up to chibi 0.6, which waits for ever: until the end, unless configured.
-    pub environment: Option<Limit>,
-    /// From chibi 0.7, which kills a call after 30 seconds and loses its answer.
-    pub stdin: Option<Limit>,
-}
-
-impl Default for CallSeconds {
-    fn default() -> Self {
-        let stdin = Duration::from_secs(limits::HOST_CALL_SECONDS);
-        Self {
-            environment: None,
-            stdin: Some(Limit(stdin)),
-        }
-    }
-}
-
-impl CallSeconds {
-    /// Applies the environment: `AGENT_SKILLS_CALL_SECONDS` is how long a call waits under either
-    /// protocol.
-    #[must_use]
-    pub fn with_env(self, env: &Env) -> Self {
-        let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
-        let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
-        let Some(limit) = seconds.and_then(|seconds| Limit::try_from(seconds).ok()) else {
-            return self;
-        };
-        Self {
-            environment: Some(limit),
-            stdin: Some(limit),
-        }
-    }
-}
-
 /// The limit for `timeout_secs`, at most `most`, which is also the default.
 ///
 /// # Errors
@@ -128,11 +91,6 @@ pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration,
 mod tests {
     use super::*;
     use crate::script::Mode;
-    use std::path::Path;
-
-    fn seconds(seconds: f64) -> Limit {
-        Limit::try_from(seconds).unwrap()
-    }
 
     #[test]
     fn nothing_chosen_is_the_documented_defaults() {
@@ -140,24 +98,6 @@ mod tests {
         assert_eq!(settings.timeout.duration(), Duration::from_mins(2));
         assert_eq!(settings.pass_env, PassEnv::NotSecret);
         assert_eq!(settings.confinement.mode, Mode::Off);
-        let waits = CallSeconds::default();
-        assert_eq!(
-            (waits.environment, waits.stdin),
-            (None, Some(seconds(25.0)))
-        );
-    }
-
-    #[test]
-    fn the_environment_says_how_long_a_call_waits() {
-        let with = |value| {
-            let env = Env::new([("AGENT_SKILLS_CALL_SECONDS", value)], Path::new("/"));
-            CallSeconds::default().with_env(&env)
-        };
-        let half = Some(seconds(0.5));
-        assert_eq!((with("0.5").environment, with("0.5").stdin), (half, half));
-        for odd in ["", "x", "-1", "0", "inf"] {
-            assert_eq!(with(odd), CallSeconds::default(), "{odd}");
-        }
     }
 
     const MOST: Duration = Duration::from_mins(2);

@@ -256,7 +256,7 @@ fn less(key: &str) -> &'static str {
 
 fn no_room(told: &str) -> String {
     format!(
-        "the prompt has no room for it, so the model is told {told}: shorten descriptions, disable \
-         skills, or raise `prompt_chars`"
+        "the prompt has no room for it, so the model is told {told}: shorten descriptions, or \
+         disable skills"
     )
 }

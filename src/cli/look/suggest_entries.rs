@@ -76,7 +76,6 @@ impl Suggestions {
         let mut config = (*ctx.config()?).clone();
         // What its list does not grant counts, whatever becomes of such calls.
         config.enforce = Enforce::Restrict;
-        config.enforce_for.clear();
         let policies = ctx.policies()?;
         // Each agent has a shell of its own.
         let mut by_agent = BTreeMap::new();

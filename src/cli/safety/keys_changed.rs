@@ -43,7 +43,7 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
         return Err(Error::new("it is not a public key"));
     };
     let fingerprint = fingerprint(ctx, listed)?;
-    let file = place(ctx, added.file, false)?;
+    let file = place(ctx, added.file, false);
     let shown = one_line(&file.display().to_string());
     if let Some(revoked) = revoked_in(ctx, &fingerprint)? {
         let text = format!(
@@ -113,7 +113,7 @@ pub fn remove(
     file: Option<&Path>,
 ) -> Result<String> {
     let written = file;
-    let file = place(ctx, file, false)?;
+    let file = place(ctx, file, false);
     let shown = one_line(&file.display().to_string());
     let meant = |listed: &Listed, key: Option<&String>| {
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
@@ -195,7 +195,7 @@ pub fn revoke(
         })?
     };
     let written = file;
-    let file = place(ctx, file, true)?;
+    let file = place(ctx, file, true);
     let shown = one_line(&file.display().to_string());
     let bytes = read(&file)?;
     if bytes.starts_with(KRL) {
@@ -277,9 +277,9 @@ fn fingerprint(ctx: &RunContext, listed: &Listed) -> Result<String> {
 }
 
 /// The file to change.
-fn place(ctx: &RunContext, written: Option<&Path>, revokes: bool) -> Result<PathBuf> {
+fn place(ctx: &RunContext, written: Option<&Path>, revokes: bool) -> PathBuf {
     match written {
-        Some(file) => Ok(ctx.env.cwd.join(file)),
+        Some(file) => ctx.env.cwd.join(file),
         None => ctx.own_signing_file(revokes),
     }
 }

@@ -22,7 +22,7 @@ const MEANINGS: [(&str, &str); 19] = [
     ("skills.block", "no skill of these names is offered"),
     (
         "skills.require",
-        "these have to be there, and nothing hides them",
+        "these have to be there, and nothing hides or loosens them",
     ),
     (
         "skills.missing",
@@ -114,7 +114,7 @@ struct Affected {
 
 #[derive(Serialize)]
 struct Effect {
-    /// `hidden`, `name-only`, `always-on`, `enforce` or `allow`.
+    /// `hidden`, `name-only`, `always-on` or `allow`.
     effect: &'static str,
     /// A clause on one line.
     reason: String,
@@ -302,14 +302,6 @@ fn effects(ctx: &RunContext, config: &Config, catalog: &Catalog, entry: &Entry) 
                 format!("in contexts `{contexts}` (`uses_skills`)"),
             );
         }
-    }
-    if let Some(mode) = config.enforce_for.get(entry.name().as_str()) {
-        let mode = serde_json::to_value(mode).unwrap_or_default();
-        let mode = mode.as_str().unwrap_or_default();
-        found(
-            "enforce",
-            format!("`{mode}` for this skill (`enforce_for`)"),
-        );
     }
     let name = entry.name();
     let added = ctx.added_entries(config, &name, &entry.dir);

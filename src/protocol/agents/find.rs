@@ -237,8 +237,7 @@ fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Optio
         .filter(|(_, entry)| is_administrators(entry) != is_seen && is_within(entry))
         .filter(|(_, entry)| has_it(entry))
         .collect();
-    let config = ctx.config().unwrap_or_default();
-    let roots = ctx.roots(&config);
+    let roots = ctx.roots();
     let place = |entry: &Entry| {
         let place = roots
             .iter()
@@ -364,11 +363,10 @@ impl Look<'_> {
             let main = main_checkout(&project);
             all.extend(main.iter().flat_map(|dir| self.places_in(dir)));
         }
-        let config = ctx.config().unwrap_or_default();
         if deep.levels == 1 {
             return Ok(all);
         }
-        for root in self.with(all.clone()).roots(&config) {
+        for root in self.with(all.clone()).roots() {
             each_below(&root.dir, &mut |dir, depth| {
                 let is_hidden = hides(dir) && depth > 0;
                 if depth > deep.levels || is_hidden && !deep.hidden {
@@ -399,7 +397,7 @@ impl Look<'_> {
     /// Looks for the name among what is a skill for the agent and none here.
     fn unlisted(&self, here: &RunContext, sought: Sought) -> Result<()> {
         let deep = self.skills.deep;
-        for root in here.roots(&here.config().unwrap_or_default()) {
+        for root in here.roots() {
             let entries = files::entries(&root.dir).unwrap_or_default();
             if entries.len() > limits::CATALOG_ENTRIES {
                 return Err(unended(&root.dir));

@@ -65,7 +65,7 @@ fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
         let mut roots: Vec<PathBuf> = roots.filter_map(|dir| home.place(&ctx.env, dir)).collect();
         if !skills.plugin_mark.is_empty() {
             let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
-            for root in here.roots(&ctx.config().unwrap_or_default()) {
+            for root in here.roots() {
                 let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
                 let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
                 roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));

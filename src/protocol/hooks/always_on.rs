@@ -7,7 +7,6 @@ use crate::activation::{Instructions, fork, hooks_wait};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::host::ours;
-use crate::policy::Config;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::called::Called;
 use crate::run_context::RunContext;
@@ -17,6 +16,10 @@ use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";
+
+/// Characters of the always-on skills in one context: about 10,000 tokens in every system prompt.
+/// 99 % of real skills have less than 39,000 bytes.
+const ALWAYS_ON_CHARS: usize = 40_000;
 
 /// A skill with the instructions that are shown.
 type Chosen = (Called, Option<String>);
@@ -42,7 +45,7 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     } else {
         ctx.catalog_naming_each(&names)
     };
-    let chosen = choose(ctx, &config, &catalog, &names, &tell);
+    let chosen = choose(ctx, &catalog, &names, &tell);
     // What is not handed over is not put in force.
     let shown = chosen.iter().filter(|(_, text)| text.is_some());
     let snapshots = shown.map(|(called, _)| snapshot(&called.skill, &called.tool));
@@ -57,7 +60,7 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
         warn(format_args!("not always on this time: {names}: {error}"));
         return None;
     }
-    block(&chosen, catalog.has_one_tool(config.max_tools.0))
+    block(&chosen, catalog.has_one_tool())
 }
 
 /// The session in which a call is decided. If no prompt put its always-on skills in force, because
@@ -87,14 +90,12 @@ pub fn end(ctx: &RunContext) {
 /// A shorter one may still fit after one that is too long.
 fn choose(
     ctx: &RunContext,
-    config: &Config,
     catalog: &Catalog,
     names: &[String],
     tell: &dyn Fn(&str, &dyn std::fmt::Display),
 ) -> Vec<Chosen> {
     let mut chosen: Vec<Chosen> = Vec::new();
-    let all = config.uses_skills_chars.0;
-    let mut room = all;
+    let mut room = ALWAYS_ON_CHARS;
     for name in names {
         let found = find(catalog, name).and_then(|called| Ok((text(ctx, &called, None)?, called)));
         let (text, called) = match found {
@@ -121,8 +122,7 @@ fn choose(
         }
         if length > room {
             let why = format!(
-                "it has {length} characters and {room} of {all} are left; \
-                 `uses_skills_chars` in the configuration sets how many there are"
+                "it has {length} characters and {room} of {ALWAYS_ON_CHARS} are left"
             );
             tell(name, &why);
             chosen.push((called, None));
@@ -135,7 +135,7 @@ fn choose(
     for (called, text) in &mut chosen {
         called.arguments = ctx.last_arguments(&called.skill);
         let filled = self::text(ctx, called, called.arguments.as_deref());
-        let filled = filled.ok().filter(|text| text.chars().count() <= all);
+        let filled = filled.ok().filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
         *text = text.take().map(|plain| filled.unwrap_or(plain));
     }
     chosen

@@ -37,9 +37,8 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
         ));
     }
     let told = ctx.told(PROMPT, |catalog| {
-        let config = ctx.config();
-        let remarks = remarks(catalog, config.as_ref().err());
-        let disclosure = Disclosure::new(catalog, &config.unwrap_or_default());
+        let remarks = remarks(catalog, ctx.config().err().as_ref());
+        let disclosure = Disclosure::new(catalog);
         tell_of_cuts(ctx, &disclosure.cut);
         Rendered {
             text: disclosure.block,
@@ -143,7 +142,7 @@ fn tell_of_cuts(ctx: &RunContext, cut: &BTreeMap<&SkillName, Diagnostic>) {
     };
     warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills list \
-         --long` shows all, and `prompt_chars` in the configuration makes room",
+         --long` shows all",
         told(true, "shortened"),
         told(false, "not named"),
     ));

@@ -44,7 +44,7 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let skills = offered
         .iter()
         .map(|one| (one.tool, Some(activation(one.skill))));
-    let one_tool = catalog.has_one_tool(config.max_tools.0);
+    let one_tool = catalog.has_one_tool();
     let is_other = |tool: &&ListedTool| !one_tool || tool.name != ours::SKILL;
     let others = tools.iter().filter(is_other);
     // What is forbidden whatever the arguments is forbidden without any.

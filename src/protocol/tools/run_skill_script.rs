@@ -54,7 +54,7 @@ fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
             wait: if call.background {
                 Some(Duration::ZERO)
             } else {
-                ctx.script_wait()?
+                ctx.script_wait()
             },
             jobs: &ctx.jobs(),
             owner: &ctx.owner(),
@@ -86,7 +86,7 @@ fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<
     if stop {
         job.stop()?;
     } else {
-        let wait = ctx.script_wait()?;
+        let wait = ctx.script_wait();
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
@@ -138,7 +138,7 @@ pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
 pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Response>> {
     let verb = words.iter().find(|word| !word.starts_with('-'));
     let is_long = verb.is_some_and(|verb| LONG.contains(&verb.as_str()));
-    let wait = ctx.script_wait().ok()??;
+    let wait = ctx.script_wait()?;
     is_long.then(|| run_command(ctx, words, wait))
 }
 

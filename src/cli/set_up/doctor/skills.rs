@@ -12,7 +12,7 @@ use crate::cli::report::Report;
 use crate::cli::signed::faults;
 use crate::error::Error;
 use crate::marketplace::{Market, Verified};
-use crate::policy::{Config, Policies};
+use crate::policy::Config;
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, SkillName};
 use crate::sys::{files, limits, text};
@@ -26,7 +26,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(missing.map(|one| Check::fail("required-missing", one.to_string(), remedy)));
     // What cannot be used, by its directory: a skill that was installed has a better way out.
     let mut unusable = Vec::new();
-    for root in ctx.roots(&ctx.config().unwrap_or_default()) {
+    for root in ctx.roots() {
         unusable.extend(entries(&root.dir));
     }
     let standing = catalog.entries().iter();
@@ -36,10 +36,9 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     checks.extend(found);
     checks.extend(Report::for_catalog(ctx, &catalog).filter_map(|report| remarks(&report)));
     let config = ctx.config().unwrap_or_default();
-    let policies = ctx.policies().unwrap_or_default();
-    checks.extend(unmeant(&config, &policies, &catalog));
-    let disclosure = Disclosure::new(&catalog, &config);
-    checks.extend(cut(&disclosure, &config));
+    checks.extend(unmeant(&config, &catalog));
+    let disclosure = Disclosure::new(&catalog);
+    checks.extend(cut(&disclosure));
     // What follows needs the memory of a large catalog for itself.
     drop(disclosure);
     drop(catalog);
@@ -142,18 +141,13 @@ fn remarks(report: &Report) -> Option<Check> {
 }
 
 /// Settings for single skills that mean none.
-fn unmeant(config: &Config, policies: &Policies, catalog: &Catalog) -> Vec<Check> {
+fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
     let there = catalog.entries().iter().map(Entry::name);
     let there = there.filter_map(|name| SkillName::from_written(&name));
     let there: BTreeSet<SkillName> = there.collect();
-    // Of a required skill, which may be missing, the policy has set it.
-    let is_own = |name: &&SkillName| policies.requires(name.as_str()).is_none();
-    let modes = config.enforce_for.keys().filter(is_own);
-    let modes = modes.map(|name| ("enforce_for", name));
     let scripts = config.skills.keys().map(|name| ("skills", name));
     let seen = config.visibility.keys().map(|name| ("visibility", name));
-    let all = modes.chain(scripts).chain(seen);
-    let unmeant = all.filter(|(_, name)| !there.contains(*name));
+    let unmeant = scripts.chain(seen).filter(|(_, name)| !there.contains(*name));
     let check = |(table, name)| {
         let text = format!("`{table}.{name}` in the configuration means no skill that is there");
         let remedy = "`list` shows the names: correct it, unless another project has it";
@@ -163,7 +157,7 @@ fn unmeant(config: &Config, policies: &Policies, catalog: &Catalog) -> Vec<Check
 }
 
 /// The prompt had no room for the authors' whole descriptions.
-fn cut(disclosure: &Disclosure, config: &Config) -> Option<Check> {
+fn cut(disclosure: &Disclosure) -> Option<Check> {
     let kinds = [
         (Diagnostic::DescriptionShortened, "shortened"),
         (Diagnostic::DescriptionOmitted, "left out"),
@@ -178,11 +172,7 @@ fn cut(disclosure: &Disclosure, config: &Config) -> Option<Check> {
         "the prompt has no room for every description: {}",
         counts.join(", ")
     );
-    let remedy = format!(
-        "`list --long` shows which: shorten descriptions, disable skills, or raise `prompt_chars` \
-         ({} now) in the configuration",
-        config.prompt_chars.0
-    );
+    let remedy = "`list --long` shows which: shorten descriptions, or disable skills";
     (!counts.is_empty()).then(|| Check::warn("prompt-full", text, remedy))
 }
 

@@ -131,7 +131,7 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
         .skill("a", Some("Read"), &["Write"])
         .policy(&["WebFetch"])
         .with(|settings| {
-            settings.enforce_for.insert("a".into(), Enforce::Off);
+            settings.enforce = Enforce::Off;
         });
     assert!(off.runs("ls") && off.allows("write_file", &json!({})));
     assert!(
@@ -193,9 +193,11 @@ fn stricter_stacking_allows_no_more_than_looser() {
         (Some("Bash(git:*) Bash(python3:*) Write Skill"), &[]),
     ];
     let modes = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
-    let of_list = |list| modes.map(|mode| (list, mode));
+    // A skill that a policy requires restricts in every mode.
+    let of_list = |list| [false, true].map(|is_required| (list, is_required));
     let kinds: Vec<_> = lists.iter().flat_map(of_list).collect();
-    for (first, second) in kinds.iter().flat_map(|a| kinds.iter().map(move |b| (a, b))) {
+    let pairs = kinds.iter().flat_map(|a| kinds.iter().map(move |b| (a, b)));
+    for ((first, second), mode) in pairs.flat_map(|pair| modes.map(|mode| (pair, mode))) {
         let ((allowed, denied), _) = first;
         let restricts = allowed.is_some() || !denied.is_empty();
         let of = |stacking| {
@@ -206,8 +208,10 @@ fn stricter_stacking_allows_no_more_than_looser() {
             }
             let scene = scene.skill_in(DIRS[1], "b", second.0.0, second.0.1);
             scene.with(|settings| {
-                let modes = [("a".to_owned(), first.1), ("b".to_owned(), second.1)];
-                settings.enforce_for = modes.into();
+                let required = [("a", first.1), ("b", second.1)].into_iter();
+                let required = required.filter(|(_, is_required)| *is_required);
+                settings.required = required.map(|(name, _)| name.to_owned()).collect();
+                settings.enforce = mode;
                 settings.stacking = stacking;
             })
         };
@@ -224,7 +228,7 @@ fn stricter_stacking_allows_no_more_than_looser() {
                 .iter()
                 .zip(before)
                 .position(|(now, was)| *now && !was);
-            assert_eq!(loosened, None, "{stacking:?}: {first:?}, {second:?}");
+            assert_eq!(loosened, None, "{stacking:?}, {mode:?}: {first:?}, {second:?}");
             looser = Some(allowed);
         }
     }
