@@ -9,10 +9,7 @@ use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
 
 impl RunContext {
     /// The protected places of this run; `active` are the directories of the active skills.
-    pub fn protected_places(
-        &self,
-        active: impl Iterator<Item = PathBuf>,
-    ) -> ProtectedPlaces {
+    pub fn protected_places(&self, active: impl Iterator<Item = PathBuf>) -> ProtectedPlaces {
         let home = self.env.home();
         let enterprise = self.enterprise();
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
@@ -33,11 +30,7 @@ impl RunContext {
         let mut holders = self.project_holders(&self.env.cwd);
         holders.push(self.project_dir());
         places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
-        let mut roots: Vec<PathBuf> = self
-            .roots()
-            .into_iter()
-            .map(|root| root.dir)
-            .collect();
+        let mut roots: Vec<PathBuf> = self.roots().into_iter().map(|root| root.dir).collect();
         for holder in holders.iter().chain(&home) {
             roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
         }

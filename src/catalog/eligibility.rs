@@ -15,8 +15,8 @@ use super::signatures::Signatures;
 use crate::error::{Error, Result};
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, Subject,
-    Trust, Trusts, Visibility, any_matches, approval_current, approval_needed, refusal,
+    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, Subject, Trust, Trusts,
+    Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;

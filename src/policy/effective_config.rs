@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::Result;
 use crate::host::Protocol;
 use crate::policy::config_merge::ProjectConfig;
 use crate::policy::{
-    Config, Enterprise, Policies, Trust, Trusts, folded_key, read_correctable, read_toml,
+    Config, Enterprise, Policies, Trust, Trusts, joined, read_correctable, read_toml,
 };
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
@@ -174,21 +174,23 @@ fn under(policies: &Policies, config: Config) -> Config {
 fn leaves(config: &impl Serialize) -> BTreeMap<String, Value> {
     let mut leaves = BTreeMap::new();
     // JSON can represent every value of the configuration.
-    if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
-        flatten("", keys, &mut leaves);
-    }
+    flatten(
+        &mut Vec::new(),
+        serde_json::to_value(config).unwrap_or_default(),
+        &mut leaves,
+    );
     leaves
 }
 
-fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut BTreeMap<String, Value>) {
-    for (key, value) in keys {
-        let key = format!("{above}{key}");
-        match value {
-            Value::Object(table) => flatten(&format!("{key}."), table, leaves),
-            value => {
-                leaves.insert(folded_key(&key), value);
-            }
-        }
+fn flatten(path: &mut Vec<String>, value: Value, leaves: &mut BTreeMap<String, Value>) {
+    let Value::Object(table) = value else {
+        leaves.insert(joined(path), value);
+        return;
+    };
+    for (key, value) in table {
+        path.push(key);
+        flatten(path, value, leaves);
+        path.pop();
     }
 }
 

@@ -78,75 +78,55 @@ pub fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
     mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
 }
 
-/// Sets each key, which may be `table.key`, to its value, read as TOML if possible, else as text.
-/// Writes the file once, if `check` accepts it with each key and `last` as a whole.
+/// Sets a key to its value, read as TOML if possible, else as text, if `check` accepts the result. A
+/// dry run only finds out whether it would.
 ///
 /// # Errors
 /// If the file is not TOML, it is refused, or it cannot be written. Nothing has changed then.
-pub fn set_keys(
+pub fn set_key(
     path: &Path,
-    changes: &[(Vec<&str>, String)],
-    check: &dyn Fn(&[&str], &str) -> Result<()>,
-    last: &dyn Fn(&str) -> Result<()>,
-) -> Result<()> {
-    change(path, last, &|before| {
-        let mut text = before.to_owned();
-        for (key, value) in changes {
-            let set = set_key(path, &text, (key, value), &|text| check(key, text));
-            text = set.map_err(|error| {
-                let also = if changes.len() > 1 {
-                    ", nor were the others"
-                } else {
-                    ""
-                };
-                let key = key.join(".");
-                error.context(format!("`{}` was not changed{also}", key.escape_debug()))
-            })?;
-        }
-        Ok(text)
-    })
-}
-
-/// The text of the file with one key set.
-fn set_key(
-    path: &Path,
-    before: &str,
-    (key, value): (&[&str], &str),
+    key: &[String],
+    value: &str,
+    dry_run: bool,
     check: &dyn Fn(&str) -> Result<()>,
-) -> Result<String> {
+) -> Result<()> {
     let text = Value::from(value);
     let parsed = value.parse().unwrap_or_else(|_| text.clone());
-    let set = |value: &Value| {
-        let after = edited(path, before, &|all| insert(all, key, value.clone()))?;
-        check(&after).map(|()| after)
-    };
-    set(&parsed).or_else(|error| {
-        if parsed.is_str() {
-            return Err(error);
-        }
-        // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
-        set(&text).map_err(|_| error)
+    change(path, dry_run, &|before| {
+        let set = |value: &Value| {
+            let after = edited(path, before, &|all| insert(all, key, value.clone()))?;
+            check(&after).map(|()| after)
+        };
+        set(&parsed).or_else(|error| {
+            if parsed.is_str() {
+                return Err(error);
+            }
+            // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
+            set(&text).map_err(|_| error)
+        })
     })
 }
 
-/// Takes away `key`, and the tables that it leaves empty; `hint` helps if it is not there.
+/// Takes away `key`, and the tables that it leaves empty.
 ///
 /// # Errors
 /// If the file has no such key, is not TOML, `check` refuses the rest, or it cannot be written.
 pub fn unset_key(
     path: &Path,
-    key: &[&str],
+    key: &[String],
+    dry_run: bool,
     check: &dyn Fn(&str) -> Result<()>,
-    hint: &str,
 ) -> Result<()> {
     let take = |all: &mut DocumentMut| {
         if take_away(all.as_table_mut(), key) {
             return Ok(());
         }
-        let text = format!("`{}` does not set it", path.display());
-        Err(Error::new(text).hint(hint))
+        Err(Error::new(format!("`{}` does not set it", path.display())))
     };
-    change(path, check, &|before| edited(path, before, &take))
+    change(path, dry_run, &|before| {
+        let after = edited(path, before, &take)?;
+        check(&after).map(|()| after)
+    })
 }
 
 /// Replaces the file by `after` if it still says `before` and `check` accepts it.
@@ -159,9 +139,9 @@ pub fn save_toml(
     after: &str,
     check: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
-    change(path, check, &|now| {
+    change(path, false, &|now| {
         if now == before {
-            return Ok(after.to_owned());
+            return check(after).map(|()| after.to_owned());
         }
         let text = format!("`{}` was changed meanwhile", path.display());
         Err(Error::new(text).hint("look at it, then edit it again"))
@@ -169,7 +149,7 @@ pub fn save_toml(
 }
 
 /// Removes the key; whether it was there.
-fn take_away(table: &mut dyn TableLike, key: &[&str]) -> bool {
+fn take_away(table: &mut dyn TableLike, key: &[String]) -> bool {
     match key {
         [] => false,
         [last] => table.remove(last).is_some(),
@@ -185,7 +165,7 @@ fn take_away(table: &mut dyn TableLike, key: &[&str]) -> bool {
     }
 }
 
-fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> {
+fn insert(document: &mut DocumentMut, key: &[String], value: Value) -> Result<()> {
     let [tables @ .., last] = key else {
         return Ok(());
     };
@@ -226,11 +206,7 @@ fn edited(
     Ok(document.to_string())
 }
 
-fn change(
-    path: &Path,
-    check: &dyn Fn(&str) -> Result<()>,
-    edit: &dyn Fn(&str) -> Result<String>,
-) -> Result<()> {
+fn change(path: &Path, dry_run: bool, edit: &dyn Fn(&str) -> Result<String>) -> Result<()> {
     let (dir, name) = path
         .parent()
         .zip(path.file_name().and_then(EntryName::parse))
@@ -246,8 +222,7 @@ fn change(
     let before = String::from_utf8(before.unwrap_or_default())
         .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())).hint(way_out()))?;
     let after = edit(&before)?;
-    check(&after)?;
-    if after == before {
+    if after == before || dry_run {
         return Ok(());
     }
     let written = file
@@ -261,14 +236,17 @@ mod tests {
     use super::*;
     use std::fs;
 
+    fn owned(key: &[&str]) -> Vec<String> {
+        key.iter().map(|part| (*part).to_owned()).collect()
+    }
+
     fn set(
         path: &Path,
         key: &[&str],
         value: &str,
         check: &dyn Fn(&str) -> Result<()>,
     ) -> Result<()> {
-        let changes = [(key.to_vec(), value.to_owned())];
-        set_keys(path, &changes, &|_, text| check(text), &|_| Ok(()))
+        set_key(path, &owned(key), value, false, check)
     }
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
@@ -334,7 +312,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "# mine\na = 1\n\n[t.u]\nb = 2\n").unwrap();
-        let unset = |key: &[&str]| unset_key(&path, key, &|_| Ok(()), "");
+        let unset = |key: &[&str]| unset_key(&path, &owned(key), false, &|_| Ok(()));
         assert!(unset(&["t", "x"]).is_err());
         unset(&["t", "u", "b"]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\na = 1\n");
@@ -363,10 +341,7 @@ mod tests {
             edited(before, &["skills", "csv"], "user"),
             format!("{before}csv = \"user\"\n")
         );
-        assert_eq!(
-            edited("", &["pipe_filters"], "false"),
-            "pipe_filters = false\n"
-        );
+        assert_eq!(edited("", &["proposals"], "false"), "proposals = false\n");
         assert_eq!(
             edited("", &["deny"], "[\"Bash(rm:*)\"]"),
             "deny = [\"Bash(rm:*)\"]\n"

@@ -8,7 +8,7 @@ use toml_edit::{Document, TableLike};
 
 use super::file::line_of;
 use crate::error::Result;
-use crate::policy::folded_key;
+use crate::policy::joined;
 use crate::run_context::RunContext;
 use crate::sys::{files, limits};
 
@@ -55,7 +55,7 @@ impl RunContext {
                 _ => ("user", Some(&in_own)),
             };
             let mut keys_there = keys.into_iter().flatten();
-            let there = keys_there.find(|(key, ..)| folded_key(key) == setting.key);
+            let there = keys_there.find(|(key, ..)| *key == setting.key);
             all.push(InForce {
                 value: setting.value.to_string(),
                 layer,
@@ -74,25 +74,26 @@ fn written(path: &Path) -> Vec<(String, String, usize)> {
     let text = String::from_utf8_lossy(&bytes);
     let mut found = Vec::new();
     if let Ok(document) = Document::parse(&*text) {
-        collect(&text, "", document.as_table(), &mut found);
+        collect(&text, &mut Vec::new(), document.as_table(), &mut found);
     }
     found
 }
 
 fn collect(
     text: &str,
-    above: &str,
+    path: &mut Vec<String>,
     table: &dyn TableLike,
     found: &mut Vec<(String, String, usize)>,
 ) {
     for (key, item) in table.iter() {
-        let key = format!("{above}{key}");
+        path.push(key.to_owned());
         if let Some(inner) = item.as_table_like() {
-            collect(text, &format!("{key}."), inner, found);
-            continue;
+            collect(text, path, inner, found);
+        } else {
+            let value = item.span().map(|span| &text[span]).unwrap_or_default();
+            found.push((joined(path), value.to_owned(), line_of(text, item.span())));
         }
-        let value = item.span().map(|span| &text[span]).unwrap_or_default();
-        found.push((key, value.to_owned(), line_of(text, item.span())));
+        path.pop();
     }
 }
 

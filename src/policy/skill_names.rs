@@ -12,7 +12,7 @@ use crate::policy::matches;
 use crate::skill::SkillName;
 
 /// The tables of the configuration whose keys are names of skills.
-const TABLES: [&str; 3] = ["enforce_for", "skills", "visibility"];
+const TABLES: [&str; 2] = ["skills", "visibility"];
 const WILDCARDS: &str = "*?";
 
 /// A table with settings by the name of a skill, to be parsed by [`by_skill`].
@@ -26,20 +26,39 @@ pub struct SkillGlob {
     folded: String,
 }
 
-/// `key` of the configuration with the skill's name in it folded, if it has one.
-pub fn folded_key(key: &str) -> String {
-    let named = key
-        .split_once('.')
-        .filter(|(table, _)| TABLES.contains(table));
-    let folded = named.and_then(|(table, rest)| {
-        // Names may contain dots; keys may not.
-        let (name, field) = match rest.rfind('.').filter(|_| table == "skills") {
-            Some(dot) => rest.split_at(dot),
-            None => (rest, ""),
-        };
-        Some(format!("{table}.{}{field}", name_of_skill(name).ok()?))
+/// The parts of a key of the configuration as a person writes it, a skill's name in it folded. As
+/// in TOML, a part with points in it is in quotation marks.
+pub fn parts(key: &str) -> Vec<String> {
+    let mut is_quoted = false;
+    let parts = key.split(|c| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
     });
-    folded.unwrap_or_else(|| key.to_owned())
+    folded(
+        parts
+            .map(|part| part.trim_matches('"').to_owned())
+            .collect(),
+    )
+}
+
+/// The key with these parts, the other way round.
+pub fn joined(parts: &[String]) -> String {
+    let quoted = |part: &String| match part.contains('.') {
+        true => format!("\"{part}\""),
+        false => part.clone(),
+    };
+    let parts: Vec<String> = folded(parts.to_vec()).iter().map(quoted).collect();
+    parts.join(".")
+}
+
+fn folded(mut parts: Vec<String>) -> Vec<String> {
+    if let [table, name, ..] = &mut parts[..]
+        && TABLES.contains(&table.as_str())
+        && let Ok(folded) = name_of_skill(name)
+    {
+        *name = folded.to_string();
+    }
+    parts
 }
 
 /// The name that a key means, or why it means none.
@@ -195,14 +214,14 @@ mod tests {
     fn a_setting_is_found_by_the_name_as_written() {
         for (key, folded) in [
             ("skills.My Skill.sandbox", "skills.my-skill.sandbox"),
-            ("skills.v1.2.sandbox", "skills.v1-2.sandbox"),
-            ("visibility.v1.2", "visibility.v1-2"),
+            ("skills.\"v1.2\".sandbox", "skills.v1-2.sandbox"),
             ("skills.My Skill", "skills.my-skill"),
             ("visibility.a/b", "visibility.a/b"),
-            ("audit.path", "audit.path"),
+            ("catalog.\"a.b\"", "catalog.\"a.b\""),
+            ("audit.output_bytes", "audit.output_bytes"),
             ("enforce", "enforce"),
         ] {
-            assert_eq!(folded_key(key), folded);
+            assert_eq!(joined(&parts(key)), folded);
         }
     }
 }

@@ -98,9 +98,7 @@ fn catalog_of(ctx: &RunContext, wanted: &Activate) -> Catalog {
 fn is_listed(ctx: &RunContext, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
-        ours::SKILL => {
-            ctx.offered() > SKILL_TOOLS
-        }
+        ours::SKILL => ctx.offered() > SKILL_TOOLS,
         own => catalog.by_tool(own).is_some(),
     }
 }

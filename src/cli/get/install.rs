@@ -205,7 +205,12 @@ impl Install {
                 continue;
             }
             let name = offered_name(&new.dir, &skill);
-            set(ctx, &["visibility", name.as_str()], "on", false)?;
+            set(
+                ctx,
+                &["visibility".to_owned(), name.to_string()],
+                "on",
+                false,
+            )?;
             if let Some((_, text)) = told.iter_mut().find(|(one, _)| *one == new.name) {
                 text.push_str("  note: it is offered to the model, as you agreed\n");
             }

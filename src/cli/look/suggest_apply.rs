@@ -29,7 +29,8 @@ pub fn add_to_configuration(
     let own = ctx.own_config()?.0.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
-    set(ctx, &["skills", name, "allow"], &value, common.dry_run)?;
+    let key = ["skills", name, "allow"].map(str::to_owned);
+    set(ctx, &key, &value, common.dry_run)?;
     let key = format!("skills.{name}.allow");
     let entries = counted(found.entries.len(), "entry", "entries");
     if common.dry_run {

@@ -56,7 +56,8 @@ fn set_visibility(
 ) -> Answer {
     Outcomes::of_each(common, caller, names, |written| {
         let name = configurable(ctx, written)?;
-        set(ctx, &["visibility", &name], visibility, common.dry_run)?;
+        let key = ["visibility".to_owned(), name.to_string()];
+        set(ctx, &key, visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
         let how = match visibility {
             "name-only" => "shown to the model by its name only,",

@@ -11,7 +11,7 @@ use crate::cli::report::is_told;
 use crate::cli::set_up::config_keys::Key;
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Error;
-use crate::policy::{Config, InForce};
+use crate::policy::{Config, InForce, parts};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::counted;
@@ -270,8 +270,7 @@ fn about(rule: &InForce) -> &'static str {
     {
         return about;
     }
-    let path = Key::parts(&rule.key);
-    Key::find(&path).map_or("", |key| key.about)
+    Key::find(&parts(&rule.key)).map_or("", |key| key.about)
 }
 
 /// What is done to one skill.

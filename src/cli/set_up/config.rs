@@ -1,25 +1,24 @@
 //! `config`: shows the configuration and where it comes from, and changes it.
 
-use std::cell::Cell;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Subcommand;
 use serde::Serialize;
 use serde_json::json;
 
-use super::config_edit::edit;
 use super::config_keys::{KEYS, Key};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller, json};
 use crate::error::{Error, Result};
-use crate::host::agent::Agent;
-use crate::policy::{self, Setting, folded_key, parse_toml, set_keys, unset_key};
+use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
+use crate::sys::{Durable, files, limits};
 
 /// Show or change the configuration
 #[derive(Debug, Subcommand)]
@@ -31,7 +30,7 @@ pub enum Config {
     },
     /// Change a value in config.toml
     Set {
-        /// KEY VALUE…, or KEY=VALUE…; a list as a,b
+        /// KEY VALUE…, or KEY=VALUE; a list as a,b
         #[arg(
             required = true,
             value_name = "KEY VALUE",
@@ -55,12 +54,26 @@ pub enum Config {
 impl Config {
     /// Shows or changes values.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+        let changed = |name: &str, outcome| Outcomes::of_one(common, caller, name, outcome);
         match self {
-            Self::Get { key } => Ok(get(ctx, common, &folded_key(key))?),
-            Self::Set { words } => set_all(ctx, common, caller, words),
+            Self::Get { key } => Ok(get(ctx, common.json, &parts(key))?),
+            Self::Set { words } => {
+                let (key, values) = match &words[..] {
+                    [one] => one
+                        .split_once('=')
+                        .map_or((&**one, vec![]), |(key, value)| (key, vec![value])),
+                    [key, values @ ..] => (&**key, values.iter().map(String::as_str).collect()),
+                    [] => ("", vec![]),
+                };
+                let key = parts(key);
+                changed(
+                    &joined(&key),
+                    set_values(ctx, common.dry_run, &key, &values),
+                )
+            }
             Self::Unset { key } => {
-                let key = folded_key(key);
-                Outcomes::of_one(common, caller, &key, unset(ctx, common, &key))
+                let key = parts(key);
+                changed(&joined(&key), unset(ctx, common.dry_run, &key))
             }
             Self::Edit => {
                 let file = ctx.config_path().display().to_string();
@@ -69,7 +82,7 @@ impl Config {
                 } else {
                     edit(ctx)
                 };
-                Outcomes::of_one(common, caller, &file, edited)
+                changed(&file, edited)
             }
             Self::List => Ok(list(ctx, common.json, screen)?),
             Self::Path => Ok(paths(ctx, common.json)?),
@@ -77,75 +90,41 @@ impl Config {
     }
 }
 
-/// Sets all keys or none.
-fn set_all(ctx: &RunContext, common: Common, caller: Caller, words: &[String]) -> Answer {
-    let changes = changes(words);
-    let read = changes.iter().map(|(key, values)| {
-        let path = Key::parts(key);
-        let value = value(&path, values)?;
-        Ok((path, value))
-    });
-    let read: Result<Vec<_>> = read.collect();
-    let saved = read.and_then(|all| save(ctx, &all, common.dry_run).map(|()| all));
-    let keys: Vec<&str> = changes.iter().map(|(key, _)| key.as_str()).collect();
-    let all = match saved {
-        Ok(all) => all,
-        Err(error) => return Outcomes::of_one(common, caller, &keys.join(", "), Err(error)),
-    };
-    let mut outcomes = Outcomes::new(common, caller);
-    for (key, (_, value)) in keys.into_iter().zip(all) {
-        let would = || Ok(format!("would set {key} to {}\n", one_line(&value)));
-        let is = || get(ctx, Common::default(), key);
-        outcomes.push(key, if common.dry_run { would() } else { is() });
-    }
-    outcomes.answer()
-}
-
-fn unset(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
-    let path = Key::parts(key);
-    let file = ctx.config_path();
-    let hint = if is_known(&path) {
-        "`agent-skills config list` shows where each value comes from".to_owned()
-    } else {
-        suggestion(&path)
-    };
-    let unset = change(common.dry_run, &check(ctx, &path), |check| {
-        unset_key(&file, &path, check, &hint)
-    });
-    unset.map_err(|error| unchanged(key, error))?;
-    if common.dry_run {
+fn set_values(ctx: &RunContext, dry_run: bool, key: &[String], values: &[&str]) -> Result<String> {
+    let value = value(key, values)?;
+    set(ctx, key, &value, dry_run)?;
+    if dry_run {
         return Ok(format!(
-            "would remove {key} from {}\n",
-            one_line(&file.display().to_string())
+            "would set {} to {}\n",
+            joined(key),
+            one_line(&value)
         ));
     }
-    Ok(get(ctx, Common::default(), key).unwrap_or_else(|_| format!("`{key}` is no longer set\n")))
+    get(ctx, false, key)
 }
 
-/// What `KEY VALUE…` or `KEY=VALUE…` sets, each key once with all its values.
-fn changes(words: &[String]) -> Vec<(String, Vec<&str>)> {
-    let pairs = words.iter().map(|word| word.split_once('='));
-    let is_key = |key: &str| !key.contains(['"', '(', ' ']);
-    let Some(pairs) = pairs
-        .collect::<Option<Vec<_>>>()
-        .filter(|all| is_key(all[0].0))
-    else {
-        let values = words[1..].iter().map(String::as_str).collect();
-        return vec![(folded_key(&words[0]), values)];
+fn unset(ctx: &RunContext, dry_run: bool, key: &[String]) -> Result<String> {
+    let file = ctx.config_path();
+    let hint = if is_known(key) {
+        "`agent-skills config list` shows where each value comes from".to_owned()
+    } else {
+        suggestion(key)
     };
-    let mut changes: Vec<(String, Vec<&str>)> = Vec::new();
-    for (key, value) in pairs {
-        let key = folded_key(key);
-        match changes.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, values)) => values.push(value),
-            None => changes.push((key, vec![value])),
-        }
+    unset_key(&file, key, dry_run, &|text| check(ctx, key, text))
+        .map_err(|error| unchanged(key, error.or_hint(hint)))?;
+    if dry_run {
+        let file = file.display().to_string();
+        return Ok(format!(
+            "would remove {} from {}\n",
+            joined(key),
+            one_line(&file)
+        ));
     }
-    changes
+    Ok(get(ctx, false, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
-fn value(key: &[&str], values: &[&str]) -> Result<String> {
+fn value(key: &[String], values: &[&str]) -> Result<String> {
     let is_list = Key::find(key).is_some_and(Key::is_list);
     match values {
         [one] if !is_list || one.starts_with('[') || *one == "all" => Ok((*one).to_owned()),
@@ -159,7 +138,7 @@ fn value(key: &[&str], values: &[&str]) -> Result<String> {
             } else {
                 "takes only one value"
             };
-            let text = format!("`{}` {what}", key.join(".").escape_debug());
+            let text = format!("`{}` {what}", joined(key).escape_debug());
             Err(Error::new(text).hint(takes(key).unwrap_or_else(|| suggestion(key))))
         }
     }
@@ -180,106 +159,71 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
-pub fn set(ctx: &RunContext, key: &[&str], value: &str, dry_run: bool) -> Result<()> {
-    save(ctx, &[(key.to_vec(), value.to_owned())], dry_run)
-}
-
-fn save(ctx: &RunContext, changes: &[(Vec<&str>, String)], dry_run: bool) -> Result<()> {
-    let valid = |key: &[&str], text: &str| check(ctx, key)(text);
-    change(dry_run, &|_| Ok(()), |last| {
-        set_keys(&ctx.config_path(), changes, &valid, last)
-    })
-}
-
-/// Makes a change that passes `check`, or in a dry run only finds out whether it would.
-fn change(
-    dry_run: bool,
-    check: &dyn Fn(&str) -> Result<()>,
-    make: impl FnOnce(&dyn Fn(&str) -> Result<()>) -> Result<()>,
-) -> Result<()> {
-    if !dry_run {
-        return make(check);
-    }
-    let is_valid = Cell::new(false);
-    let tried = make(&|text| {
-        check(text)?;
-        is_valid.set(true);
-        Err(Error::new("a dry run writes nothing"))
+pub fn set(ctx: &RunContext, key: &[String], value: &str, dry_run: bool) -> Result<()> {
+    let set = set_key(&ctx.config_path(), key, value, dry_run, &|text| {
+        check(ctx, key, text)
     });
-    if is_valid.get() { Ok(()) } else { tried }
+    set.map_err(|error| unchanged(key, error))
 }
 
-fn unchanged(key: &str, error: Error) -> Error {
-    error.context(format!("`{}` was not changed", key.escape_debug()))
+fn unchanged(key: &[String], error: Error) -> Error {
+    error.context(format!("`{}` was not changed", joined(key).escape_debug()))
 }
 
 /// Whether the text of the file is valid with `key` changed.
-fn check<'a>(ctx: &'a RunContext, key: &'a [&str]) -> impl Fn(&str) -> Result<()> + 'a {
-    |text| match parse_toml::<policy::Config>(text) {
-        Ok(_) => Ok(()),
-        Err((_, reason)) => {
-            // An existing error is reported with its line.
-            ctx.own_config()?;
-            Err(match takes(key) {
-                // The hint says what it takes.
-                Some(takes) => {
-                    Error::new(reason.split(": it takes").next().unwrap_or(&reason)).hint(takes)
-                }
-                None => Error::new("there is no such key").hint(suggestion(key)),
-            })
-        }
-    }
+fn check(ctx: &RunContext, key: &[String], text: &str) -> Result<()> {
+    let Err((_, reason)) = parse_toml::<policy::Config>(text) else {
+        return Ok(());
+    };
+    // An existing error is reported with its line.
+    ctx.own_config()?;
+    Err(match takes(key) {
+        // The hint says what it takes.
+        Some(takes) => Error::new(reason.split(": it takes").next().unwrap_or(&reason)).hint(takes),
+        None => Error::new("there is no such key").hint(suggestion(key)),
+    })
 }
 
 /// Which values a key takes; `None` for an unknown one.
-fn takes(key: &[&str]) -> Option<String> {
+fn takes(key: &[String]) -> Option<String> {
     let known = Key::find(key)?;
     Some(format!("it takes {}", known.values))
 }
 
 /// The key that is meant, or where all are found.
-fn suggestion(key: &[&str]) -> String {
-    let alike = KEYS.iter().flat_map(|known| known.with_names_of(key));
-    let alike: Vec<String> = alike.collect();
+fn suggestion(key: &[String]) -> String {
+    let alike: Vec<String> = KEYS
+        .iter()
+        .flat_map(|known| known.with_names_of(key))
+        .collect();
     let nearest = did_you_mean(&key.join("."), alike.iter().map(String::as_str));
-    let all = match key {
-        ["hosts", agent, ..] if agent.parse::<Agent>().is_err() => {
-            format!(
-                "the agents are {}",
-                Agent::ALL.map(Agent::as_str).join(", ")
-            )
-        }
-        _ if nearest.is_some() => String::new(),
-        _ => "`agent-skills config list` shows every key and its value".to_owned(),
-    };
-    let parts = nearest.into_iter().chain([all]);
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    parts.join(" ")
+    let all = "`agent-skills config list` shows every key and its value";
+    nearest.unwrap_or_else(|| all.to_owned())
 }
 
 /// Whether it is a key, or a table of such.
-fn is_known(key: &[&str]) -> bool {
-    let entry = [key, &["x"]].concat();
+fn is_known(key: &[String]) -> bool {
+    let entry = [key, &["x".to_owned()]].concat();
     Key::find(key).or(Key::find(&entry)).is_some()
 }
 
-fn get(ctx: &RunContext, common: Common, key: &str) -> Result<String> {
+fn get(ctx: &RunContext, as_json: bool, path: &[String]) -> Result<String> {
     let settings = ctx.settings()?;
+    let key = joined(path);
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
     let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
-    if !found.is_empty() && common.json {
+    if !found.is_empty() && as_json {
         return json::list("settings", &found);
     }
     if !found.is_empty() {
         return Ok(found.into_iter().map(line).collect());
     }
-    let path = Key::parts(key);
-    if is_known(&path) {
+    if is_known(path) {
         return Ok(format!("`{key}` is not set\n"));
     }
     let text = format!("there is no key `{}`", key.escape_debug());
-    Err(Error::new(text).hint(suggestion(&path)))
+    Err(Error::new(text).hint(suggestion(path)))
 }
 
 /// A setting with what is known about its key.
@@ -294,8 +238,7 @@ struct Described<'a> {
 fn list(ctx: &RunContext, as_json: bool, screen: Screen) -> Result<String> {
     let settings = ctx.settings()?;
     let described = settings.iter().map(|setting| {
-        let path = Key::parts(&setting.key);
-        let key = Key::find(&path);
+        let key = Key::find(&parts(&setting.key));
         Described {
             setting,
             about: key.map(|key| key.about),
@@ -357,4 +300,68 @@ fn paths(ctx: &RunContext, as_json: bool) -> Result<String> {
         let _ = writeln!(text, "{what:8} {shown}{missing}");
     }
     Ok(text)
+}
+
+/// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and
+/// opened next time.
+fn edit(ctx: &RunContext) -> Result<String> {
+    let path = ctx.config_path();
+    let copy = path.with_file_name("config.edited.toml");
+    let before = read(&path)?.unwrap_or_default();
+    if read(&copy)?.is_none() {
+        ctx.base(&ctx.dirs.plugin).make()?;
+        files::replace(&copy, before.as_bytes(), 0o600, Durable::No)?;
+    }
+    open(ctx, &copy)?;
+    let after = read(&copy)?.unwrap_or_default();
+    let kept = || {
+        let copy = copy.display();
+        format!("what you wrote is in `{copy}`; `agent-skills config edit` opens it again")
+    };
+    let check = |text: &str| match parse_toml::<policy::Config>(text) {
+        Ok(_) => Ok(()),
+        Err((line, reason)) => {
+            Err(Error::new(format!("nothing was saved: line {line}: {reason}")).hint(kept()))
+        }
+    };
+    let what = if after == before {
+        "unchanged"
+    } else {
+        save_toml(&path, &before, &after, &check).map_err(|error| error.or_hint(kept()))?;
+        "saved"
+    };
+    files::remove(&copy).map_err(|error| Error::io("remove", &copy, &error))?;
+    Ok(format!("{what}: {}\n", path.display()))
+}
+
+fn read(path: &Path) -> Result<Option<String>> {
+    let bytes = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
+    let bytes = bytes.map_err(|error| Error::io("read", path, &error))?;
+    bytes.map(String::from_utf8).transpose().map_err(|_| {
+        Error::new(format!("`{}` is not UTF-8", path.display())).hint("save it as UTF-8")
+    })
+}
+
+/// Runs the editor as git does: the variable may contain options.
+fn open(ctx: &RunContext, file: &Path) -> Result<()> {
+    let set = ["VISUAL", "EDITOR"]
+        .iter()
+        .find_map(|name| ctx.env.text(name));
+    let editor = set.filter(|editor| !editor.trim().is_empty());
+    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!("{editor} \"$1\""), "editor"])
+        .arg(file);
+    let status = shell
+        .status()
+        .map_err(|error| Error::io("run", Path::new("sh"), &error))?;
+    if status.success() {
+        return Ok(());
+    }
+    let text = format!(
+        "the editor `{}` failed: nothing was saved",
+        editor.escape_debug()
+    );
+    Err(Error::new(text).hint("set `VISUAL` or `EDITOR` to one that is installed"))
 }

@@ -121,9 +121,8 @@ fn choose(
             continue;
         }
         if length > room {
-            let why = format!(
-                "it has {length} characters and {room} of {ALWAYS_ON_CHARS} are left"
-            );
+            let why =
+                format!("it has {length} characters and {room} of {ALWAYS_ON_CHARS} are left");
             tell(name, &why);
             chosen.push((called, None));
             continue;
@@ -135,7 +134,9 @@ fn choose(
     for (called, text) in &mut chosen {
         called.arguments = ctx.last_arguments(&called.skill);
         let filled = self::text(ctx, called, called.arguments.as_deref());
-        let filled = filled.ok().filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
+        let filled = filled
+            .ok()
+            .filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
         *text = text.take().map(|plain| filled.unwrap_or(plain));
     }
     chosen

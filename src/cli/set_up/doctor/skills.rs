@@ -147,7 +147,9 @@ fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
     let there: BTreeSet<SkillName> = there.collect();
     let scripts = config.skills.keys().map(|name| ("skills", name));
     let seen = config.visibility.keys().map(|name| ("visibility", name));
-    let unmeant = scripts.chain(seen).filter(|(_, name)| !there.contains(*name));
+    let unmeant = scripts
+        .chain(seen)
+        .filter(|(_, name)| !there.contains(*name));
     let check = |(table, name)| {
         let text = format!("`{table}.{name}` in the configuration means no skill that is there");
         let remedy = "`list` shows the names: correct it, unless another project has it";

@@ -228,7 +228,10 @@ fn stricter_stacking_allows_no_more_than_looser() {
                 .iter()
                 .zip(before)
                 .position(|(now, was)| *now && !was);
-            assert_eq!(loosened, None, "{stacking:?}, {mode:?}: {first:?}, {second:?}");
+            assert_eq!(
+                loosened, None,
+                "{stacking:?}, {mode:?}: {first:?}, {second:?}"
+            );
             looser = Some(allowed);
         }
     }
