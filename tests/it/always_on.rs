@@ -334,14 +334,14 @@ fn what_is_in_force_stays_whatever_becomes_of_it() {
             .skill("guide", "", body)
             .skill("careful", "allowed-tools: Read", "House rules.")
             .skill("late", "disallowed-tools: Read", "Late rules.");
-        let uses = "stacking = \"intersect\"\nuses_skills_chars = 3000\nuses_skills = {\"*\" = [\"guide\", \"careful\"]}";
+        let uses = "stacking = \"intersect\"\nuses_skills = {\"*\" = [\"guide\", \"careful\"]}";
         configured(&host, uses);
         host.starts();
         prompt_in(&host, "default");
         let write = json!({"path": "x", "content": ""});
         host.blocks("write_file", &write);
         // A model's arguments take no room from the skills behind.
-        let arguments = json!({"arguments": "A".repeat(2000)});
+        let arguments = json!({"arguments": "A".repeat(20_000)});
         host.allows("skill_guide", &arguments);
         host.tool("skill_guide", &arguments);
         let (prompt, _) = prompt_in(&host, "default");

@@ -221,11 +221,12 @@ fn output_is_written_as_far_as_wanted_and_copies_where_wanted() {
             .skill("pdf", "", "")
             .file("pdf/run.sh", "echo 0123456789\n");
         let copy = host.home().join("copy.jsonl");
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            format!("[audit]\noutput_bytes = 4\npath = \"{}\"\n", copy.display()),
-        )
-        .unwrap();
+        let policy = host.home().join("policy.toml");
+        let path = format!("[audit]\npath = \"{}\"\n", copy.display());
+        fs::write(&policy, path).unwrap();
+        let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+        let short = "[audit]\noutput_bytes = 4\n";
+        fs::write(host.plugin_dir().join("config.toml"), short).unwrap();
         host.tool(
             "run_skill_script",
             &json!({"skill": "pdf", "script": "run.sh"}),
@@ -233,7 +234,6 @@ fn output_is_written_as_far_as_wanted_and_copies_where_wanted() {
         assert_eq!(of_kind(&host, "script")[0]["output"], "0123");
         let more = "[audit]\noutput_bytes = 20000\n";
         let long = host.plugin_dir().join("config.toml");
-        let short = fs::read_to_string(&long).unwrap();
         fs::write(&long, more).unwrap();
         let host = host.file("pdf/run.sh", "head -c 30000 /dev/zero | tr '\\0' x\n");
         host.tool(

@@ -159,18 +159,6 @@ fn a_person_ends_what_is_active_and_a_model_cannot() {
 }
 
 #[test]
-fn enforcement_can_differ_for_single_skills() {
-    for host in Host::both() {
-        let config = "[enforce_for]\ncareful = \"off\"";
-        fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-        let host = careful(host).skill("strict", "allowed-tools: Read", "");
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        host.activates("strict")
-            .blocks("shell_exec", &json!({"command": "ls"}));
-    }
-}
-
-#[test]
 fn no_skill_and_no_state_is_written_while_one_restricts() {
     let host = Host::stdin().skill("writer", "allowed-tools: Write(//**) Write(~/**)", "");
     let linked = host.home().join("elsewhere");

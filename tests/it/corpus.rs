@@ -62,9 +62,6 @@ pub fn copy(from: &Path, to: &Path) {
 fn host_of_all(host: Host) -> Option<(Host, Vec<PathBuf>)> {
     let corpus = corpus()?;
     assert_eq!(corpus.len(), SKILLS);
-    // These tests are about a tool and a line for each; many.rs is about what happens by default.
-    let config = "max_tools = 200\nprompt_chars = 200000\n";
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
     let mut dirs = Vec::new();
     for (name, from) in corpus {
         let to = host.skills_dir().join(name);
@@ -104,12 +101,10 @@ fn each_is_offered_or_reported_with_a_reason() {
     let catalog = host.catalog();
     let listed: Vec<_> = catalog.entries().iter().map(|e| e.dir.clone()).collect();
     assert_eq!(listed, dirs);
-    let names = host.skill_tools();
     for entry in catalog.entries() {
         let dir = entry.dir.display();
         match entry.offered() {
-            Some(Offered { tool, .. }) => {
-                assert!(names.iter().any(|name| name == tool), "{dir}");
+            Some(_) => {
                 let errors = entry.diagnostics();
                 let errors = errors
                     .iter()
@@ -130,7 +125,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     // Two collections have `brand-guidelines`; nothing else stands in a skill's way.
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     assert!(reasons[0].contains("same name"), "{reasons:?}");
-    assert_eq!(names.len(), SKILLS - 1);
+    assert_eq!(catalog.offered().len(), SKILLS - 1);
 }
 
 #[test]
@@ -139,15 +134,14 @@ fn the_prompt_has_one_line_for_each() {
         let Some((host, _)) = host_of_all(host) else {
             return;
         };
-        let names = host.skill_tools();
+        let catalog = host.catalog();
         let prompt = host.prompt();
         let lines: Vec<_> = prompt.lines().filter(|l| l.starts_with("- ")).collect();
-        assert_eq!(lines.len(), names.len());
-        for name in &names {
-            let its = lines
-                .iter()
-                .filter(|line| line.contains(&format!("(tool `{name}`): ")));
-            assert_eq!(its.count(), 1, "{name}");
+        assert_eq!(lines.len(), SKILLS - 1);
+        for Offered { skill, .. } in catalog.offered() {
+            let start = format!("- {}: ", skill.name);
+            let its = lines.iter().filter(|line| line.starts_with(&start));
+            assert_eq!(its.count(), 1, "{start}");
         }
         assert!(
             prompt

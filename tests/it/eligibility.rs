@@ -91,7 +91,7 @@ type Try = (&'static str, fn(&Host));
 
 /// What somebody below the administrator can write to have the enterprise skill `deploy` out of the
 /// way.
-const TRIES: [Try; 12] = [
+const TRIES: [Try; 11] = [
     ("nothing", |_| {}),
     ("a person's `off`", |host| {
         own(host, "[visibility]\ndeploy = \"off\"\n");
@@ -116,9 +116,6 @@ const TRIES: [Try; 12] = [
             host,
             "[uses_skills]\n\"*\" = [\"plugin/deploy\", \"project/deploy\", \"personal/deploy\"]\n",
         );
-    }),
-    ("project before personal", |host| {
-        own(host, "project_over_personal = true\n");
     }),
     ("`disable`", |host| {
         let told = host.fails(&["disable", "deploy"]);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Generation;
+use crate::many::{TOOLS, with_generated};
 
 const FORK: &str = "context: fork";
 
@@ -140,7 +141,7 @@ fn every_way_of_activating_hands_over() {
     let host = Host::stdin()
         .skill("poet", FORK, "Body.")
         .skill("other", "", "b");
-    fs::write(host.plugin_dir().join("config.toml"), "max_tools = 1").unwrap();
+    let host = with_generated(host, TOOLS);
     host.starts();
     for (tool, arguments) in [
         ("skill", json!({"skill_name": "poet"})),

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::layers::{put, with_layers};
+use crate::many::TOOLS;
 
 /// Longer than the tick of a file system's clock: what was written before is taken from the index.
 pub const SETTLED: Duration = Duration::from_millis(40);
@@ -121,9 +122,15 @@ const CHANGES: [Change; 24] = [
             "---\nname: b\ndescription: B.\nscope:\n  agents: [work]\n---\nB\n",
         );
     }),
-    ("one tool", |host| configuration(host, "max_tools = 1\n")),
-    ("little room", |host| {
-        configuration(host, "prompt_chars = 700\n");
+    ("one tool", |host| {
+        for number in 0..TOOLS {
+            put(&host.skills_dir(), &format!("many-{number}"), "", "many");
+        }
+    }),
+    ("a tool each", |host| {
+        for number in 0..TOOLS {
+            fs::remove_dir_all(host.skills_dir().join(format!("many-{number}"))).unwrap();
+        }
     }),
     ("switched off", |host| {
         configuration(host, "[visibility]\na = \"off\"\n");

@@ -1,7 +1,6 @@
 //! `keys`: who is listed, known and revoked, and how a person changes that.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -185,35 +184,8 @@ fn an_openpgp_key_is_listed_by_its_full_fingerprint() {
 }
 
 #[test]
-fn a_named_file_that_is_missing_is_an_error() {
-    let host = Host::stdin();
-    fs::write(
-        host.plugin_dir().join("config.toml"),
-        "[signing]\nsigners = \"team\"\n",
-    )
-    .unwrap();
-    let ran = host.person(&["keys"]);
-    assert_eq!(ran.status, 1);
-    assert!(
-        ran.stdout.contains("CANNOT BE READ") && ran.stdout.contains("team"),
-        "{ran:?}"
-    );
-    if ssh_key(host.project(), "key").is_none() {
-        return;
-    }
-    // It is the one that a new key goes into.
-    host.succeeds(&["keys", "add", "alice@x", "key.pub", "--yes"]);
-    assert!(text(&host, "team").starts_with("alice@x "));
-    host.succeeds(&["keys"]);
-}
-
-#[test]
 fn no_model_decides_whose_signatures_count() {
     for host in Host::both() {
-        let team = host.project().join("team");
-        fs::write(&team, "").unwrap();
-        let config = format!("[signing]\nsigners = '{}'\n", team.display());
-        fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
         let host = host.skill("writes", "allowed-tools: Write", "Write.");
         for args in [
             &["keys", "add", "a", "k.pub", "--yes"][..],
@@ -228,7 +200,7 @@ fn no_model_decides_whose_signatures_count() {
         host.activates("writes");
         let own = ["signers", "revoked", "known-signers.json", "signatures/x"];
         let own = own.map(|name| host.plugin_dir().join(name));
-        for place in own.iter().map(|path| &**path).chain([Path::new(&team)]) {
+        for place in own {
             host.blocks("write_file", &json!({"path": place, "content": "x"}));
         }
         let other = host.project().join("other");

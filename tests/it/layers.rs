@@ -83,80 +83,71 @@ pub fn read(host: &Host, skill: &str) -> String {
 
 #[test]
 fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
-    let orders = [
-        ("", ["enterprise", "personal", "project", "plugin"]),
-        (
-            "project_over_personal = true",
-            ["enterprise", "project", "personal", "plugin"],
-        ),
-    ];
-    for (config, order) in orders {
-        for high in 0..4 {
-            for low in high + 1..4 {
-                let host = with_layers(if low % 2 == 0 {
-                    Host::stdin()
-                } else {
-                    Host::environment()
-                });
-                configured(&host, config);
-                let (high, low) = (order[high], order[low]);
-                put(
-                    &layer_dir(&host, low),
-                    "deploy",
-                    "allowed-tools: Read\npriority: 99",
-                    low,
-                );
-                if low == "project" {
-                    host.succeeds(&["trust", "--yes", "--always"]);
-                }
-                assert!(
-                    host.tool("skill_deploy", &json!({}))
-                        .contains(&format!("Body from {low}."))
-                );
-                put(&layer_dir(&host, high), "deploy", "", high);
-                if high == "project" {
-                    host.succeeds(&["trust", "--yes", "--always"]);
-                }
-                host.starts();
-                let body = host.tool("skill_deploy", &json!({}));
-                assert!(
-                    body.contains(&format!("Body from {high}.")),
-                    "{high} over {low}: {body}"
-                );
-                assert!(
-                    host.prompt().contains(&format!("From {high}."))
-                        && !host.prompt().contains(&format!("From {low}."))
-                );
-                // Whole: the lower one's restriction is not in force.
-                host.allows("shell_exec", &json!({"command": "ls"}));
-                let overridden = high == "enterprise";
-                let code = if overridden {
-                    "hidden-enterprise"
-                } else {
-                    "shadowed"
-                };
-                assert!(codes(&host, "deploy").contains(&code.to_owned()));
-                for (skill, from) in [
-                    ("deploy".to_owned(), high),
-                    (
-                        format!("{low}/deploy"),
-                        if overridden { "Error: the" } else { low },
-                    ),
-                    (format!("{high}/deploy"), high),
-                ] {
-                    assert!(read(&host, &skill).starts_with(from), "{skill}");
-                }
-                let info = host.succeeds(&["info", "deploy"]);
-                let why = if overridden {
-                    "the administrator's skill of this name".to_owned()
-                } else {
-                    format!("{high} skills come before {low} ones")
-                };
-                assert!(
-                    info.contains(&format!("layer         {high}")) && info.contains(&why),
-                    "{info}"
-                );
+    let order = ["enterprise", "personal", "project", "plugin"];
+    for high in 0..4 {
+        for low in high + 1..4 {
+            let host = with_layers(if low % 2 == 0 {
+                Host::stdin()
+            } else {
+                Host::environment()
+            });
+            let (high, low) = (order[high], order[low]);
+            put(
+                &layer_dir(&host, low),
+                "deploy",
+                "allowed-tools: Read\npriority: 99",
+                low,
+            );
+            if low == "project" {
+                host.succeeds(&["trust", "--yes", "--always"]);
             }
+            assert!(
+                host.tool("skill_deploy", &json!({}))
+                    .contains(&format!("Body from {low}."))
+            );
+            put(&layer_dir(&host, high), "deploy", "", high);
+            if high == "project" {
+                host.succeeds(&["trust", "--yes", "--always"]);
+            }
+            host.starts();
+            let body = host.tool("skill_deploy", &json!({}));
+            assert!(
+                body.contains(&format!("Body from {high}.")),
+                "{high} over {low}: {body}"
+            );
+            assert!(
+                host.prompt().contains(&format!("From {high}."))
+                    && !host.prompt().contains(&format!("From {low}."))
+            );
+            // Whole: the lower one's restriction is not in force.
+            host.allows("shell_exec", &json!({"command": "ls"}));
+            let overridden = high == "enterprise";
+            let code = if overridden {
+                "hidden-enterprise"
+            } else {
+                "shadowed"
+            };
+            assert!(codes(&host, "deploy").contains(&code.to_owned()));
+            for (skill, from) in [
+                ("deploy".to_owned(), high),
+                (
+                    format!("{low}/deploy"),
+                    if overridden { "Error: the" } else { low },
+                ),
+                (format!("{high}/deploy"), high),
+            ] {
+                assert!(read(&host, &skill).starts_with(from), "{skill}");
+            }
+            let info = host.succeeds(&["info", "deploy"]);
+            let why = if overridden {
+                "the administrator's skill of this name".to_owned()
+            } else {
+                format!("{high} skills come before {low} ones")
+            };
+            assert!(
+                info.contains(&format!("layer         {high}")) && info.contains(&why),
+                "{info}"
+            );
         }
     }
 }
@@ -203,11 +194,13 @@ fn the_same_content_is_one_skill() {
 }
 
 #[test]
-fn personal_skills_of_another_client_are_used_by_configuration() {
+fn a_link_makes_another_clients_skills_personal() {
     for host in Host::both() {
         put(&host.home().join(".claude/skills"), "theirs", "", "claude");
         assert!(!is_offered(&host, "theirs"));
-        configured(&host, "claude_skills = true");
+        let agents = host.home().join(".agents");
+        fs::create_dir_all(&agents).unwrap();
+        std::os::unix::fs::symlink("../.claude/skills", agents.join("skills")).unwrap();
         assert!(is_offered(&host, "theirs"));
     }
 }

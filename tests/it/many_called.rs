@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::many::{TOOLS, with_generated};
 use crate::terminal::converse;
 
 /// Each way of calling a skill, in a host whose schema has one tool for all.
@@ -29,8 +30,7 @@ fn crowded() -> impl Iterator<Item = Host> {
             .skill("reads", "allowed-tools: Read", "R")
             .skill("narrow", "allowed-tools: Read Skill(reads)", "N")
             .skill("free", "", "F");
-        std::fs::write(host.plugin_dir().join("config.toml"), "max_tools = 2\n").unwrap();
-        host
+        with_generated(host, TOOLS)
     })
 }
 
@@ -240,7 +240,7 @@ fn the_one_tool_is_hidden_when_no_skill_may_be_called() {
         };
         host.activates("narrow");
         assert!(!hidden());
-        let deny = "max_tools = 2\ndeny = [\"Skill\"]\n";
+        let deny = "deny = [\"Skill\"]\n";
         std::fs::write(host.plugin_dir().join("config.toml"), deny).unwrap();
         assert!(hidden());
     }

@@ -26,8 +26,7 @@ fn nothing_loosens_what_is_always_in_force() {
             &host,
             &format!(
                 "stacking = '{stacking}'\nenforce = 'off'\nalways_allowed = ['shell_exec']\n\
-                 [uses_skills]\n'*' = ['free']\n[enforce_for]\nmust = 'off'\n\
-                 [skills.must]\nallow = ['Bash(ls:*)']\n"
+                 [uses_skills]\n'*' = ['free']\n[skills.must]\nallow = ['Bash(ls:*)']\n"
             ),
         );
         host.starts();

@@ -53,18 +53,15 @@ fn no_configuration_hides_a_required_skill() {
             "[visibility]\nmust = \"user\"",
             "[visibility]\nmust = \"name-only\"",
             "[catalog]\n\"*\" = [\"other\"]",
-            "max_tools = 0\nprompt_chars = 0",
         ] {
             configured(&host, hides);
             let prompt = host.prompt();
             assert!(prompt.contains("From plugin."), "{hides}: {prompt}");
             let tools = host.tool_names();
-            let tool = if hides.contains("max_tools") {
-                "skill"
-            } else {
-                "skill_must"
-            };
-            assert!(tools.contains(&tool.to_owned()), "{hides}: {tools:?}");
+            assert!(
+                tools.contains(&"skill_must".to_owned()),
+                "{hides}: {tools:?}"
+            );
         }
         configured(&host, "");
         let told = host.fails(&["disable", "must"]);
@@ -114,7 +111,6 @@ fn no_other_skill_takes_the_place_of_a_required_one() {
             "project",
         );
         host.succeeds(&["trust", "--yes", "--always"]);
-        configured(&host, "project_over_personal = true");
         host.starts();
         assert!(host.prompt().contains("From plugin."));
         assert_eq!(read(&host, "must"), "plugin");
@@ -166,10 +162,7 @@ fn a_required_skill_is_in_force_in_every_conversation() {
             "allowed-tools: Read",
             "enterprise",
         );
-        configured(
-            &host,
-            "uses_skills_chars = 0\nmax_active = 1\nstacking = \"ratchet\"",
-        );
+        configured(&host, "max_active = 1\nstacking = \"ratchet\"");
         host.starts();
         let (prompt, told) = prompt_in(&host, "ops");
         assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");

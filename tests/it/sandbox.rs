@@ -173,7 +173,7 @@ fn a_script_does_not_open_more_to_the_next_one() {
         let path = format!("{}/.venv/bin:/usr/bin:/bin", host.project().display());
         let interpreter = host.project().join("i/sh");
         std::fs::copy("/bin/sh", &interpreter).unwrap();
-        let config = "sandbox = \"require\"\nallowed_paths = [\"out\"]\n";
+        let config = "sandbox = \"require\"\n[skills.s]\nallowed_paths = [\"out\"]\n";
         std::fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
         let host = host.var("PATH", &path);
         let key = r#"attempt key 'cat "$HOME/.ssh/id"'; attempt write 'echo x > "$HOME/.ssh/x"'"#;

@@ -4,8 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use crate::Host;
 use crate::layers::{is_offered, put};
 use crate::trust_ways::evil;
@@ -75,34 +73,4 @@ fn what_a_skills_file_names_counts_with_its_name() {
     fs::rename(skills(&host).join("other"), skills(&host).join("third")).unwrap();
     write(&skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
     assert!(!is_offered(&host, "evil"));
-}
-
-#[test]
-fn a_projects_namesake_is_not_softened_for_the_users_skill() {
-    let read = "---\nname: deploy\ndescription: d\nallowed-tools: Read\n---\n";
-    let ls = json!({"command": "ls"});
-    for is_users_too in [true, false] {
-        let host = Host::stdin();
-        write(
-            &host.plugin_dir().join("config.toml"),
-            "enforce_for = {deploy = \"off\"}",
-        );
-        let use_own = json!({"action": "use", "skill_ref": "plugin/deploy"});
-        if is_users_too {
-            write(&host.skills_dir().join("deploy/SKILL.md"), read);
-            host.allows("skill_marketplace", &use_own);
-            host.allows("shell_exec", &ls).starts();
-        }
-        let projects = format!("{read}The project's.\n");
-        write(&skills(&host).join("deploy/SKILL.md"), &projects);
-        host.succeeds(&["trust", "--yes"]);
-        host.activates("deploy");
-        let is_free = host.pre_tool("shell_exec", &ls) == json!({});
-        assert_eq!(is_free, !is_users_too);
-        if is_users_too {
-            host.starts();
-            host.allows("skill_marketplace", &use_own);
-            host.allows("shell_exec", &ls);
-        }
-    }
 }

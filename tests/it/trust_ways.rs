@@ -165,8 +165,7 @@ const WAYS: [Way; 25] = [
     }),
     ("its own configuration", |host| {
         evil(&host.project().join(".chibi/skills"));
-        let text =
-            "trust = \"always\"\nproject_over_personal = true\n[visibility]\nevil = \"on\"\n";
+        let text = "trust = \"always\"\n[visibility]\nevil = \"on\"\n";
         fs::write(host.project().join(".chibi/agent-skills.toml"), text).unwrap();
         fs::write(host.project().join(".chibi/config.toml"), text).unwrap();
     }),
