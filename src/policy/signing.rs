@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
 use crate::policy::source_address::{SourceAddress, SourceGlob};
 use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement};
 
-/// The user's own files of signers and of revoked keys, beside the configuration.
+/// The user's own file of signers, beside the configuration.
 pub const OWN_SIGNERS: &str = "signers";
-pub const OWN_REVOKED: &str = "revoked";
 
 /// The keys of `[signing]` in a policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -140,29 +140,70 @@ impl SigningInForce {
     }
 }
 
+/// A file of signers, or of revoked keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SigningFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The policy or configuration that it counts for.
+    pub stated_in: PathBuf,
+    /// Whether that is a policy.
+    pub is_policy: bool,
+    /// Whether it lists keys that count no longer.
+    pub revokes: bool,
+}
+
 impl RunContext {
-    /// The rules about signatures.
-    pub fn signing_in_force(&self) -> SigningInForce {
-        let (Ok(policies), Ok(config)) = (self.policies(), self.config()) else {
-            return SigningInForce { rules: None };
-        };
+    /// What each file says about signatures, those of policies first.
+    fn signing_rules(&self) -> Result<Vec<(PathBuf, SigningRules)>> {
+        let (policies, config) = (self.policies()?, self.config()?);
         let by_policy = policies.signing();
         let mut rules: Vec<_> = by_policy
             .map(|(file, rules)| (file.to_owned(), rules.clone()))
             .collect();
-        let beside = |name: &str| {
-            // A link to nothing shows that a file was meant.
-            let path = self.dirs.plugin.join(name);
-            path.symlink_metadata().is_ok().then_some(path)
+        // A link to nothing shows that a file was meant.
+        let own = |revokes| {
+            Some(self.own_signing_file(revokes)).filter(|path| path.is_symlink() || path.exists())
         };
         let own = SigningRules {
             require: config.signing.require,
-            signers: beside(OWN_SIGNERS),
-            revoked: beside(OWN_REVOKED),
+            signers: own(false),
+            revoked: own(true),
             sources: config.signing.sources.clone(),
         };
         rules.push((self.config_path(), own));
-        SigningInForce { rules: Some(rules) }
+        Ok(rules)
+    }
+
+    /// The rules about signatures.
+    pub fn signing_in_force(&self) -> SigningInForce {
+        let rules = self.signing_rules().ok();
+        SigningInForce { rules }
+    }
+
+    /// The files that count, those of policies first, which may be missing.
+    ///
+    /// # Errors
+    /// When a policy or the configuration cannot be read.
+    pub fn signing_files(&self) -> Result<Vec<SigningFile>> {
+        let mut files = Vec::new();
+        for (stated_in, rules) in self.signing_rules()? {
+            for (path, revokes) in [(&rules.signers, false), (&rules.revoked, true)] {
+                files.extend(path.as_ref().map(|path| SigningFile {
+                    path: stated_in.with_file_name("").join(path),
+                    is_policy: stated_in != self.config_path(),
+                    stated_in: stated_in.clone(),
+                    revokes,
+                }));
+            }
+        }
+        Ok(files)
+    }
+
+    /// The user's file of signers, or of revoked keys, beside the configuration, existing or not.
+    pub fn own_signing_file(&self, revokes: bool) -> PathBuf {
+        let name = if revokes { "revoked" } else { OWN_SIGNERS };
+        self.dirs.plugin.join(name)
     }
 }
 

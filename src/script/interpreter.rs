@@ -7,7 +7,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::manifest;
-use super::missing::system_install;
 use crate::error::{Error, Result};
 use crate::skill::{Candidates, PYTHON, Runner, Shebang};
 use crate::sys::{Env, files, limits};
@@ -157,6 +156,14 @@ fn declares_dependencies(head: &[u8]) -> bool {
     let lines = text.lines().map(str::trim_end);
     let mut block = lines.skip_while(|line| *line != "# /// script").skip(1);
     block.find(|line| *line == "# ///" || !line.starts_with('#')) == Some("# ///")
+}
+
+/// How to install a program for which no command is declared.
+pub fn system_install(program: &str) -> String {
+    format!(
+        "the user can install it with the system's package manager, for example \
+         `sudo apt install {program}` or `brew install {program}`"
+    )
 }
 
 #[cfg(test)]

@@ -1,27 +1,15 @@
-//! The packages listed next to a script: in the nearest `requirements.txt`, `pyproject.toml` or
-//! `package.json` between the script and its skill's root. It only reads.
+//! The packages listed next to a script: in the nearest `requirements.txt` or `pyproject.toml`
+//! between the script and its skill's root. It only reads.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::sys::{files, limits};
 
-/// Lockfiles of Node's package managers, and the command that installs what they list.
-const INSTALLERS: [(&str, &str); 5] = [
-    ("bun.lock", "bun install"),
-    ("bun.lockb", "bun install"),
-    ("pnpm-lock.yaml", "pnpm install"),
-    ("yarn.lock", "yarn install"),
-    ("package-lock.json", "npm ci"),
-];
-
-/// A list of Python packages.
-pub const REQUIREMENTS: &str = "requirements.txt";
-
 /// The arguments of `uv run` that provide a Python script's packages; `None` if no file near the
 /// script lists any.
 pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
-    if let Some(file) = nearest(script, skill_dir, REQUIREMENTS) {
+    if let Some(file) = nearest(script, skill_dir, "requirements.txt") {
         return Some(vec!["--with-requirements".into(), file.into()]);
     }
     // uv does not accept a `pyproject.toml` as a list of requirements, and would write an
@@ -37,24 +25,8 @@ pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>>
     (!args.is_empty()).then_some(args)
 }
 
-/// If the packages of a script's `package.json` are not installed: its directory, and the command
-/// that installs them.
-pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf, &'static str)> {
-    let file = nearest(script, skill_dir, "package.json")?;
-    let dir = file.parent()?;
-    if dir.join("node_modules").exists() {
-        return None;
-    }
-    let mut installers = INSTALLERS.iter();
-    let found = installers.find(|(lockfile, _)| dir.join(lockfile).is_file());
-    Some((
-        dir.to_owned(),
-        found.map_or("npm install", |(_, command)| command),
-    ))
-}
-
 /// The nearest file of that name between a script and its skill's root.
-pub fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
+fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
     // The script's path is canonical; the skill's may not be.
     let root = skill_dir.canonicalize().ok()?;
     let inside = script
@@ -115,21 +87,5 @@ mod tests {
         ] {
             assert_eq!(packages(files).as_deref(), expected, "{files:?}");
         }
-    }
-
-    #[test]
-    fn node_packages_are_missing_until_they_are_installed() {
-        let missing = |files: &[(&str, &str)]| {
-            let (_dir, root) = skill(files);
-            node_packages_missing(&root.join("scripts/a.js"), &root).map(|(_, command)| command)
-        };
-        assert_eq!(missing(&[]), None);
-        assert_eq!(missing(&[("package.json", "{}")]), Some("npm install"));
-        let with = |lock| missing(&[("package.json", "{}"), (lock, "")]);
-        assert_eq!(with("package-lock.json"), Some("npm ci"));
-        assert_eq!(with("pnpm-lock.yaml"), Some("pnpm install"));
-        assert_eq!(with("yarn.lock"), Some("yarn install"));
-        assert_eq!(with("bun.lock"), Some("bun install"));
-        assert_eq!(with("node_modules"), None);
     }
 }

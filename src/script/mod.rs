@@ -20,7 +20,6 @@ mod exec;
 mod interpreter;
 mod job;
 mod manifest;
-mod missing;
 mod named;
 mod needs;
 mod outcome;

@@ -6,8 +6,7 @@ use std::ffi::OsStr;
 use serde_json::Value;
 
 use super::environment::Variables;
-use super::interpreter::find;
-use super::missing::system_install;
+use super::interpreter::{find, system_install};
 use super::pass_env::is_never_passed;
 use crate::skill::Fields;
 use crate::sys::Env;

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::environment::{self, Variables};
-use super::job::{JobId, Origin, Scratch};
+use super::job::{JobId, Scratch};
 use super::needs::Needs;
 use super::sandbox::{self, Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
 use super::spec::ProcessSpec;
 use super::task::{Ran, RunLimits, Task};
-use super::{interpreter, missing, named};
+use super::{interpreter, named};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::{Env, variables};
@@ -60,15 +60,10 @@ pub fn run(request: &Request) -> Result<Ran> {
     let temp = scratch.as_ref().map(Scratch::path);
     let workdir = request.workdir.or(temp).unwrap_or(&skill.dir);
     let (process, mut notes) = prepare(request, &confinement, workdir, temp)?;
-    let origin = Origin {
-        skill: skill.name.to_string(),
-        skill_dir: skill.dir.clone(),
-        script: request.script.to_owned(),
-    };
     let task = Task {
         process: &process,
         label: request.label,
-        origin: Some(&origin),
+        skill: Some(skill.name.as_str()),
         stdin: request.stdin,
         id: &id,
         limits: request.limits,
@@ -81,7 +76,6 @@ pub fn run(request: &Request) -> Result<Ran> {
         scratch.keep();
     }
     ran.outcome.notes.append(&mut notes);
-    missing::add_notes(&mut ran.outcome, &origin);
     Ok(ran)
 }
 
@@ -105,7 +99,7 @@ pub fn run_command(
     let task = Task {
         process: &ProcessSpec::new(program, args.iter().map(OsString::from), all, &base.cwd)?,
         label: args.first().map_or("agent-skills", String::as_str),
-        origin: None,
+        skill: None,
         stdin: &[],
         id: &JobId::random()?,
         limits,

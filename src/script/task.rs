@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::capture::Captured;
-use super::job::{JobId, JobRecord, Jobs, Origin, Owner};
+use super::job::{JobId, JobRecord, Jobs, Owner};
 use super::outcome::{Outcome, State};
 use super::report::Failure;
 use super::spec::{Conditions, ProcessSpec};
@@ -39,7 +39,7 @@ pub struct Task<'a> {
     /// How the caller wrote it.
     pub label: &'a str,
     /// The script it is; `None` for one of our own commands.
-    pub origin: Option<&'a Origin>,
+    pub skill: Option<&'a str>,
     /// Its standard input; empty means none.
     pub stdin: &'a [u8],
     /// The job it may become.
@@ -133,7 +133,7 @@ impl Task<'_> {
         let record = JobRecord {
             owner: self.limits.owner.clone(),
             label: self.label.to_owned(),
-            origin: self.origin.cloned(),
+            skill: self.skill.map(str::to_owned),
             started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
             limit: millis(self.limits.limit),
             keeper: Some(supervisor).filter(|supervisor| supervisor.start > 0),
@@ -208,7 +208,7 @@ mod tests {
         let task = Task {
             process: &process,
             label: "script.sh",
-            origin: None,
+            skill: None,
             stdin: &[],
             id: &JobId::random().unwrap(),
             limits: RunLimits {

@@ -194,33 +194,6 @@ fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
 }
 
 #[test]
-fn a_scripts_missing_program_comes_with_its_install_command() {
-    for host in Host::both() {
-        let host = host
-            .skill("s", "", "")
-            .file("s/run.sh", "no-such-program")
-            .file("s/a.py", "import no_such_module")
-            .file("s/package.json", "{}")
-            .file("s/a.js", "require('no-such-package')");
-        let run = |script: &str| host.tool(RUN, &json!({"skill": "s", "script": script}));
-        assert!(run("run.sh").contains("[the program `no-such-program` is missing: "));
-        let python = run("a.py");
-        assert!(
-            python.contains("python3 -m pip install no_such_module`]"),
-            "{python}"
-        );
-        if which("node") {
-            let node = run("a.js");
-            assert!(node.contains("/s' && npm install`]"), "{node}");
-        }
-        assert!(!host.at("node_modules").exists());
-        let arguments = json!({"skill": "s", "script": "a.py", "background": true});
-        let job = host.polls_to_the_end(&started(&host.tool(RUN, &arguments)));
-        assert!(job.contains("pip install no_such_module"), "{job}");
-    }
-}
-
-#[test]
 fn python_with_a_list_of_packages_runs_under_uv() {
     use std::os::unix::fs::PermissionsExt;
     for host in Host::both() {
@@ -248,18 +221,6 @@ fn python_with_a_list_of_packages_runs_under_uv() {
         assert!(listed.trim_end().ends_with("/s/scripts/a.py"), "{listed}");
         assert!(run("own.py").starts_with("uv run --script /"));
     }
-}
-
-/// Whether a program is installed; what needs one that is not says so and is passed over.
-fn which(program: &str) -> bool {
-    let found = std::process::Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok();
-    if !found {
-        println!("passed over: {program} is not installed");
-    }
-    found
 }
 
 #[test]

@@ -92,9 +92,8 @@ fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<
     }
     let look = job.look()?;
     if look.outcome.ended().is_some() {
-        let origin = job.record.origin.as_ref();
         let event = Event::new("job")
-            .with("skill", origin.map(|origin| origin.skill.clone()))
+            .with("skill", job.record.skill.clone())
             .with("script", job.record.label.as_str())
             .with("job", id);
         record(ctx, event, &look.outcome);

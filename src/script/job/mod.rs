@@ -6,5 +6,5 @@ mod record;
 mod store;
 
 pub use progress::{Job, Look, Summary};
-pub use record::{JobId, JobRecord, Origin, Owner, Spools};
+pub use record::{JobId, JobRecord, Owner, Spools};
 pub use store::{Jobs, Scratch};

@@ -16,7 +16,6 @@ use serde::Serialize;
 use super::record::{JobId, JobRecord};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
-use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
 use crate::script::spool::{self, News};
@@ -158,7 +157,7 @@ impl Job {
         let running = matches!(state, State::Running(_));
         let stdout = self.news(&Self::STDOUT, seen[0], running)?;
         let stderr = self.news(&Self::STDERR, seen[1], running)?;
-        let mut outcome = Outcome {
+        let outcome = Outcome {
             stdout: stdout.text,
             stderr: stderr.text,
             state,
@@ -166,9 +165,6 @@ impl Job {
             duration: Duration::from_millis(millis),
             notes: Vec::new(),
         };
-        if let Some(origin) = &self.record.origin {
-            missing::add_notes(&mut outcome, origin);
-        }
         Ok(Look {
             seen: [stdout.next, stderr.next],
             outcome,
@@ -220,11 +216,10 @@ impl Job {
                 (name, ended.exit_code())
             }
         };
-        let origin = self.record.origin.as_ref();
         Summary {
             id: self.id.to_string(),
             label: self.record.label.clone(),
-            skill: origin.map(|origin| origin.skill.clone()),
+            skill: self.record.skill.clone(),
             owner: self.record.owner.to_string(),
             started: self.record.started,
             duration_ms,

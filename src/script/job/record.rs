@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -97,25 +97,14 @@ pub struct JobRecord {
     pub owner: Owner,
     /// The script or command, as its caller wrote it.
     pub label: String,
-    /// The script it runs; `None` for one of our own commands.
-    pub origin: Option<Origin>,
+    /// The skill whose script it runs; `None` for one of our own commands.
+    pub skill: Option<String>,
     /// Its start, in milliseconds since 1970.
     pub started: u64,
     /// Its time limit in milliseconds.
     pub limit: u64,
     /// Its supervisor, where the system can identify processes.
     pub keeper: Option<ProcessId>,
-}
-
-/// Which script of which skill it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The skill's name.
-    pub skill: String,
-    /// The skill's directory.
-    pub skill_dir: PathBuf,
-    /// The script's file.
-    pub script: PathBuf,
 }
 
 /// What a supervisor needs to store a job's output.
