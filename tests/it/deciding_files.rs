@@ -53,7 +53,7 @@ fn a_configuration_that_may_have_always_on_skills_closes() {
         (format!("{on}nonsense = 3\n"), true),
         (format!("[audit]\n{on}"), true),
         (on.replace("uses_skills", "uses_skill"), true),
-        ("max_tools = \n".to_owned(), true),
+        ("max_active = \n".to_owned(), true),
         ("# uses_skills\nnonsense = 3\n".to_owned(), false),
     ] {
         for host in Host::both() {
