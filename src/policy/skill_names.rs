@@ -41,11 +41,14 @@ pub fn parts(key: &str) -> Vec<String> {
     )
 }
 
-/// The key with these parts, the other way round.
+/// The key with these parts, as [`parts`] reads it.
 pub fn joined(parts: &[String]) -> String {
-    let quoted = |part: &String| match part.contains('.') {
-        true => format!("\"{part}\""),
-        false => part.clone(),
+    let quoted = |part: &String| {
+        if part.contains('.') {
+            format!("\"{part}\"")
+        } else {
+            part.clone()
+        }
     };
     let parts: Vec<String> = folded(parts.to_vec()).iter().map(quoted).collect();
     parts.join(".")

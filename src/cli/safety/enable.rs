@@ -56,7 +56,7 @@ fn set_visibility(
 ) -> Answer {
     Outcomes::of_each(common, caller, names, |written| {
         let name = configurable(ctx, written)?;
-        let key = ["visibility".to_owned(), name.to_string()];
+        let key = ["visibility".to_owned(), name.clone()];
         set(ctx, &key, visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
         let how = match visibility {
