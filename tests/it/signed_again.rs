@@ -255,7 +255,7 @@ fn the_rules_are_shown_with_what_they_mean() {
     let Some(host) = listing("") else {
         return;
     };
-    let key = "signing.sources.github.com/acme/*.require";
+    let key = "signing.sources.\"github.com/acme/*\".require";
     let told = host.succeeds(&["config", "set", key, "known"]);
     assert!(told.contains(&format!("{key} = \"known\"")), "{told}");
     let all = host.succeeds(&["config", "list"]);
