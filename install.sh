@@ -205,10 +205,7 @@ if [ -n "$uninstall" ]; then
     # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
     rm -rf "$dir/hooks" "$dir/hosts"
-    rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir"/left-* "$dir/refusals" "$dir/.agent-skills.new."*
-    if [ -n "${HOME:-}" ]; then
-        rm -f "${XDG_STATE_HOME:-$HOME/.local/state}"/agent-skills/state-*.json "${XDG_CACHE_HOME:-$HOME/.cache}"/agent-skills/state-*.json
-    fi
+    rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir/refusals" "$dir/.agent-skills.new."*
     # Only files that identify themselves as ours.
     for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
         if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::policy::{DigestCache, Event, approval_current};
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Request, RunLimits};
-use crate::session::{HookRecord, HookRecords};
+use crate::session::{HookRecord, HookRecords, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::{millis, warn};
 
@@ -54,9 +54,10 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
         })
     };
     pre().map_err(|error| {
+        let (key, dir) = (ctx.session(), skill.dir.to_string_lossy());
         let ended = ctx
             .store()
-            .withdraw(&ctx.session(), &skill.dir)
+            .change(&key, |session| Ok(in_session(&key, session.withdraw(&dir))))
             .unwrap_or_else(|error| {
                 // The skill stays active, which is safe.
                 warn(format_args!("{error}"));

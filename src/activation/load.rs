@@ -130,7 +130,10 @@ impl RunContext {
         let mut news = skills.iter();
         if !news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
             // On failure they are handed over again; the user was warned already.
-            let _ = self.store().handed(&self.session(), skills);
+            let _ = self.store().change(&self.session(), |session| {
+                session.hand(skills);
+                Ok(())
+            });
         }
     }
 

@@ -17,7 +17,6 @@ mod json;
 mod layers;
 mod look;
 mod market;
-mod mending;
 mod model_install;
 mod named;
 mod options;

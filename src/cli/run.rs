@@ -143,7 +143,7 @@ fn run_verb(
         Verb::Info(verb) if verb.files => files(&verb, ctx, common, caller, screen)?,
         Verb::Info(verb) if verb.history => history(&verb, ctx, common, caller)?,
         Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Doctor(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Doctor(verb) => verb.run(ctx, common, screen)?,
         Verb::Hosts(verb) => verb.run(ctx, common, caller, screen)?,
         Verb::Confine(verb) => verb.run(ctx, common, caller)?,
         Verb::Completions(verb) => verb.run(common)?,

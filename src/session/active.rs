@@ -8,9 +8,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::key::{self, SessionKey};
+use super::key::SessionKey;
 use crate::skill::Skill;
-use crate::sys::process::ProcessId;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
 /// of a hundred conversations.
@@ -54,9 +53,6 @@ pub struct Session {
     /// When each active skill was activated, by directory, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
-    /// The host of a named session of chibi: what called last when the session changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<ProcessId>,
     /// The user's prompt at which its skills became active, as an agent that numbers prompts names
     /// it. Another one ends them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,8 +139,7 @@ pub struct ActiveSkill {
     /// until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<String>,
-    /// Those arguments, if short enough, for handing over the instructions again. `None` in a state
-    /// written by an earlier version.
+    /// Those arguments, if short enough, for handing over the instructions again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
 }
@@ -169,19 +164,6 @@ impl Session {
         self.context.is_some() || !self.activated.is_empty()
     }
 
-    /// Records the host of a call, if this is a named session of chibi.
-    pub(super) fn note_host(&mut self, key: &SessionKey) {
-        if let host @ Some(_) = key.named_host() {
-            (self.realm, self.host) = (key::realm(), host);
-        }
-    }
-
-    /// Whether [`Session::note_host`] would change nothing.
-    pub(super) fn knows_host(&self, key: &SessionKey) -> bool {
-        let host = key.named_host();
-        host.is_none() || host == self.host && self.realm == key::realm()
-    }
-
     /// The active skills, most recent last.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
         self.activated
@@ -192,6 +174,18 @@ impl Session {
     /// The skill in `dir`, active or not.
     pub(super) fn find(&self, dir: &str) -> Option<&ActiveSkill> {
         self.activated.iter().find(|skill| skill.dir == dir)
+    }
+
+    /// Records that the model was handed the instructions of these active skills, with these
+    /// arguments.
+    pub fn hand(&mut self, handed: &[(&Skill, Option<&str>)]) {
+        for active in &mut self.activated {
+            let is_it = |(skill, _): &&(&Skill, _)| skill.dir == Path::new(&active.dir);
+            if let Some((_, arguments)) = handed.iter().find(is_it) {
+                active.handed = Some(digest(*arguments));
+                active.arguments = short_arguments(*arguments);
+            }
+        }
     }
 
     /// The most recently loaded skill.
@@ -250,12 +244,6 @@ impl ActiveSkill {
     /// arguments.
     pub fn was_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         self.digest == skill.digest && self.handed == Some(digest(arguments))
-    }
-
-    /// Records that the model was handed its instructions with these arguments.
-    pub(super) fn hand(&mut self, arguments: Option<&str>) {
-        self.handed = Some(digest(arguments));
-        self.arguments = short_arguments(arguments);
     }
 
     /// Whether it restricts the model at all.

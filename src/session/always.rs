@@ -29,7 +29,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Changed::default());
         }
-        self.change_session(key, |session, _| {
+        self.change(key, |session| {
             let after = arranged(session, wanted);
             let is_left = |skill: &&ActiveSkill| after.find(&skill.dir).is_some();
             let gone = session.activated.iter().filter(|skill| !is_left(skill));

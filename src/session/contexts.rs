@@ -18,10 +18,6 @@ pub struct Contexts {
     /// By the conversation's name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Context>,
-    /// Whether kept data had to be discarded. Then any conversation not in `known` may have been
-    /// restricted, until the user says that none was.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    lost: bool,
 }
 
 /// What is kept for one conversation.
@@ -36,64 +32,22 @@ struct Context {
     began: BTreeMap<String, u64>,
 }
 
-/// A conversation that the host named and that is not in the record yet. It is in a file of its own,
-/// written without the lock ([`SessionKey::left_mark`]); until it is recorded, every read and write
-/// of the session begins with it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Entering {
-    pub(super) context: String,
-    /// Whether what becomes active is kept for it.
-    pub(super) keep: bool,
-}
-
-impl Entering {
-    /// Moves `session` into the conversation.
-    pub(super) fn apply(self, session: &mut Session, contexts: &Contexts) {
-        let is_there = session.context.as_ref() == Some(&self.context);
-        session.has_always &= is_there;
-        if !self.keep {
-            session.context = Some(self.context);
-            session.kept = false;
-        } else if !(session.kept && is_there) {
-            contexts.enter(session, &self.context);
-        }
-    }
-}
-
 impl Contexts {
-    /// Whether nothing is kept and nothing was lost.
+    /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty() && !self.lost
+        self.known.is_empty()
     }
 
-    /// The value to use when everything that was kept is lost.
-    pub fn lost() -> Self {
-        Self {
-            lost: true,
-            ..Self::default()
-        }
+    /// The conversations for which something is kept.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.known.keys()
     }
 
-    /// The conversations for which something is kept; `None` if that was lost.
-    pub fn names(&self) -> Option<impl Iterator<Item = String>> {
-        (!self.lost).then(|| self.known.keys().cloned())
-    }
-
-    /// Whether anything is kept for this conversation.
-    pub fn has(&self, context: &str) -> bool {
-        self.known.contains_key(context)
-    }
-
-    /// Whether the skill in `dir` is certainly no longer active in this conversation.
+    /// Whether the skill in `dir` is no longer active in this conversation.
     pub fn is_over(&self, context: &str, dir: &str) -> bool {
         let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.standing == Standing::Active;
         let kept = self.known.get(context);
-        !self.is_doubted(context) && !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
-    }
-
-    /// Whether the lost data may have restricted this conversation.
-    pub fn is_doubted(&self, context: &str) -> bool {
-        self.lost && !self.has(context)
+        !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
     }
 
     /// Whether any conversation is restricted. A session whose conversation is unknown is then
@@ -103,8 +57,18 @@ impl Contexts {
         kept.any(ActiveSkill::is_restricted)
     }
 
-    /// Moves `session` into the conversation `context` and restores what is kept for it.
-    fn enter(&self, session: &mut Session, context: &str) {
+    /// Moves `session` into the conversation `context`; with `keep`, restores what is kept for it.
+    pub fn enter(&self, session: &mut Session, context: &str, keep: bool) {
+        let is_there = session.context.as_deref() == Some(context);
+        session.has_always &= is_there;
+        if !keep {
+            session.context = Some(context.to_owned());
+            session.kept = false;
+            return;
+        }
+        if session.kept && is_there {
+            return;
+        }
         let kept = self.known.get(context).cloned().unwrap_or_default();
         let (mut activated, mut began) = (kept.activated, kept.began);
         if session.kept {
@@ -129,8 +93,7 @@ impl Contexts {
     /// # Errors
     /// When the limit of kept conversations is reached and all of them are restricted.
     pub fn keep(&mut self, session: &Session, before: &[ActiveSkill]) -> Result<()> {
-        let known = |name: &&String| session.kept && !self.is_doubted(name);
-        let Some(name) = session.context.as_ref().filter(known) else {
+        let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
             return Ok(());
         };
         let mine = |skill: &ActiveSkill| {
@@ -150,13 +113,10 @@ impl Contexts {
         kept.began.extend(session.began.clone());
         forget_others(&mut kept.began, &kept.activated);
         if kept.activated.is_empty() {
-            // After a loss, an empty entry records that this conversation is known.
-            if !self.lost {
-                self.known.remove(name);
-            }
+            self.known.remove(name);
             return Ok(());
         }
-        if !self.has(name) && self.known.len() >= CONTEXTS {
+        if !self.known.contains_key(name) && self.known.len() >= CONTEXTS {
             self.make_room()?;
         }
         self.known.insert(name.clone(), kept);
@@ -181,30 +141,19 @@ impl Contexts {
         Ok(())
     }
 
-    /// Forgets one conversation, or all, at the user's request. They then count as unrestricted,
-    /// even after a loss.
+    /// Forgets one conversation, or all, at the user's request.
     pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
-        let meant = |name: &String| context.is_none() || context == Some(name);
+        let meant = |name: &String, _: &mut Context| context.is_none_or(|it| it == name);
         let mut ended = Vec::new();
-        for (name, kept) in self.known.iter().filter(|(name, _)| meant(name)) {
+        for (name, kept) in self.known.extract_if(.., meant) {
             let session = Session {
                 changed: kept.changed,
-                activated: kept.activated.clone(),
-                began: kept.began.clone(),
-                context: Some(name.clone()),
+                began: kept.began,
+                context: Some(name),
                 ..Session::default()
             };
-            let ends = session.activated.iter();
+            let ends = kept.activated.iter();
             ended.extend(ends.map(|skill| session.end(skill, End::Deactivated)));
-        }
-        match context {
-            None => *self = Self::default(),
-            Some(name) if self.lost => {
-                self.known.insert(name.to_owned(), Context::default());
-            }
-            Some(name) => {
-                self.known.remove(name);
-            }
         }
         ended
     }
@@ -251,10 +200,10 @@ mod tests {
         let mut contexts = Contexts::default();
         let mut first = session("a", &[skill("x", true)], 1);
         contexts.keep(&first, &[]).unwrap();
-        contexts.enter(&mut first, "b");
+        contexts.enter(&mut first, "b", true);
         assert!(first.activated.is_empty());
         let mut next = Session::default();
-        contexts.enter(&mut next, "a");
+        contexts.enter(&mut next, "a", true);
         assert_eq!(next.activated, [skill("x", true)]);
     }
 
@@ -267,8 +216,8 @@ mod tests {
         let mut other = session("b", &[skill("x", true)], 1);
         other.always.insert("/x".to_owned());
         contexts.keep(&other, &[]).unwrap();
-        assert!(!contexts.has("b"));
-        contexts.enter(&mut other, "a");
+        assert_eq!(contexts.known.len(), 1);
+        contexts.enter(&mut other, "a", true);
         assert!(other.always.is_empty() && other.activated == [skill("x", true)]);
     }
 
@@ -282,7 +231,7 @@ mod tests {
             .keep(&session("a", &[skill("y", false)], 1), &[])
             .unwrap();
         let mut next = Session::default();
-        contexts.enter(&mut next, "a");
+        contexts.enter(&mut next, "a", true);
         assert_eq!(next.activated, [skill("x", true), skill("y", false)]);
         // A skill in `before` that is no longer active was unloaded.
         contexts
@@ -302,20 +251,11 @@ mod tests {
         for (name, gone) in [("new", "c7"), ("newer", "c3")] {
             let one = session(name, &[skill("x", true)], 2000);
             contexts.keep(&one, &[]).unwrap();
-            assert!(contexts.has(name) && !contexts.has(gone));
+            let known = &contexts.known;
+            assert!(known.contains_key(name) && !known.contains_key(gone));
         }
         let one = session("newest", &[skill("x", false)], 3000);
         let refused = contexts.keep(&one, &[]).unwrap_err();
         assert!(refused.next_step().unwrap().contains("deactivate"));
-    }
-
-    #[test]
-    fn after_a_loss_every_conversation_is_in_doubt() {
-        let mut contexts = Contexts::lost();
-        assert!(contexts.is_doubted("a") && contexts.is_doubted("b"));
-        contexts.forget(Some("a"));
-        assert!(!contexts.is_doubted("a") && contexts.is_doubted("b"));
-        contexts.forget(None);
-        assert!(!contexts.is_doubted("b") && contexts.is_empty());
     }
 }

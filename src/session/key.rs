@@ -1,10 +1,7 @@
 //! Identifies the session. One run of the host is one process, the parent of every call in that run
 //! (docs/spec/hosts.md#sessions), so the session is identified by that process.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use sha2::{Digest, Sha256};
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
@@ -21,8 +18,6 @@ const NAMED: &str = "named:";
 pub struct SessionKey {
     text: String,
     process: Option<ProcessId>,
-    /// The host of a call of a named session.
-    host: Option<ProcessId>,
 }
 
 impl SessionKey {
@@ -33,7 +28,7 @@ impl SessionKey {
             .text("AGENT_SKILLS_SESSION")
             .filter(|name| !name.is_empty())
         {
-            Some(name) => Self::hosted(&name, ProcessId::parent()),
+            Some(name) => Self::named(&name),
             None => Self::of_process(ProcessId::parent()),
         }
     }
@@ -43,15 +38,6 @@ impl SessionKey {
         Self {
             text: format!("{NAMED}{name}"),
             process: None,
-            host: None,
-        }
-    }
-
-    /// The session of this name, in a call of chibi in this process.
-    pub(super) fn hosted(name: &str, host: ProcessId) -> Self {
-        Self {
-            host: Some(host),
-            ..Self::named(name)
         }
     }
 
@@ -60,7 +46,6 @@ impl SessionKey {
         Self {
             text: format!("{}-{}", process.pid, process.start),
             process: Some(process),
-            host: None,
         }
     }
 
@@ -72,11 +57,6 @@ impl SessionKey {
     /// The session's host process; `None` for a named session.
     pub fn process(&self) -> Option<ProcessId> {
         self.process
-    }
-
-    /// The host of this call, if it is of a named session of chibi.
-    pub(super) fn named_host(&self) -> Option<ProcessId> {
-        self.host
     }
 
     /// Whether an entry written in `realm` can be this session's. The key of a process is valid
@@ -101,23 +81,6 @@ impl SessionKey {
         });
         process.is_some_and(|process| !process.is_alive())
     }
-
-    /// The file beside the state that names the session's conversation while it is not recorded in
-    /// the state.
-    pub fn left_mark(&self, state: &Path) -> PathBuf {
-        let name = match self.process {
-            Some(_) => self.text.clone(),
-            // A name is any text.
-            None => format!("{:x}", Sha256::digest(&self.text))[..32].to_owned(),
-        };
-        state.with_file_name(format!("left-{name}"))
-    }
-
-    /// Whether the session may have begun before the process with these start ticks, as a named
-    /// session always may.
-    pub fn is_older_than(&self, ticks: u64) -> bool {
-        self.process.is_none_or(|process| process.start < ticks)
-    }
 }
 
 /// The realm of this process's ids, see [`process::pid_realm`].
@@ -140,6 +103,8 @@ pub(super) fn now() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -147,7 +112,7 @@ mod tests {
         let key =
             |name| SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")));
         assert_eq!(key("a").as_str(), "named:a");
-        assert_eq!(key("a").host, Some(ProcessId::parent()));
+        assert_eq!(key("a").process(), None);
         assert_eq!(key(""), SessionKey::of_process(ProcessId::parent()));
     }
 

@@ -44,7 +44,7 @@ impl Changed {
 }
 
 /// Attributes ended activations to the session with this key.
-pub(super) fn in_session(key: &SessionKey, mut ended: Vec<Ended>) -> Vec<Ended> {
+pub fn in_session(key: &SessionKey, mut ended: Vec<Ended>) -> Vec<Ended> {
     for end in &mut ended {
         end.session = Some(key.as_str().to_owned());
     }

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::Store;
 use super::active::{End, Ended, Session};
 use super::key::{self, SessionKey, now};
-use super::store::is_over;
 use crate::error::Result;
 
 impl Store {
@@ -16,47 +15,36 @@ impl Store {
     /// # Errors
     /// When the state cannot be read, locked in time or written; everything stays active then.
     pub fn enter_prompt(&self, key: &SessionKey, prompt: Option<&str>) -> Result<Vec<Ended>> {
-        let realm = key::realm();
         self.change_known(|state| {
             let mut ended = Vec::new();
-            state.sessions.retain(|other, session| {
-                if other == key.as_str() {
-                    if prompt.is_some() && session.prompt.as_deref() == prompt {
-                        return true;
-                    }
-                    ended.extend(session.ended(other, End::NextPrompt));
+            // A session without anything needs no record.
+            let begins = prompt.is_some() && state.session(key).is_ok();
+            let known = state.sessions.contains_key(key.as_str());
+            if known || begins {
+                let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+                if !known || prompt.is_none() || session.prompt.as_deref() != prompt {
+                    ended = session.ended(key.as_str(), End::NextPrompt);
                     *session = Session {
-                        realm: std::mem::take(&mut session.realm),
                         changed: now(),
                         prompt: prompt.map(str::to_owned),
                         ..Session::default()
                     };
-                    return true;
                 }
-                let is_over = is_over(other, session, &realm);
-                if is_over {
-                    ended.extend(session.ended(other, End::HostGone));
-                }
-                !is_over
-            });
-            // A session without anything needs no record.
-            let begins = prompt.is_some() && !state.sessions.contains_key(key.as_str());
-            if begins && !state.may_have_lost(key) {
-                let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-                (session.realm, session.changed) = (realm, now());
-                session.prompt = prompt.map(str::to_owned);
             }
+            ended.extend(state.forget_ended(&key::realm()));
             Ok(ended)
         })
     }
 
-    /// Records that the session `key` is a subagent's of the session named `main`.
+    /// Records that the session `key` is a subagent's of the session named `main`, where its skills
+    /// are: of itself nothing can have been lost.
     ///
     /// # Errors
     /// As [`Store::load`].
     pub fn belongs_to(&self, key: &SessionKey, main: &str) -> Result<()> {
-        self.change_session(key, |session, _| {
-            session.main = Some(main.to_owned());
+        self.change_known(|state| {
+            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+            (session.changed, session.main) = (now(), Some(main.to_owned()));
             Ok(())
         })
     }
@@ -66,7 +54,7 @@ impl Store {
     /// # Errors
     /// As [`Store::load`].
     pub fn name_prompt(&self, key: &SessionKey, prompt: &str) -> Result<()> {
-        self.change_session(key, |session, _| {
+        self.change(key, |session| {
             session.prompt = Some(prompt.to_owned());
             Ok(())
         })
@@ -77,7 +65,7 @@ impl Store {
     /// # Errors
     /// As [`Store::load`]; the skill then grants nothing.
     pub fn confirm(&self, key: &SessionKey, dir: &Path) -> Result<()> {
-        self.change_session(key, |session, _| {
+        self.change(key, |session| {
             if session.active_in(dir).is_some() {
                 session.confirmed.insert(dir.display().to_string());
             }

@@ -1,151 +1,235 @@
-//! The state on disk: read without a lock, changed under a lock, replaced as a whole.
+//! The state on disk: one file, read without a lock, changed under a lock and replaced as a whole.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
-use super::contexts::{Contexts, Entering};
-use super::key::{self, SessionKey, has_expired, now};
+use super::contexts::Contexts;
+use super::key::{self, SessionKey, now};
 use super::loading::{Changed, Loading, in_session};
-use super::record::Record;
-use super::state::{Reset, State, Unreadable};
+use super::state::{State, Unreadable};
 use crate::error::{Error, Result};
-use crate::skill::Skill;
-use crate::sys::process::ProcessId;
-use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
+use crate::sys::process::{ProcessId, effective_user};
+use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
+
+/// How long a call relies on the state that it has read: it reads it several times.
+const SEEN: Duration = Duration::from_millis(100);
 
 /// The store of the state.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pub(super) record: Record,
+    path: PathBuf,
+    /// The state as last read or written, and when.
+    seen: Rc<RefCell<Option<(Instant, Rc<State>)>>>,
 }
 
 impl Store {
     /// The store of this installation.
     pub fn from_env(dirs: &Directories, env: &Env) -> Self {
-        Self {
-            record: Record::from_env(dirs, env),
-        }
+        Self::at(&dirs.state(env))
     }
 
-    /// The store in `dir`, without a second copy.
-    #[cfg(test)]
+    /// The store in `dir`.
     pub(super) fn at(dir: &Path) -> Self {
         Self {
-            record: Record::at(dir),
+            path: dir.join("state.json"),
+            seen: Rc::default(),
         }
     }
 
     /// The directory of the state.
     pub fn dir(&self) -> &Path {
-        let path = self.record.path();
-        path.parent().unwrap_or(path)
+        self.path.parent().unwrap_or(&self.path)
     }
 
-    /// The state of this session; empty if it is new. Takes no lock: the file is always complete.
+    /// The file of the state.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole state, empty if there is no file yet. Takes no lock: the file is always complete.
+    pub(super) fn read(&self) -> Result<Rc<State>, Unreadable> {
+        match &*self.seen.borrow() {
+            Some((at, state)) if at.elapsed() < SEEN => return Ok(state.clone()),
+            _ => {}
+        }
+        self.read_anew()
+    }
+
+    /// As [`Store::read`], from disk.
+    fn read_anew(&self) -> Result<Rc<State>, Unreadable> {
+        let unreadable =
+            |why: &dyn Display| Unreadable::File(format!("`{}`: {why}", self.path.display()));
+        let at = Instant::now();
+        let opened = files::unless_missing(&self.path, files::open_with_metadata);
+        let state = match opened.map_err(|error| unreadable(&error))? {
+            None => State::default(),
+            Some((_, found)) if found.mode() & 0o022 != 0 => {
+                return Err(unreadable(&"others may write it"));
+            }
+            Some((_, found)) if ![effective_user(), 0].contains(&found.uid()) => {
+                return Err(unreadable(&"it belongs to another user"));
+            }
+            Some((file, found)) => {
+                let bytes = files::read_file_capped(&file, found.len(), limits::STATE_FILE);
+                let bytes = bytes.map_err(|error| unreadable(&error))?;
+                serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?
+            }
+        };
+        if state.version != State::VERSION {
+            return Err(unreadable(&format!(
+                "its version {} is not known",
+                state.version
+            )));
+        }
+        let state = Rc::new(state);
+        *self.seen.borrow_mut() = Some((at, state.clone()));
+        Ok(state)
+    }
+
+    /// Replaces the file.
+    ///
+    /// # Errors
+    /// When it would be too large to be read again, or cannot be written.
+    fn write(&self, state: State) -> Result<()> {
+        let json = serde_json::to_vec(&state).map_err(|error| {
+            Error::caused("the record of active skills cannot be written", error)
+        })?;
+        if json.len() as u64 > limits::STATE_FILE {
+            let text = "the record of active skills would be too large to be read again";
+            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
+        }
+        self.seen.take();
+        files::replace(&self.path, &json, 0o600, Durable::No).map_err(|error| {
+            let dir = self.dir().display();
+            error.hint(format!(
+                "the user can make room on the disk, and `{dir}` writable"
+            ))
+        })?;
+        *self.seen.borrow_mut() = Some((Instant::now(), Rc::new(state)));
+        Ok(())
+    }
+
+    /// The state of this session; empty if it is new.
     ///
     /// # Errors
     /// [`Unreadable`], also if a discarded file may have contained this session.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
-        // Before the state: whoever records what it says removes it afterwards.
-        let entering = self.entering(key)?;
-        let state = self.record.read()?.unwrap_or_default();
-        let mut session = match state.session(key) {
-            Some(session) => session.clone(),
-            None if state.may_have_lost(key) => return Err(Unreadable::ThrownAway),
-            None => Session::default(),
-        };
-        if let Some(entering) = entering {
-            entering.apply(&mut session, &state.contexts);
-        }
-        match &session.context {
-            Some(context) if session.kept && state.contexts.is_doubted(context) => {
-                Err(Unreadable::Lost)
-            }
+        let state = self.read()?;
+        let session = state.session(key)?.cloned().unwrap_or_default();
+        if session.context.is_none() && state.contexts.restrict() {
             // The call belongs to a conversation, but the host named none.
-            None if state.contexts.restrict() => Err(Unreadable::NotEntered),
-            _ => Ok(session),
+            return Err(Unreadable::NotEntered);
         }
+        Ok(session)
     }
 
     /// Checks that the record can be read; returns the number of sessions in it.
     ///
     /// # Errors
-    /// The unreadable file, and why.
-    pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
-        let state = self.record.read();
-        let state = state.map_err(|why| (self.record.path().to_owned(), why))?;
-        Ok(state.map_or(0, |state| state.sessions.len()))
+    /// Why it cannot.
+    pub fn health(&self) -> Result<usize, Unreadable> {
+        Ok(self.read()?.sessions.len())
     }
 
-    /// The copy of the record that is missing or differs, and why; `None` if both agree or there is
-    /// nothing to keep.
-    pub fn lacks_copy(&self) -> Option<(PathBuf, String)> {
-        self.record.lacks()
-    }
-
-    /// Begins a session: forgets what was active in it if it is a named one, whose name a later host
-    /// may have again, and sessions that have ended. An unreadable file is discarded; the calls of
-    /// other sessions that may have been in it are then refused.
-    /// Returns the activations that ended.
+    /// Begins a session: forgets what was active in it, as a later host may have its name again, and
+    /// sessions that have ended. An unreadable file is discarded; the calls of other sessions that
+    /// may have been in it are then refused until they begin. Returns the activations that ended.
     ///
     /// # Errors
     /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
-        // A host starts once: whoever imitates its start must not end what it has active.
-        let is_again = key.process().is_none();
-        if is_again {
-            let _ = files::remove(&key.left_mark(self.record.path()));
-        }
         // This needs no lock: only this session's own, later calls can add to it.
-        let nothing_to_do = match self.record.read() {
-            Ok(None) => true,
-            Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
-            Err(_) => false,
-        };
-        if nothing_to_do {
+        let is_new = |state: Rc<State>| state.sessions.is_empty() && !state.reset;
+        if self.read().is_ok_and(is_new) {
             return Ok(Vec::new());
         }
         let realm = key::realm();
-        self.change(|state, unreadable| {
-            if unreadable.is_some() {
-                *state = State {
-                    reset: Some(Reset::now()),
-                    contexts: Contexts::lost(),
-                    ..State::default()
-                };
-            }
-            let mut ended = Vec::new();
-            state.sessions.retain(|other, session| {
-                let why = if other == key.as_str() {
-                    if !is_again {
-                        return true;
-                    }
-                    End::NextStart
-                } else if is_over(other, session, &realm) {
-                    End::HostGone
-                } else {
-                    return true;
-                };
-                ended.extend(session.ended(other, why));
-                false
+        self.change_any(|state, unreadable| {
+            state.reset |= unreadable.is_some();
+            let own = state.sessions.remove(key.as_str());
+            let mut ended = own.map_or_else(Vec::new, |session| {
+                session.ended(key.as_str(), End::NextStart)
             });
-            state.reset.take_if(|reset| reset.realm != realm);
-            if state.may_have_lost(key) {
-                let session = state.sessions.entry(key.as_str().to_owned());
-                let session = session.or_default();
-                (session.realm, session.changed) = (realm, now());
+            ended.extend(state.forget_ended(&realm));
+            if state.reset {
+                let session = Session {
+                    realm,
+                    changed: now(),
+                    ..Session::default()
+                };
+                state.sessions.insert(key.as_str().to_owned(), session);
             }
             Ok(ended)
         })
     }
 
+    /// Records which conversation the session is in. The host tells only one hook, and later calls
+    /// need it (docs/spec/hosts.md#hooks). With `keep`, what is kept for that conversation is
+    /// restored, and what becomes active is kept for it; otherwise nothing is kept for any
+    /// conversation. Returns the activations that ended. If the session's restrictions are unknown,
+    /// nothing changes.
+    ///
+    /// # Errors
+    /// When the state cannot be locked in time or written.
+    pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
+        let is_settled = |state: Rc<State>| match state.session(key) {
+            Ok(Some(session)) => {
+                session.context.as_deref() == Some(context)
+                    && session.kept == keep
+                    && (keep || state.contexts.is_empty())
+            }
+            Ok(None) => false,
+            Err(_) => true,
+        };
+        if self.read().map_or(true, is_settled) {
+            return Ok(Vec::new());
+        }
+        self.change_session(key, |session, contexts| {
+            contexts.enter(session, context, keep);
+            Ok(if keep {
+                Vec::new()
+            } else {
+                contexts.forget(None)
+            })
+        })
+    }
+
+    /// Whether the host has certainly named no conversation in this session yet.
+    pub fn is_before_first_prompt(&self, key: &SessionKey) -> bool {
+        self.read().is_ok_and(|state| {
+            let session = state.session(key);
+            session.is_ok_and(|session| session.is_none_or(|session| session.context.is_none()))
+        })
+    }
+
+    /// The conversations that sessions are in or for which something is kept.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn contexts(&self) -> Result<BTreeSet<String>> {
+        let state = self.read()?;
+        let sessions = state.sessions.values();
+        let of_sessions = sessions.filter_map(|session| session.context.as_ref());
+        Ok(of_sessions.chain(state.contexts.names()).cloned().collect())
+    }
+
+    /// The conversation the session is in, if known.
+    pub fn context(&self, key: &SessionKey) -> Option<String> {
+        self.session(key).ok()?.context
+    }
+
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it, except
-    /// always-on skills of the names in `stay`. Only
-    /// at the user's request. Returns the activations that ended, or would in a dry run.
+    /// always-on skills of the names in `stay`. Only at the user's request. For all, an unreadable
+    /// file is replaced: nothing of what it may have contained is active any longer. Returns the
+    /// activations that ended, or would in a dry run.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written. Nothing has changed then.
@@ -155,11 +239,21 @@ impl Store {
         dry_run: bool,
         stay: &[&str],
     ) -> Result<Vec<Ended>> {
-        match self.record.read() {
-            Ok(None) => Ok(Vec::new()),
-            Ok(Some(state)) if dry_run => Ok(forget(&mut State::clone(&state), context, stay)),
-            _ => self.change_known(|state| Ok(forget(state, context, stay))),
+        match self.read() {
+            Ok(known) => {
+                let mut after = State::clone(&known);
+                let ended = forget(&mut after, context, stay);
+                if dry_run || after == *known {
+                    return Ok(ended);
+                }
+            }
+            Err(_) if dry_run && context.is_none() => return Ok(Vec::new()),
+            Err(_) => {}
         }
+        self.change_any(|state, unreadable| match unreadable {
+            Some(why) if context.is_some() => Err(why.into()),
+            _ => Ok(forget(state, context, stay)),
+        })
     }
 
     /// Makes `skills` active, all of them or none; see [`Session::load`].
@@ -174,7 +268,7 @@ impl Store {
         loading: Loading,
         most: usize,
     ) -> Result<Changed> {
-        self.change_session(key, |session, _| {
+        self.change(key, |session| {
             let changed = session.load(skills, loading, most)?;
             let ended = in_session(key, changed.ended);
             Ok(Changed { ended, ..changed })
@@ -191,7 +285,7 @@ impl Store {
         dirs: Option<&[PathBuf]>,
         restricted_too: bool,
     ) -> Result<Vec<Ended>> {
-        self.change_session(key, |session, _| {
+        self.change(key, |session| {
             let meant = |skill: &ActiveSkill| {
                 dirs.is_none_or(|dirs| dirs.iter().any(|dir| dir == Path::new(&skill.dir)))
             };
@@ -200,85 +294,43 @@ impl Store {
         })
     }
 
-    /// Undoes the activation of a skill, see [`Session::withdraw`]. Returns its end, if it ended.
-    ///
-    /// # Errors
-    /// As [`Store::load`].
-    pub fn withdraw(&self, key: &SessionKey, dir: &Path) -> Result<Vec<Ended>> {
-        self.change_session(key, |session, _| {
-            Ok(in_session(key, session.withdraw(&dir.to_string_lossy())))
-        })
-    }
-
     /// Whether the skill in `dir` is certainly no longer active for this owner, see
     /// [`Session::owner`].
     pub fn is_over(&self, owner: &str, dir: &Path) -> bool {
-        let Ok(state) = self.record.read() else {
+        let Ok(state) = self.read() else {
             return false;
         };
-        let state = state.unwrap_or_default();
         if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
             return state.contexts.is_over(context, &dir.to_string_lossy());
         }
         match state.sessions.get(owner) {
             Some(session) => session.active_in(dir).is_none(),
             // In the discarded state it may have been active.
-            None => state.reset.is_none() || SessionKey::has_ended(owner),
+            None => !state.reset || SessionKey::has_ended(owner),
         }
     }
 
     /// The first of these processes that is the host of a live session of chibi. `None` also while the
     /// record cannot be read: then only the names of programs tell.
     pub fn host_among(&self, processes: &[ProcessId]) -> Option<ProcessId> {
-        let state = self.record.read().ok()??;
-        let realm = key::realm();
+        let state = self.read().ok()?;
         let is_host = |process: &ProcessId| {
-            let key = SessionKey::of_process(*process);
-            let mut live = state
-                .sessions
-                .iter()
-                .filter(|(_, session)| session.is_live());
-            live.any(|(other, session)| {
-                let is_its = session.host == Some(*process) || other == key.as_str();
-                is_its && session.realm == realm
-            })
+            let session = state.session(&SessionKey::of_process(*process));
+            session.is_ok_and(|session| session.is_some_and(Session::is_live))
         };
         processes.iter().copied().find(is_host)
     }
 
-    /// Records that the model was handed the instructions of these active skills, with these
-    /// arguments.
+    /// Changes what is known of this session.
     ///
     /// # Errors
-    /// When that cannot be recorded. The instructions are then handed over again.
-    pub fn handed(&self, key: &SessionKey, handed: &[(&Skill, Option<&str>)]) -> Result<()> {
-        self.change_session(key, |session, _| {
-            for active in &mut session.activated {
-                let is_it = |(skill, _): &&(&Skill, _)| skill.dir == Path::new(&active.dir);
-                if let Some((_, arguments)) = handed.iter().find(is_it) {
-                    active.hand(*arguments);
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Records which tools belong to MCP servers, and whether the host has one for sub-agents, as
-    /// far as that matters.
-    ///
-    /// # Errors
-    /// As [`Store::load`].
-    pub fn remember_tools(
+    /// As [`Store::load`], and what `edit` fails with.
+    pub fn change<T>(
         &self,
         key: &SessionKey,
-        mcp_tools: BTreeSet<String>,
-        sub_agents: Option<bool>,
-    ) -> Result<()> {
-        self.change_session(key, |session, _| {
-            session.mcp_tools = mcp_tools;
-            session.sub_agents = sub_agents;
-            Ok(())
-        })
+        edit: impl FnOnce(&mut Session) -> Result<T>,
+    ) -> Result<T> {
+        self.change_session(key, |session, _| edit(session))
     }
 
     pub(super) fn change_session<T>(
@@ -286,57 +338,27 @@ impl Store {
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
     ) -> Result<T> {
-        self.change_entering(key, None, |session, contexts| {
-            let doubted = |context: &String| session.kept && contexts.is_doubted(context);
-            if session.context.as_ref().is_some_and(doubted) {
-                return Err(Unreadable::Lost.into());
-            }
-            edit(session, contexts)
-        })
-    }
-
-    /// As [`Store::change_session`], even if what the conversation had active was lost, and after
-    /// `entering` a conversation; by default the one that could not be recorded before.
-    pub(super) fn change_entering<T>(
-        &self,
-        key: &SessionKey,
-        entering: Option<Entering>,
-        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
-    ) -> Result<T> {
-        let mut was_missed = false;
-        let result = self.change_known(|state| {
-            // An entry would mean that the session's activations are known (see `session`).
-            if !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key) {
-                return Err(Unreadable::ThrownAway.into());
-            }
+        self.change_known(|state| {
+            // An entry would mean that the session's activations are known.
+            let is_new = state.session(key)?.is_none();
             let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if !key.is_here(&session.realm) {
+            if is_new {
                 *session = Session {
                     realm: key::realm(),
                     ..Session::default()
                 };
             }
             session.changed = now();
-            session.note_host(key);
-            let entering = entering.map_or_else(|| self.entering(key), |it| Ok(Some(it)))?;
-            if let Some(entering) = entering {
-                was_missed = true;
-                entering.apply(session, &state.contexts);
-            }
             let before = session.activated.clone();
             let result = edit(session, &mut state.contexts)?;
             state.contexts.keep(session, &before)?;
             Ok(result)
-        })?;
-        if was_missed {
-            let _ = files::remove(&key.left_mark(self.record.path()));
-        }
-        Ok(result)
+        })
     }
 
     /// Changes the state under the lock, if it can be read.
     pub(super) fn change_known<T>(&self, edit: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        self.change(|state, unreadable| match unreadable {
+        self.change_any(|state, unreadable| match unreadable {
             Some(unreadable) => Err(unreadable.into()),
             None => edit(state),
         })
@@ -344,32 +366,32 @@ impl Store {
 
     /// Changes the state under the lock. If it cannot be read, `edit` gets the error and an empty
     /// state.
-    pub(super) fn change<T>(
+    fn change_any<T>(
         &self,
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<T>,
     ) -> Result<T> {
         let dir = self.dir();
         let made = Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
         let _lock = made.lock(&LOCK, limits::HOOK_LOCK)?;
-        let (before, unreadable) = match self.record.read_anew() {
-            Ok(state) => (state.unwrap_or_default(), None),
+        let (before, unreadable) = match self.read_anew() {
+            Ok(state) => (state, None),
             Err(unreadable) => (Rc::default(), Some(unreadable)),
         };
         let mut state = State::clone(&before);
-        let reset = unreadable.is_some();
+        let is_reset = unreadable.is_some();
         let result = edit(&mut state, unreadable)?;
-        if state != *before || reset {
-            self.record.write(state)?;
+        if state != *before || is_reset {
+            self.write(state)?;
         }
         Ok(result)
     }
 }
 
 /// Ends what is active in one conversation, or in all. Always-on skills of the names in `stay` do.
-pub(super) fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended> {
+fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended> {
     let mut ended = Vec::new();
     // The user says that nothing is active, in sessions that a discarded file may have had either.
-    state.reset.take_if(|_| context.is_none());
+    state.reset &= context.is_some();
     for (key, session) in &mut state.sessions {
         if context.is_none() || session.context.as_deref() == context {
             let always = std::mem::take(&mut session.always);
@@ -389,16 +411,6 @@ pub(super) fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) ->
     }
     ended.extend(state.contexts.forget(context));
     ended
-}
-
-/// Whether a session cannot come back. Without a process to check, as in another realm, its age
-/// decides.
-pub(super) fn is_over(key: &str, session: &Session, realm: &str) -> bool {
-    if SessionKey::name(key).is_none() && session.realm == realm {
-        return SessionKey::has_ended(key);
-    }
-    let is_there = |host: ProcessId| session.realm == realm && host.is_alive();
-    !session.host.is_some_and(is_there) && has_expired(session.changed)
 }
 
 #[cfg(test)]

@@ -55,17 +55,13 @@ impl Directories {
         }
     }
 
-    /// The directories that are ours alone: the plugin directory, our state and cache directories,
-    /// and our data directory, which decides where the plugin directory is even if there is none.
-    /// Without a home, all are the plugin directory.
-    pub fn private(&self, env: &Env) -> [PathBuf; 4] {
-        let places = [
-            base(env, "XDG_STATE_HOME", ".local/state"),
-            base(env, "XDG_CACHE_HOME", ".cache"),
-            data(env),
-        ];
-        let [state, cache, data] = places.map(|place| place.unwrap_or_else(|| self.plugin.clone()));
-        [self.plugin.clone(), state, cache, data]
+    /// The directories that are ours alone: the plugin directory, our state directory, and our data
+    /// directory, which decides where the plugin directory is even if there is none. Without a home,
+    /// all are the plugin directory.
+    pub fn private(&self, env: &Env) -> [PathBuf; 3] {
+        let places = [base(env, "XDG_STATE_HOME", ".local/state"), data(env)];
+        let [state, data] = places.map(|place| place.unwrap_or_else(|| self.plugin.clone()));
+        [self.plugin.clone(), state, data]
     }
 
     /// The directory of installed skills. Every entry in it is a skill.

@@ -254,3 +254,64 @@ fn rsyslog_follows_the_log_when_it_is_rotated() {
     }
     assert_eq!(arrived(), (0..300).collect::<Vec<_>>());
 }
+
+/// Each call as `TOOL DECISION by REASON`.
+fn decided(host: &Host) -> Vec<String> {
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap_or("?").to_owned();
+    let tools = of_kind(host, "tool");
+    let told = tools.iter().map(|event| {
+        let [tool, decision, by] = ["tool", "decision", "by"].map(|key| text(event, key));
+        format!("{tool} {decision} by {by}")
+    });
+    told.collect()
+}
+
+#[test]
+fn each_call_has_one_line_that_says_what_came_of_it() {
+    for host in Host::both() {
+        let host = host
+            .skill("strict", "allowed-tools: Read Skill(strict)", "")
+            .skill("other", "", "")
+            .skill("plain", "allowed-tools: Read Skill", "");
+        host.starts();
+        host.blocks(
+            "skill_marketplace",
+            &json!({"action": "install", "skill_ref": "git@x.org:a/b"}),
+        );
+        host.activates("plain");
+        let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        host.blocks("skill_other", &json!({}));
+        drop(lock);
+        let load = |name: &str| json!({"action": "load", "names": [name]});
+        host.blocks("skill_session", &load("other"));
+        host.activates("strict");
+        host.blocks("skill_session", &load("other"));
+        host.blocks("skill_strange", &json!({}));
+        let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
+        let call = format!(r#"{{"tool_name":"shell_exec","arguments":{{"z":{deep}}}}}"#);
+        assert!(
+            host.raw("hook", "pre_tool", &call)
+                .contains("could not be read")
+        );
+        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.allows("file_head", &json!({"path": "x"}));
+        let told = decided(&host);
+        let expected = [
+            "skill_marketplace blocked by model_installs",
+            "skill_other blocked by failed activation",
+            "skill_session blocked by nothing loaded",
+            "skill_strict allowed by always allowed",
+            "skill_other blocked by strict: no entry",
+            "skill_strange blocked by strict: no entry",
+            "? blocked by unreadable call",
+            "shell_exec blocked by unreadable state: ",
+            "file_head allowed by unreadable state: ",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+}

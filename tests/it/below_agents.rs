@@ -223,13 +223,11 @@ fn when_an_agent_has_ended_and_beside_it_a_person_decides() {
 #[cfg(target_os = "linux")]
 #[test]
 fn when_a_session_of_chibi_has_ended_a_person_decides() {
-    for (host, name) in [(host(), ""), (host(), "export AGENT_SKILLS_SESSION=w; ")] {
-        let session = format!("{name}{IN_A_HOST}");
-        is_below(&host, &format!("{session} sh -c '{}'; :", all()), "sh");
-        let ended = written(&host, "session", &format!("{session} :\n"));
-        decides(&host, &format!("sh {} ; {}", quoted(&ended), all()));
-        decides(&host, &all());
-    }
+    let host = host();
+    is_below(&host, &format!("{IN_A_HOST} sh -c '{}'; :", all()), "sh");
+    let ended = written(&host, "session", &format!("{IN_A_HOST} :\n"));
+    decides(&host, &format!("sh {} ; {}", quoted(&ended), all()));
+    decides(&host, &all());
 }
 
 /// Without a terminal, as in a container: a yes changes, the configuration decides.

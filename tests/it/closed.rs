@@ -171,6 +171,7 @@ fn no_skill_and_no_state_is_written_while_one_restricts() {
         linked.join("SKILL.md"),
         host.skills_dir().join("linked/SKILL.md"),
         host.plugin_dir().join("config.toml"),
+        host.plugin_dir().join("state.json"),
         host.home().join(".local/state/agent-skills/state.json"),
     ] {
         host.blocks("write_file", &write(path));

@@ -275,25 +275,17 @@ fn mistakes_in_the_rules_are_named() {
 }
 
 #[test]
-fn repairing_an_untrusted_state_lifts_nothing() {
+fn doctor_leaves_an_unreadable_state_to_deactivate() {
     for host in Host::both() {
         let host = healthy(host).skill("reads", "allowed-tools: Read", "b");
         host.starts().activates("reads");
         let state = host.plugin_dir().join("state.json");
         fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
-        finds(&host, "state", "fail", &["doctor --fix"]);
-        let fixed = host.succeeds(&["doctor", "--fix", "--yes"]);
-        assert!(fixed.contains("was repaired from its copy"), "{fixed}");
+        finds(&host, "state", "fail", &["agent-skills deactivate"]);
+        host.person(&["doctor", "--fix", "--yes"]);
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.succeeds(&["deactivate"]);
         assert_eq!(check(&host, "state")["outcome"], "ok");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        // Without the copy, a new record begins, and what it does not know stays closed.
-        host.succeeds(&["deactivate"]);
-        fs::write(&state, "garbage").unwrap();
-        finds(&host, "state", "fail", &["doctor --fix"]);
-        let fixed = host.succeeds(&["doctor", "--fix", "--yes"]);
-        assert!(fixed.contains("was replaced by a new one"), "{fixed}");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.succeeds(&["deactivate"]);
         host.allows("shell_exec", &json!({"command": "ls"}));
     }
 }

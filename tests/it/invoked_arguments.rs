@@ -165,31 +165,3 @@ fn a_skill_that_is_always_on_takes_them_too() {
         assert!(system.contains("Fix <$ARGUMENTS>"), "{system}");
     }
 }
-
-/// The version before wrote none.
-#[test]
-fn a_state_without_arguments_is_one_of_a_call_without() {
-    for host in Host::both() {
-        let mut host = kept_for_the_conversation(host);
-        run(&host, "/x issue 7");
-        let file = host.plugin_dir().join("state.json");
-        let text = fs::read_to_string(&file).unwrap();
-        let before = text.replace(r#","arguments":"issue 7""#, "");
-        assert_ne!(before, text);
-        // The newer of two copies counts.
-        let serial = state(&host)["serial"].as_u64().unwrap();
-        let before = before.replace(
-            &format!("\"serial\":{serial}"),
-            &format!("\"serial\":{}", serial + 1),
-        );
-        fs::write(&file, before).unwrap();
-        let (_, system) = run(host.session("later"), "go on");
-        assert!(
-            system.contains("`x`") && !system.contains("issue"),
-            "{system}"
-        );
-        if host.generation() == Generation::Environment {
-            assert!(system.contains("Fix <$ARGUMENTS> in "), "{system}");
-        }
-    }
-}

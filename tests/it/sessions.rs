@@ -269,10 +269,10 @@ fn more_than_the_cap_is_an_error_that_asks_for_fewer() {
         session(&host, &load(&all, "add"));
         refused(&host, &load(&["sixth"], "add"));
         // A skill's own tool takes the place of the others by default, and adds otherwise.
-        let host = configured(host, "stacking = \"union\"\nmax_active = 6\n");
+        let host = configured(host, "stacking = \"intersect\"\nmax_active = 6\n");
         host.activates("sixth");
         assert_eq!(active(&host).len(), 6);
-        let host = configured(host, "stacking = \"union\"\nmax_active = 2\n");
+        let host = configured(host, "stacking = \"intersect\"\nmax_active = 2\n");
         host.starts().activates("plain").activates("free");
         let message = host.blocks("skill_sixth", &json!({}));
         assert!(message.contains("at most 2"), "{message}");

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
-use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
@@ -24,37 +23,33 @@ impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
         let context = self.context.as_deref();
-        let (ends, question) = match context {
-            None => (
-                "Every active skill ends, even one that is not known, and so does what it restricts.",
-                "Deactivate it all?",
-            ),
-            Some(_) => (
-                ENDS,
-                "Repair it, and deactivate those of that conversation?",
-            ),
-        };
-        let mending = mend(ctx, caller, common, ends, question)?;
+        let store = ctx.store();
+        let unknown = store.health().err();
         // While the policy cannot be read, nothing but reading is possible anyway.
         let policies = ctx.policies().unwrap_or_default();
         let stay: Vec<&str> = policies.always_on(false).map(SkillName::as_str).collect();
-        let ended = if let Some(mending) = mending.filter(|_| common.dry_run) {
-            mending.known(context)
-        } else {
-            context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
-            ctx.store().deactivate(context, common.dry_run, &stay)?
-        };
+        context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
+        let ended = store.deactivate(context, common.dry_run, &stay)?;
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
         if !common.dry_run {
             ctx.record_ends(ended);
             run_post_hooks(ctx, false, Instant::now());
         }
         if names.is_empty() && !common.json {
-            return Ok(if stay.is_empty() {
-                "Nothing was active.\n".to_owned()
-            } else {
-                let stay = backticked(stay, ", ");
-                format!("Nothing was active but what a policy requires: {stay}.\n")
+            return Ok(match unknown {
+                Some(why) => {
+                    let begins = if common.dry_run {
+                        "would begin"
+                    } else {
+                        "begins"
+                    };
+                    format!("A new record {begins}, in which nothing is active ({why}).\n")
+                }
+                None if stay.is_empty() => "Nothing was active.\n".to_owned(),
+                None => {
+                    let stay = backticked(stay, ", ");
+                    format!("Nothing was active but what a policy requires: {stay}.\n")
+                }
             });
         }
         Outcomes::of_each(common, caller, &names, |name| {
@@ -70,9 +65,9 @@ impl Deactivate {
 /// A misspelled name would deactivate nothing and look like success.
 fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
     let known = ctx.store().contexts()?;
-    let Some(known) = known.filter(|known| !known.contains(context)) else {
+    if known.contains(context) {
         return Ok(());
-    };
+    }
     let text = format!("no conversation `{}` is known", quoted(context));
     Err(Error::new(text).hint(if known.is_empty() {
         "leave out --context to end whatever is active".to_owned()

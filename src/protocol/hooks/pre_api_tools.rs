@@ -86,9 +86,10 @@ fn remember(
         return;
     }
     session.mcp_tools.clone_from(&names);
-    let remembered = ctx
-        .store()
-        .remember_tools(&ctx.session(), names, sub_agents);
+    let remembered = ctx.store().change(&ctx.session(), |session| {
+        (session.mcp_tools, session.sub_agents) = (names, sub_agents);
+        Ok(())
+    });
     if let Err(error) = remembered {
         // `mcp__…` entries then grant nothing in this prompt, which is safe.
         warn(format_args!("could not remember the tools: {error}"));

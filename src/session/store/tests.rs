@@ -1,6 +1,5 @@
-use std::os::unix::fs::MetadataExt;
-
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
 use crate::session::Standing;
@@ -33,6 +32,13 @@ fn activate(store: &Store, key: &SessionKey, skill: ActiveSkill) {
 
 fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
     store.session(key).unwrap().activated
+}
+
+/// What another process writes into the file.
+fn write(store: &Store, text: &str, mode: u32) {
+    fs::write(&store.path, text).unwrap();
+    fs::set_permissions(&store.path, fs::Permissions::from_mode(mode)).unwrap();
+    store.seen.take();
 }
 
 fn store() -> (tempfile::TempDir, Store) {
@@ -72,7 +78,7 @@ fn sessions_of_ended_processes_are_forgotten() {
     let (_dir, store) = store();
     activate(&store, &named("keep"), skill("x"));
     store
-        .change(|state, _| {
+        .change_any(|state, _| {
             let session = Session {
                 realm: key::realm(),
                 changed: now(),
@@ -94,7 +100,7 @@ fn sessions_of_ended_processes_are_forgotten() {
     let of = |ended: &Ended| (ended.session.clone(), ended.skill.clone(), ended.why);
     let gone = (Some("4194304-1".to_owned()), "z".to_owned(), End::HostGone);
     assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
-    let state = store.record.read().unwrap().unwrap();
+    let state = store.read().unwrap();
     let keys: Vec<&String> = state.sessions.keys().collect();
     assert_eq!(keys, ["4194305-1", "named:keep"]);
 }
@@ -108,41 +114,69 @@ fn beginning_with_nothing_known_writes_nothing() {
 
 #[test]
 fn whatever_is_wrong_with_the_file_it_is_unreadable() {
-    use std::os::unix::fs::PermissionsExt;
     let (_dir, store) = store();
-    for content in [
-        "",
-        "{",
-        "null",
-        "[]",
-        r#"{"version":2,"sessions":{}}"#,
-        r#"{"version":1,"sessions":{"a":3}}"#,
+    let sound = r#"{"version":1,"sessions":{}}"#;
+    for (text, mode) in [
+        ("", 0o600),
+        ("{", 0o600),
+        ("null", 0o600),
+        ("[]", 0o600),
+        (r#"{"version":2,"sessions":{}}"#, 0o600),
+        (r#"{"version":1,"sessions":{"a":3}}"#, 0o600),
+        (sound, 0o622),
     ] {
-        fs::write(store.record.path(), content).unwrap();
-        fs::set_permissions(store.record.path(), fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(store.session(&named("a")).is_err(), "{content:?}");
-        assert!(
-            store
-                .load(&named("a"), vec![skill("x")], Loading::Add, 5)
-                .is_err(),
-            "{content:?}"
-        );
+        write(&store, text, mode);
+        let why = store.session(&named("a")).unwrap_err().to_string();
+        assert!(why.contains("state.json"), "{why}");
+        let refused = store.load(&named("a"), vec![skill("x")], Loading::Add, 5);
+        assert!(refused.is_err(), "{text:?}");
     }
-    fs::write(store.record.path(), r#"{"version":1,"sessions":{}}"#).unwrap();
-    fs::set_permissions(store.record.path(), fs::Permissions::from_mode(0o622)).unwrap();
-    assert!(store.session(&named("a")).is_err(), "writable by others");
+    write(&store, sound, 0o600);
+    assert_eq!(activated(&store, &named("a")), []);
 }
 
 #[test]
-fn a_reset_keeps_the_sessions_it_may_have_hit_closed() {
+fn a_prompt_lifts_what_damage_closed_in_its_own_session_alone() {
+    for damage in ["garbage", r#"{"version":2,"sessions":{}}"#] {
+        for (one, other) in [(named("a"), named("b")), (named("a"), of_parent())] {
+            let (_dir, store) = store();
+            activate(&store, &other, skill("x"));
+            write(&store, damage, 0o600);
+            store.begin(&one).unwrap();
+            assert_eq!(activated(&store, &one), []);
+            assert_eq!(store.session(&other), Err(Unreadable::ThrownAway));
+            store.begin(&one).unwrap();
+            assert!(
+                store
+                    .load(&other, vec![skill("x")], Loading::Add, 5)
+                    .is_err()
+            );
+            assert!(!store.is_before_first_prompt(&other));
+            store.begin(&other).unwrap();
+            assert_eq!(activated(&store, &other), []);
+            assert_eq!(store.session(&named("c")), Err(Unreadable::ThrownAway));
+        }
+    }
+}
+
+#[test]
+fn a_person_ends_what_a_damaged_file_may_have_had() {
     let (_dir, store) = store();
-    fs::write(store.record.path(), "garbage").unwrap();
-    store.begin(&named("fresh")).unwrap();
-    // The host that discarded it can go on; this test's parent is older than the reset.
-    assert_eq!(activated(&store, &named("fresh")), []);
-    assert!(store.session(&of_parent()).is_err());
-    store.begin(&of_parent()).unwrap();
-    assert_eq!(activated(&store, &of_parent()), []);
+    for is_discarded in [false, true] {
+        write(&store, "garbage", 0o600);
+        if is_discarded {
+            store.begin(&named("a")).unwrap();
+        }
+        assert_eq!(store.deactivate(None, true, &[]).unwrap().len(), 0);
+        assert!(store.session(&named("b")).is_err(), "a dry run");
+        assert_eq!(
+            store.deactivate(Some("x"), false, &[]).is_ok(),
+            is_discarded
+        );
+        assert!(store.session(&named("b")).is_err(), "one conversation");
+        store.deactivate(None, false, &[]).unwrap();
+        assert_eq!(activated(&store, &named("b")), []);
+    }
 }
 
 #[test]
@@ -163,18 +197,16 @@ fn a_conversation_is_known_until_the_next_start() {
 #[test]
 fn the_same_conversation_again_writes_nothing() {
     let (_dir, store) = store();
-    // With the second call the host is certain.
     store.enter(&named("a"), "work", false).unwrap();
+    let before = fs::metadata(&store.path).unwrap().ino();
     store.enter(&named("a"), "work", false).unwrap();
-    let before = fs::metadata(store.record.path()).unwrap().ino();
-    store.enter(&named("a"), "work", false).unwrap();
-    assert_eq!(fs::metadata(store.record.path()).unwrap().ino(), before);
+    assert_eq!(fs::metadata(&store.path).unwrap().ino(), before);
 }
 
 #[test]
 fn entering_a_conversation_opens_no_session_a_reset_closed() {
     let (_dir, store) = store();
-    fs::write(store.record.path(), "garbage").unwrap();
+    write(&store, "garbage", 0o600);
     store.enter(&of_parent(), "work", false).unwrap();
     assert!(store.session(&of_parent()).is_err());
     store.begin(&named("fresh")).unwrap();
@@ -208,10 +240,7 @@ fn many_at_once_lose_nothing() {
 fn the_file_is_private() {
     let (_dir, store) = store();
     activate(&store, &named("a"), skill("x"));
-    assert_eq!(
-        fs::metadata(store.record.path()).unwrap().mode() & 0o777,
-        0o600
-    );
+    assert_eq!(fs::metadata(&store.path).unwrap().mode() & 0o777, 0o600);
 }
 
 #[test]
@@ -256,105 +285,13 @@ fn a_session_without_conversation_closes_if_one_is_restricted() {
 }
 
 #[test]
-fn an_unrecorded_conversation_counts_until_it_is_recorded() {
-    use std::os::unix::fs::PermissionsExt;
+fn a_session_begins_with_nothing() {
     let (_dir, store) = store();
-    let key = of_parent();
-    let is_host = |store: &Store| store.host_among(&[ProcessId::parent()]).is_some();
-    let mark = key.left_mark(store.record.path());
-    let left = |text: &str, mode| {
-        fs::write(&mark, text).unwrap();
-        fs::set_permissions(&mark, fs::Permissions::from_mode(mode)).unwrap();
-    };
-    assert!(store.is_before_first_prompt(&key) && !is_host(&store));
-    for (text, mode) in [
-        ("", 0o600),
-        (r#"{"context":"b"}"#, 0o600),
-        (r#"{"context":"b","keep":true}"#, 0o622),
-    ] {
-        left(text, mode);
-        assert_eq!(store.session(&key), Err(Unreadable::NotEntered));
-        let refused = store.load(&key, vec![skill("x")], Loading::Add, 5);
-        assert!(refused.is_err() && !store.is_before_first_prompt(&key));
-    }
-    store.enter(&key, "a", true).unwrap();
-    activate(&store, &key, skill("x"));
-    left(r#"{"context":"b","keep":true}"#, 0o600);
-    assert_eq!(store.context(&key).as_deref(), Some("b"));
-    assert_eq!(activated(&store, &key), []);
-    activate(&store, &key, skill("y"));
-    assert!(!mark.exists() && is_host(&store));
-    assert_eq!(activated(&store, &key), [skill("y")]);
-    store.enter(&key, "a", true).unwrap();
-    assert_eq!(activated(&store, &key), [skill("x")]);
-    left("", 0o600);
-    store.begin(&key).unwrap();
-    assert!(!store.is_before_first_prompt(&key) && mark.exists());
-}
-
-#[test]
-fn only_a_name_is_begun_again() {
-    let (_dir, store) = store();
-    for (key, is_again) in [(named("a"), true), (of_parent(), false)] {
+    for key in [named("a"), of_parent()] {
         activate(&store, &key, skill("x"));
-        let mark = key.left_mark(store.record.path());
-        fs::write(&mark, "").unwrap();
-        assert_eq!(store.begin(&key).unwrap().len(), usize::from(is_again));
-        assert_eq!(mark.exists(), !is_again);
-        let _ = fs::remove_file(&mark);
-        assert_eq!(activated(&store, &key).is_empty(), is_again);
+        assert_eq!(store.begin(&key).unwrap().len(), 1);
+        assert_eq!(activated(&store, &key), []);
     }
-}
-
-/// A process that runs until the test ends it.
-struct Running(std::process::Child);
-
-impl Running {
-    fn start() -> Self {
-        let mut command = std::process::Command::new("cat");
-        Self(command.stdin(std::process::Stdio::piped()).spawn().unwrap())
-    }
-
-    fn id(&self) -> ProcessId {
-        ProcessId::from_pid(self.0.id())
-    }
-
-    fn end(mut self) {
-        drop(self.0.stdin.take());
-        self.0.wait().unwrap();
-    }
-}
-
-#[test]
-fn the_last_host_of_a_named_session_is_its_host() {
-    let (_dir, store) = store();
-    let [first, second] = [Running::start(), Running::start()];
-    for host in [&first, &second, &second] {
-        store
-            .enter(&SessionKey::hosted("a", host.id()), "work", true)
-            .unwrap();
-        assert_eq!(store.host_among(&[host.id()]), Some(host.id()));
-    }
-    assert_eq!(store.host_among(&[first.id()]), None);
-    let session = store.session(&named("a")).unwrap();
-    assert!(!is_over(
-        "named:a",
-        &Session {
-            changed: 1,
-            ..session.clone()
-        },
-        &key::realm()
-    ));
-    first.end();
-    second.end();
-    assert!(is_over(
-        "named:a",
-        &Session {
-            changed: 1,
-            ..session
-        },
-        &key::realm()
-    ));
 }
 
 #[test]
@@ -364,19 +301,12 @@ fn an_agents_session_and_one_without_anything_have_no_host() {
     activate(&store, &SessionKey::named("claude-code/1"), skill("x"));
     assert_eq!(store.host_among(&parent), None);
     store
-        .remember_tools(&of_parent(), std::collections::BTreeSet::new(), None)
+        .change(&of_parent(), |session| {
+            session.sub_agents = Some(true);
+            Ok(())
+        })
         .unwrap();
     assert_eq!(store.host_among(&parent), None);
     activate(&store, &of_parent(), skill("x"));
     assert_eq!(store.host_among(&parent), Some(parent[0]));
-}
-
-#[test]
-fn the_hosts_that_an_earlier_version_recorded_are_ignored() {
-    let (_dir, store) = store();
-    let text = r#"{"version":1,"sessions":{"named:a":{"realm":"","changed":1,"context":"c",
-        "hosts":[{"realm":"r","noted":1,"above":[{"pid":1,"start":0}]}]}}}"#;
-    fs::write(store.record.path(), text).unwrap();
-    assert_eq!(store.context(&named("a")).as_deref(), Some("c"));
-    assert_eq!(store.host_among(&[ProcessId { pid: 1, start: 0 }]), None);
 }

@@ -191,11 +191,27 @@ fn a_turn_of_its_own_does_not_clear_a_damaged_record() {
         let world = world.skill("pdf", "allowed-tools: Read");
         world.activate("pdf");
         world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
-        let _ = fs::remove_dir_all(world.home().join(".local"));
         world.prompted(own);
         assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
         world.prompted("go on");
         assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
+    }
+}
+
+#[test]
+fn a_prompt_in_another_session_does_not_clear_a_damaged_record() {
+    for mut world in worlds() {
+        let agent = world.form.agent;
+        world = world.skill("pdf", "allowed-tools: Read");
+        world.activate("pdf");
+        let of_skill = std::mem::replace(&mut world.session, "s2".to_owned());
+        world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
+        world.prompted("go on");
+        assert!(world.run("touch x").is_silent(), "{agent}");
+        world.session = of_skill;
+        assert!(world.run("touch x").is_denied(), "{agent}");
+        world.prompted("go on");
+        assert!(world.run("touch x").is_silent(), "{agent}");
     }
 }
 
@@ -225,7 +241,6 @@ fn a_damaged_record_leaves_reading() {
         let world = world.skill("pdf", "allowed-tools: Read");
         world.activate("pdf");
         world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
-        let _ = fs::remove_dir_all(world.home().join(".local"));
         assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
         assert!(world.activate("pdf").is_denied() || world.form.skill.is_empty());
     }

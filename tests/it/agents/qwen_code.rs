@@ -49,7 +49,6 @@ fn an_empty_prompt_resets_no_damaged_record() {
     let world = World::of(&FORM).skill("probe", "allowed-tools: Read");
     world.activate("probe");
     world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
-    let _ = std::fs::remove_dir_all(world.home().join(".local"));
     world.hook(&world.payload("user-prompt-submit-2"));
     assert!(world.run("touch x").is_denied());
     // The user's own does.

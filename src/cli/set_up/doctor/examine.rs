@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{agents, host, links, placement, programs, rules, skills, state};
-use crate::cli::mending::{ENDS, mend};
 use crate::cli::options::Common;
-use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -47,19 +46,10 @@ pub struct Doctor {
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Answer {
         let (mut fixed, mut not_fixed) = Default::default();
         if self.fix && !common.dry_run {
-            // First: without the record, nothing says whether the rest may be repaired.
-            let mended = mend(ctx, caller, common, ENDS, "Repair it?")?;
             (fixed, not_fixed) = repair(ctx);
-            fixed.extend(mended.map(|it| {
-                let how = match it.copy {
-                    Some(_) => "repaired from its copy",
-                    None => "replaced by a new one",
-                };
-                format!("`{}` was {how}", it.file.display())
-            }));
         }
         let checks: Vec<Check> = examine(ctx).collect();
         let answer = Report {

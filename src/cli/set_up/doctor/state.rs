@@ -20,14 +20,8 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
             let recorded = counted(sessions, "session is", "sessions are");
             Check::ok("state", format!("{recorded} recorded"))
         }
-        Err((file, why)) => unreadable(&file, &why.to_string()),
+        Err(why) => unreadable(ctx.store().path(), &why.to_string()),
     });
-    checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
-        let (shown, dir) = (copy.display(), copy.parent().unwrap_or(&copy).display());
-        let text = format!("of two copies of what is active, `{shown}` cannot be relied on: {why}");
-        let remedy = format!("check permissions and free space of {dir}");
-        Check::warn("state-copy", text, remedy)
-    }));
     checks
 }
 
@@ -59,17 +53,13 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
 }
 
 fn unreadable(file: &Path, why: &str) -> Check {
-    let shown = file.display();
-    let text =
-        format!("`{shown}` cannot be read ({why}): only reading is allowed until the next prompt");
+    let text = format!("{why}; only reading is allowed until the next prompt");
     let is_anothers = |found: &Metadata| ![effective_user(), 0].contains(&found.uid());
-    if file.metadata().is_ok_and(|found| is_anothers(&found)) {
-        let remedy = format!("it is another user's: let its owner remove it, or `sudo rm {shown}`");
-        return Check::fail("state", text, remedy);
-    }
-    let remedy = "`agent-skills doctor --fix` says what that ends, and repairs it";
-    Check {
-        fixable: true,
-        ..Check::fail("state", text, remedy)
-    }
+    let remedy = if file.metadata().is_ok_and(|found| is_anothers(&found)) {
+        let shown = file.display();
+        format!("let its owner remove it, or `sudo rm {shown}`")
+    } else {
+        "`agent-skills deactivate` ends whatever it had active, and begins a new one".to_owned()
+    };
+    Check::fail("state", text, remedy)
 }

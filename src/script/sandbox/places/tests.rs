@@ -278,7 +278,7 @@ fn an_allowed_path_behind_a_link_of_the_project_is_none() {
 #[test]
 fn an_allowed_path_exposes_neither_the_home_nor_what_is_ours() {
     let tree = linked();
-    for allowed in ["~", "/", "~/.chibi", "~/.cache/agent-skills", "~/.local"] {
+    for allowed in ["~", "/", "~/.chibi", "~/.local"] {
         let (_, writable, notes) = tree.opened(Path::new("/usr/bin/true"), &[allowed]);
         assert_eq!(writable.len(), 2, "{allowed}: {writable:?}");
         assert!(notes.iter().any(|note| note.contains("stays closed")));
