@@ -6,9 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::host::shell::{self, Language, Shell};
-use crate::permission::{
-    CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings, Stacking,
-};
+use crate::permission::{CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
@@ -42,19 +40,19 @@ impl Enforcement {
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
             .partition(|skill| skill.standing == Standing::Unloaded && !binds(skill));
-        // With `stacking = "replace"`, ending a skill does not restore the one that it replaced.
-        let nothing_is_active = session.active().next().is_none();
-        let lifted = nothing_is_active && config.stacking == Stacking::Replace;
         let parse = |skill: &&ActiveSkill| {
-            let binds = binds(skill);
-            let allowed = skill.allowed.as_deref().filter(|_| binds || !lifted);
+            let allowed = skill.allowed.as_deref();
             let dir = Path::new(&skill.dir);
             let own = Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root);
-            if binds {
+            if binds(skill) {
                 return own.binding();
             }
             let added = ctx.added_entries(config, &skill.name, dir);
-            own.adding(CONFIGURATION, added, &project_root)
+            let own = own.adding(CONFIGURATION, added, &project_root);
+            match skill.standing {
+                Standing::Active => own,
+                Standing::Replaced | Standing::Unloaded => own.replaced(),
+            }
         };
         let settings = config.permission();
         // Among the others, an unloaded skill would count as unrestricted.

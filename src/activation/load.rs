@@ -56,7 +56,7 @@ pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
     let config = ctx.config()?;
     let loading = match config.stacking {
         Stacking::Replace => Loading::InPlace,
-        Stacking::Ratchet | Stacking::Intersect | Stacking::Union => Loading::Add,
+        Stacking::Intersect => Loading::Add,
     };
     make_active(ctx, &config, &[(skill, tool)], loading)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::call::{Call, OurTool};
 use super::settings::{ScriptScope, Settings};
-use super::stacking::Group;
+use super::stacking::{InForce, Limit};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
@@ -33,26 +33,26 @@ pub fn only_looks(action: Option<&str>) -> bool {
     action.and_then(looking).is_some()
 }
 
-/// Whether a group allows a call without a rule that grants it.
-pub fn allows(call: &Call, group: &Group, settings: &Settings) -> bool {
-    !group.binds && is_always_allowed(call.tool, settings)
+/// Whether a limit allows a call without a rule that grants it.
+pub fn allows(call: &Call, limit: &Limit, in_force: &InForce) -> bool {
+    let settings = in_force.settings;
+    !limit.skill.binds && is_always_allowed(call.tool, settings)
         || match call.ours {
-            Some(OurTool::RunSkillScript { skill }) => match settings.scripts {
-                _ if group.binds => skill.is_some_and(|dir| group.owns(dir)),
-                ScriptScope::Own => skill.is_some_and(|dir| group.owns(dir)),
-                ScriptScope::Listed | ScriptScope::Any => true,
-            },
+            Some(OurTool::RunSkillScript { skill }) => {
+                let is_open = !limit.skill.binds && settings.scripts != ScriptScope::Own;
+                is_open || skill.is_some_and(|dir| in_force.own.contains(&dir))
+            }
             Some(OurTool::Marketplace { action }) => only_looks(action) && !chooses_a_host(call),
-            Some(_) => may_allow(call.tool, call.ours, group, settings),
+            Some(_) => may_allow(call.tool, call.ours, limit, settings),
             None => is_harmless(call.tool) || pages_cached_output(call),
         }
 }
 
 /// Whether the baseline allows a call of this tool with some arguments.
-pub fn may_allow(tool: &str, ours: Option<OurTool>, group: &Group, settings: &Settings) -> bool {
+pub fn may_allow(tool: &str, ours: Option<OurTool>, limit: &Limit, settings: &Settings) -> bool {
     match ours {
         Some(OurTool::Direct) => false,
-        Some(OurTool::Skill { dir, .. }) => group.may_activate(dir),
+        Some(OurTool::Skill { dir, .. }) => limit.may_activate(dir),
         // A proposal changes nothing, and a skill's faults show while it is active.
         Some(OurTool::Propose { new: true }) => settings.new_skills,
         Some(OurTool::Propose { new: false }) => settings.proposals,
@@ -60,7 +60,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, group: &Group, settings: &Se
         None => {
             is_harmless(tool)
                 || tool.starts_with("file_") && tool != "file_edit"
-                || !group.binds && is_always_allowed(tool, settings)
+                || !limit.skill.binds && is_always_allowed(tool, settings)
         }
     }
 }
@@ -119,7 +119,6 @@ mod tests {
     use crate::permission::restriction::Restriction;
     use crate::permission::scene::activating;
     use crate::permission::scope::Scope;
-    use crate::permission::stacking::InForce;
     use serde_json::json;
     use std::collections::BTreeSet;
     use std::path::Path;
@@ -149,7 +148,8 @@ mod tests {
             ours,
             meant: &[],
         };
-        allows(&call, &InForce::new(&scope).groups[0], &settings)
+        let in_force = InForce::new(&scope);
+        allows(&call, &in_force.limits[0], &in_force)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::reading::{self, Shown, is_of_kernel};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Denial, Extent, Guard, Readings, Shows, Touched, Variables};
-use super::stacking::{Denials, Group, InForce};
+use super::stacking::{Denials, InForce, Limit};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
 
@@ -59,11 +59,11 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// What a group's rules say about each part of it.
-    pub fn parts(&self, group: &Group, in_force: &InForce) -> Vec<Part> {
+    /// What a limit's rules say about each part of it.
+    pub fn parts(&self, limit: &Limit, in_force: &InForce) -> Vec<Part> {
         let rules = Rules {
             line: self,
-            group,
+            limit,
             in_force,
         };
         shell::check(self.text, &rules, &self.readings)
@@ -174,18 +174,18 @@ fn speaks_of_files(rule: &Rule, writes: bool) -> bool {
     redirecting(writes).any(|tool| rule.test_of(&tool).is_some())
 }
 
-/// The rules of one group, as the shell module queries them.
+/// The rules of one limit, as the shell module queries them.
 struct Rules<'a> {
     line: &'a CommandLine<'a>,
-    group: &'a Group<'a>,
+    limit: &'a Limit<'a>,
     in_force: &'a InForce<'a>,
 }
 
 impl Rules<'_> {
-    /// The project and the skills' own directories.
+    /// The project and the active skills' directories.
     fn homes(&self) -> impl Iterator<Item = &Path> {
         let project = std::iter::once(self.line.context.places.project_root.as_path());
-        project.chain(self.group.members.iter().map(|one| one.directory.as_path()))
+        project.chain(self.in_force.own.iter().copied())
     }
 }
 
@@ -200,8 +200,9 @@ impl shell::Rules for Rules<'_> {
             }),
             _ => false,
         };
-        self.group
-            .rules()
+        self.limit
+            .rules
+            .iter()
             .find(grants)
             .map(|rule| rule.cited.clone())
     }
@@ -214,7 +215,10 @@ impl shell::Rules for Rules<'_> {
         if let Some(rule) = self.line.find_covering(denials, path, writes) {
             return Err(rule.cited.denies());
         }
-        match self.line.find_covering(self.group.rules(), path, writes) {
+        match self
+            .line
+            .find_covering(self.limit.rules.iter(), path, writes)
+        {
             Some(rule) => Ok(Grant::Rule(rule.cited.clone())),
             None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
             None => Err("reading a file needs a `Read` entry".to_owned()),
@@ -227,7 +231,7 @@ impl shell::Rules for Rules<'_> {
 
     fn shows(&self, what: Shows, place: Option<(&str, &Extent)>) -> Result<Grant, String> {
         let Some((path, extent)) = place else {
-            let rule = reading::any_rule(self.group, what);
+            let rule = reading::any_rule(self.limit, what);
             let missing = || format!("only a {what} entry gives");
             return rule
                 .map(|rule| Grant::Rule(rule.cited.clone()))
@@ -239,7 +243,7 @@ impl shell::Rules for Rules<'_> {
             at: self.line.locate(path),
             extent,
         };
-        shown.permitted(self.group, &self.in_force.denials, &self.line.context)
+        shown.permitted(self.limit, &self.in_force.denials, &self.line.context)
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {

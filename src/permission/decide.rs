@@ -15,7 +15,7 @@ use super::restriction::Restriction;
 use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::Enforce;
-use super::stacking::{Denials, Group, InForce};
+use super::stacking::{Denials, InForce, Limit};
 use super::tool_matcher::Tool;
 use crate::host::tools::{self, Argument, Effect};
 use crate::sys::text::distinct;
@@ -120,13 +120,13 @@ pub fn forbidden_outright<'t>(
         let tool = Tool::new(name, *ours, scope.mcp_tools);
         let mut denials = in_force.denials.iter();
         let denied = denials.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any));
-        let blocked = |group: &Group| {
-            let mut tests = group.rules().filter_map(|rule| rule.test_of(&tool));
-            group.enforce == Enforce::Restrict
+        let blocked = |limit: &Limit| {
+            let mut tests = limit.rules.iter().filter_map(|rule| rule.test_of(&tool));
+            limit.enforce == Enforce::Restrict
                 && !tests.any(|test| *test != ArgMatcher::Nothing)
-                && !baseline::may_allow(name, *ours, group, scope.settings)
+                && !baseline::may_allow(name, *ours, limit, scope.settings)
         };
-        *ours == Some(OurTool::Direct) || denied || in_force.groups.iter().any(blocked)
+        *ours == Some(OurTool::Direct) || denied || in_force.limits.iter().any(blocked)
     };
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
@@ -197,22 +197,22 @@ impl<'a> Case<'a> {
         self.undenied(&in_force.denials)
             .inspect_err(|refusal| parts.extend(refusal.denied_part()))?;
         let mut outcome = Outcome::Unrestricted;
-        for group in &in_force.groups {
-            let decided = self.well_formed(group).and_then(|()| {
-                let granted = self.evaluate_group(group, parts)?;
+        for limit in &in_force.limits {
+            let decided = self.well_formed(limit).and_then(|()| {
+                let granted = self.evaluate_limit(limit, parts)?;
                 // Only for calls that would be granted, because it examines many directories.
-                protect(&group.skill(), self.call, touched, self.context)?;
+                protect(&limit.skill.source, self.call, touched, self.context)?;
                 Ok(granted)
             });
             match decided {
                 Ok(by) => outcome = by,
-                Err(refusal) if group.enforce == Enforce::Warn => {
+                Err(refusal) if limit.enforce == Enforce::Warn => {
                     outcome = Outcome::Warned(refusal);
                 }
                 Err(refusal) => return Err(refusal),
             }
         }
-        if in_force.groups.is_empty()
+        if in_force.limits.is_empty()
             && let Some(skill) = in_force.denials.skill()
         {
             protect(skill, self.call, touched, self.context)?;
@@ -237,11 +237,11 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn well_formed(&self, group: &Group) -> Result<(), Refusal> {
+    fn well_formed(&self, limit: &Limit) -> Result<(), Refusal> {
         let unclear = |why: String| {
-            let skill = group.skill();
+            let skill = limit.skill.source.clone();
             self.refusal(Reason::Unclear { skill, why })
-                .allowed(group.host_names())
+                .allowed(limit.host_names())
         };
         // The host sends `null` for a call without arguments.
         if !self.call.arguments.is_object() && !self.call.arguments.is_null() {
@@ -259,26 +259,29 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    fn evaluate_group(&self, group: &Group, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
-        if baseline::allows(self.call, group, self.in_force.settings) {
+    fn evaluate_limit(&self, limit: &Limit, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+        if baseline::allows(self.call, limit, &self.in_force) {
             return Ok(Outcome::Baseline);
         }
         let covers = |rule: &&Rule| self.context.covers(rule, &self.tool, self.call);
-        if let Some(rule) = group.rules().find(covers) {
+        if let Some(rule) = limit.rules.iter().find(covers) {
             let by = Grant::Rule(rule.cited.clone());
             parts.push(Part::new(CALL, self.call.tool, Ok(by)));
             return Ok(Outcome::Granted);
         }
         let reads_by_shell = self.command.is_some() && self.context.places.reads_by_shell;
-        let is_reached = group.rules().any(|rule| rule.test_of(&self.tool).is_some())
-            || reads_by_shell && reading::is_any(group);
+        let is_reached = limit
+            .rules
+            .iter()
+            .any(|rule| rule.test_of(&self.tool).is_some())
+            || reads_by_shell && reading::is_any(limit);
         let not_granted = |why: &str| {
-            let (skill, why) = (group.skill(), why.to_owned());
+            let (skill, why) = (limit.skill.source.clone(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })
         };
         let refusal = if let Some(command) = &self.command {
             let begin = parts.len();
-            parts.extend(command.parts(group, &self.in_force));
+            parts.extend(command.parts(limit, &self.in_force));
             let mut decided = parts[begin..].iter();
             match decided.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
                 // Without a rule for the tool, not even harmless parts are allowed.
@@ -295,7 +298,7 @@ impl<'a> Case<'a> {
                 None => not_granted(""),
             }
         };
-        Err(refusal.allowed(group.host_names()))
+        Err(refusal.allowed(limit.host_names()))
     }
 }
 

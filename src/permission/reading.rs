@@ -11,7 +11,7 @@ use super::path_context::PathContext;
 use super::protected::may_be;
 use super::rule::Rule;
 use super::shell::{Extent, Shows};
-use super::stacking::{Denials, Group};
+use super::stacking::{Denials, Limit};
 use super::tool_matcher::Tool;
 
 /// Something that a program would show.
@@ -38,16 +38,16 @@ fn tests(rule: &Rule, what: Shows) -> impl Iterator<Item = &ArgMatcher> {
         .filter_map(|tool| rule.test_of(&Tool::host(tool)))
 }
 
-/// The first rule of a group that lets programs show something.
-pub fn any_rule<'a>(group: &Group<'a>, what: Shows) -> Option<&'a Rule> {
+/// The first rule of a limit that lets programs show something.
+pub fn any_rule<'a>(limit: &Limit<'a>, what: Shows) -> Option<&'a Rule> {
     let gives = |test: &ArgMatcher| matches!(test, ArgMatcher::Any | ArgMatcher::Path(_));
-    group.rules().find(|rule| tests(rule, what).any(gives))
+    limit.rules.iter().find(|rule| tests(rule, what).any(gives))
 }
 
-/// Whether some rule of a group lets a program show something.
-pub fn is_any(group: &Group) -> bool {
+/// Whether some rule of a limit lets a program show something.
+pub fn is_any(limit: &Limit) -> bool {
     let mut kinds = [Shows::Contents, Shows::Matches, Shows::Names].into_iter();
-    kinds.any(|what| any_rule(group, what).is_some())
+    kinds.any(|what| any_rule(limit, what).is_some())
 }
 
 /// Whether a path may lead to what the kernel makes up: the memory and the variables of processes,
@@ -67,7 +67,7 @@ impl Shown<'_> {
     /// Why none does, for a person.
     pub fn permitted(
         &self,
-        group: &Group,
+        limit: &Limit,
         denials: &Denials,
         context: &PathContext,
     ) -> Result<Grant, String> {
@@ -109,7 +109,10 @@ impl Shown<'_> {
             }
             _ => false,
         };
-        let rule = group.rules().find(|rule| tests(rule, *what).any(grants));
+        let rule = limit
+            .rules
+            .iter()
+            .find(|rule| tests(rule, *what).any(grants));
         let uncovered = || format!("no {what} entry covers `{path}`");
         rule.map(|rule| Grant::Rule(rule.cited.clone()))
             .ok_or_else(uncovered)

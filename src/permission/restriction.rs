@@ -17,6 +17,8 @@ pub struct Restriction {
     pub(super) of_skill: bool,
     /// Whether it restricts beside all others, whatever the user's settings.
     pub(super) binds: bool,
+    /// Whether the skill is active, and none that another has replaced.
+    pub(super) is_active: bool,
     /// The skill's directory.
     pub(super) directory: PathBuf,
     allowed: Option<Vec<Rule>>,
@@ -67,6 +69,7 @@ impl Restriction {
             source: skill.to_owned(),
             of_skill: true,
             binds: false,
+            is_active: true,
             directory: skill_dir.to_owned(),
             allowed: allowed.filter(|rules| !rules.iter().any(Rule::is_everything)),
             denied,
@@ -132,6 +135,15 @@ impl Restriction {
     pub fn binding(self) -> Self {
         Self {
             binds: true,
+            ..self
+        }
+    }
+
+    /// The same, for a skill that another one has replaced.
+    #[must_use]
+    pub fn replaced(self) -> Self {
+        Self {
+            is_active: false,
             ..self
         }
     }

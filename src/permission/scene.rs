@@ -65,6 +65,20 @@ impl Scene {
         self
     }
 
+    /// Another skill has replaced the last one.
+    pub fn replaced(mut self) -> Self {
+        let last = self.restrictions.pop().map(Restriction::replaced);
+        self.restrictions.extend(last);
+        self
+    }
+
+    /// A policy has the last one in force.
+    pub fn binding(mut self) -> Self {
+        let last = self.restrictions.pop().map(Restriction::binding);
+        self.restrictions.extend(last);
+        self
+    }
+
     pub fn active(self, list: &str) -> Self {
         self.skill("pdf", Some(list), &[])
     }

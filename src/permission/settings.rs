@@ -23,14 +23,10 @@ pub enum Enforce {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stacking {
-    /// Any active skill may allow the call.
-    Union,
     /// The last skill's restriction applies, even if it has none.
     #[default]
     Replace,
-    /// The last restriction applies; a skill without one does not lift it.
-    Ratchet,
-    /// Every active skill must allow the call.
+    /// The lists of always-on and earlier skills apply too; each must allow the call.
     Intersect,
 }
 

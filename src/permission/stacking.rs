@@ -13,26 +13,27 @@ use crate::sys::text::distinct;
 #[derive(Debug)]
 pub struct InForce<'a> {
     /// Every one of these must allow the call.
-    pub groups: Vec<Group<'a>>,
+    pub limits: Vec<Limit<'a>>,
     /// What denies calls.
     pub denials: Denials<'a>,
     /// What only warns of them.
     pub warnings: Denials<'a>,
-    /// The skills' own directories, which commands may use: those that every group owns.
+    /// The directories of the active skills, whose scripts may run and whose files commands may use.
+    /// While a skill binds, only its own.
     pub own: Vec<&'a Path>,
     /// The user's settings.
     pub settings: &'a Settings,
 }
 
-/// A group of restrictions; a rule of one of them must grant the call.
+/// The list of a skill; one of its rules must grant the call.
 #[derive(Debug)]
-pub struct Group<'a> {
-    /// The restrictions of the skills.
-    pub members: Vec<&'a Restriction>,
-    /// What happens to a call that none of their rules grants.
+pub struct Limit<'a> {
+    /// The skill's restriction.
+    pub skill: &'a Restriction,
+    /// The rules that may grant a call.
+    pub rules: &'a [Rule],
+    /// What happens to a call that none of them grants.
     pub enforce: Enforce,
-    /// Whether no setting of the user takes a call out of it.
-    pub binds: bool,
 }
 
 /// Restrictions whose denials count, those of policies first.
@@ -53,67 +54,53 @@ impl<'a> InForce<'a> {
             }
             settings.enforcement(&one.source)
         };
-        let limits =
-            |one: &&Restriction| one.allowed().is_some() && enforcement(one) != Enforce::Off;
-        let (binding, free): (Vec<&Restriction>, Vec<&Restriction>) =
-            restrictions.iter().partition(|one| one.binds);
-        let last = free.last().copied();
-        let mut limiting = free.iter().copied().filter(limits);
-        let single = |one| vec![one];
-        let members: Vec<Vec<&Restriction>> = match settings.stacking {
-            Stacking::Replace => last.filter(limits).map(single).into_iter().collect(),
-            Stacking::Ratchet => limiting.next_back().map(single).into_iter().collect(),
-            Stacking::Intersect => limiting.map(single).collect(),
-            // One unrestricted skill in a union allows everything.
-            Stacking::Union if limiting.clone().count() < free.len() => Vec::new(),
-            Stacking::Union if free.is_empty() => Vec::new(),
-            Stacking::Union => vec![limiting.collect()],
+        let latest = restrictions.iter().rfind(|one| one.is_active && !one.binds);
+        let is_latest = |one: &Restriction| latest.is_some_and(|latest| std::ptr::eq(latest, one));
+        let counts = |one: &&Restriction| {
+            // Each that binds has to allow the call, whatever else decides.
+            let counts = one.binds || settings.stacking == Stacking::Intersect || is_latest(one);
+            counts && enforcement(one) != Enforce::Off
         };
-        let group = |members: Vec<&'a Restriction>| Group {
-            // Each of them may allow the call, if only with a warning.
-            enforce: members
-                .iter()
-                .map(|one| enforcement(one))
-                .min()
-                .unwrap_or_default(),
-            binds: members.iter().all(|one| one.binds),
-            members,
+        let limit = |one: &'a Restriction| {
+            Some(Limit {
+                skill: one,
+                rules: one.allowed()?,
+                enforce: enforcement(one),
+            })
         };
-        // Each that binds has to allow the call, whatever else decides.
-        let binding = binding.into_iter().filter(limits).map(single);
-        let groups: Vec<Group> = binding.chain(members).map(group).collect();
+        let limits: Vec<Limit> = restrictions
+            .iter()
+            .filter(counts)
+            .filter_map(limit)
+            .collect();
         let of_mode = |mode| {
             restrictions
                 .iter()
                 .filter(move |one| enforcement(one) == mode)
         };
-        // Of replaced skills the session keeps those that restrict, so only those count of others.
-        let last = restrictions.last();
-        let is_latest = |one: &Restriction| last.is_some_and(|last| std::ptr::eq(last, one));
-        let own = restrictions
-            .iter()
-            .filter(|one| one.is_restricted() || is_latest(one));
+        let own = restrictions.iter().filter(|one| one.is_active);
         let own = own.map(|one| one.directory.as_path());
-        let own = own.filter(|dir| groups.iter().all(|group| group.owns(dir)));
+        let binding = limits.iter().filter(|limit| limit.skill.binds);
+        let own = own.filter(|dir| binding.clone().all(|limit| limit.skill.directory == *dir));
         let denying = scope.policy_deny.iter().chain(of_mode(Enforce::Restrict));
         Self {
             denials: Denials(denying.collect()),
             warnings: Denials(of_mode(Enforce::Warn).collect()),
             own: own.collect(),
-            groups,
+            limits,
             settings,
         }
     }
 
     /// Whether a call could be refused; if not, the user is at most warned.
     pub fn may_refuse(&self) -> bool {
-        let restricts = |group: &Group| group.enforce == Enforce::Restrict;
-        self.groups.iter().any(restricts) || self.denials.iter().next().is_some()
+        let restricts = |limit: &Limit| limit.enforce == Enforce::Restrict;
+        self.limits.iter().any(restricts) || self.denials.iter().next().is_some()
     }
 
     /// Whether anything applies to a call, even just to warn.
     pub fn is_anything(&self) -> bool {
-        !self.groups.is_empty() || self.denials.iter().next().is_some()
+        !self.limits.is_empty() || self.denials.iter().next().is_some()
     }
 }
 
@@ -130,35 +117,15 @@ impl<'a> Denials<'a> {
     }
 }
 
-impl<'a> Group<'a> {
-    /// The rules that may grant a call.
-    pub fn rules(&self) -> impl Iterator<Item = &'a Rule> {
-        self.members
-            .iter()
-            .filter_map(|one| one.allowed())
-            .flatten()
-    }
-
-    /// Whether the skill in this directory is one of its members.
-    pub fn owns(&self, dir: &Path) -> bool {
-        self.members.iter().any(|one| one.directory == dir)
-    }
-
+impl Limit<'_> {
     /// Whether the skill in `dir` may be activated without a rule: `Skill(name)` entries limit
     /// which others may.
     pub fn may_activate(&self, dir: &Path) -> bool {
-        let mut lists = self.members.iter().filter_map(|one| one.allowed());
-        self.owns(dir) || !lists.all(|rules| rules.iter().any(Rule::narrows_skills))
-    }
-
-    /// The skill or skills, for a message.
-    pub fn skill(&self) -> String {
-        let skills: Vec<&str> = self.members.iter().map(|one| one.source.as_str()).collect();
-        skills.join("`, `")
+        self.skill.directory == dir || !self.rules.iter().any(Rule::narrows_skills)
     }
 
     /// What these rules grant, in the host's names and without duplicates.
     pub fn host_names(&self) -> Vec<String> {
-        distinct(self.rules().flat_map(Rule::host_names))
+        distinct(self.rules.iter().flat_map(Rule::host_names))
     }
 }

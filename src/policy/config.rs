@@ -33,7 +33,7 @@ pub const CONFIGURATION: &str = "the configuration";
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
-    /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
+    /// `replace` (default) or `intersect`: how two active skills combine.
     pub stacking: Stacking,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,

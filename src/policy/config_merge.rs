@@ -154,7 +154,7 @@ mod tests {
         )
         .unwrap();
         let loose: ProjectConfig = toml::from_str(
-            "enforce = 'off'\nstacking = 'union'\nscripts = 'any'\nscript_reads = 'note'\n\
+            "enforce = 'off'\nstacking = 'replace'\nscripts = 'any'\nscript_reads = 'note'\n\
              model_installs = 'any'\nsandbox = 'off'\n[visibility]\npdf = 'on'\nother = 'on'",
         )
         .unwrap();

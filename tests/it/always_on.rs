@@ -72,7 +72,7 @@ fn an_always_on_skill_restricts_as_any_other() {
         host.allows("shell_exec", &json!({"command": "ls"}));
         configured(
             &host,
-            "stacking = \"ratchet\"\nuses_skills = {ops = [\"careful\"]}",
+            "stacking = \"intersect\"\nuses_skills = {ops = [\"careful\"]}",
         );
         host.blocks("shell_exec", &json!({"command": "ls"}));
     }
@@ -112,7 +112,7 @@ fn no_load_and_no_unload_lifts_an_always_on_restriction() {
             .skill("free", "", "body");
         configured(
             &host,
-            "stacking = \"ratchet\"\nuses_skills = {\"*\" = [\"careful\"]}",
+            "stacking = \"intersect\"\nuses_skills = {\"*\" = [\"careful\"]}",
         );
         host.starts();
         host.prompt();

@@ -12,7 +12,7 @@ use crate::Host;
 fn every_value_says_where_it_comes_from() {
     for host in Host::both() {
         let policy = host.home().join("policy.toml");
-        fs::write(&policy, "[enforce]\nstacking = \"ratchet\"\n").unwrap();
+        fs::write(&policy, "[enforce]\nstacking = \"intersect\"\n").unwrap();
         let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
         let (own, project) = (
             host.plugin_dir().join("config.toml"),
@@ -29,7 +29,7 @@ fn every_value_says_where_it_comes_from() {
             ("tenant", "\"acme\"", own),
             ("audit.output_bytes", "10", own),
             ("script_reads", "\"block\"", project),
-            ("stacking", "\"ratchet\"", "policy"),
+            ("stacking", "\"intersect\"", "policy"),
         ] {
             assert_eq!(
                 host.succeeds(&["config", "get", key]),

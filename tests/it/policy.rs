@@ -145,19 +145,14 @@ fn floors_hold_whatever_is_configured() {
             );
         }
     }
-    for (floor, blocked) in [
-        ("union", false),
-        ("replace", false),
-        ("ratchet", true),
-        ("intersect", true),
-    ] {
+    for (floor, blocked) in [("replace", false), ("intersect", true)] {
         let host = under(
             Host::environment(),
             &format!("[enforce]\nstacking = \"{floor}\""),
         )
         .skill("careful", "allowed-tools: Read", "")
         .skill("free", "", "");
-        own(&host, "stacking = \"union\"");
+        own(&host, "stacking = \"replace\"");
         host.activates("careful").activates("free");
         assert_eq!(
             host.pre_tool("shell_exec", &shell) != json!({}),

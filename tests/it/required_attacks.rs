@@ -16,7 +16,7 @@ use crate::required_skills::{ANYWHERE, lock_must, with_must};
 fn nothing_loosens_what_is_always_in_force() {
     let policy = "[skills]\nrequire = [{name = 'must', in_force = 'always'}]\n";
     let list = json!({"command": "ls"});
-    for stacking in ["replace", "union", "ratchet", "intersect"] {
+    for stacking in ["replace", "intersect"] {
         let host = under(Host::stdin(), policy)
             .skill("free", "", "body")
             .skill("other", "allowed-tools: Bash(ls:*)", "body");

@@ -162,7 +162,7 @@ fn a_required_skill_is_in_force_in_every_conversation() {
             "allowed-tools: Read",
             "enterprise",
         );
-        configured(&host, "max_active = 1\nstacking = \"ratchet\"");
+        configured(&host, "max_active = 1\nstacking = \"intersect\"");
         host.starts();
         let (prompt, told) = prompt_in(&host, "ops");
         assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");

@@ -145,12 +145,7 @@ fn enforcement_can_be_a_warning_or_nothing() {
 #[test]
 fn stacking_is_a_choice() {
     let command = json!({"command": "ls"});
-    for (stacking, shell_after_second) in [
-        ("replace", true),
-        ("ratchet", false),
-        ("intersect", false),
-        ("union", true),
-    ] {
+    for (stacking, shell_after_second) in [("replace", true), ("intersect", false)] {
         for host in Host::both() {
             let host = configured(host, &format!("stacking = \"{stacking}\""))
                 .skill("careful", "allowed-tools: Read", "")

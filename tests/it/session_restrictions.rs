@@ -2,7 +2,6 @@
 //! from two layers.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -15,9 +14,7 @@ use crate::sessions::{
 fn a_skills_own_tool_loads_as_the_stacking_has_it() {
     for (stacking, after) in [
         ("replace", &["free"][..]),
-        ("ratchet", &["reads", "free"]),
         ("intersect", &["reads", "free"]),
-        ("union", &["reads", "free"]),
     ] {
         for host in Host::both() {
             let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
@@ -29,12 +26,7 @@ fn a_skills_own_tool_loads_as_the_stacking_has_it() {
 
 #[test]
 fn restrictions_combine_by_the_stacking() {
-    for (stacking, shell_with_both) in [
-        ("replace", true),
-        ("ratchet", false),
-        ("intersect", false),
-        ("union", true),
-    ] {
+    for (stacking, shell_with_both) in [("replace", true), ("intersect", false)] {
         for host in Host::both() {
             let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
             session(&host, &load(&["reads", "free"], "replace"));
@@ -114,7 +106,7 @@ fn the_user_can_let_the_model_end_restrictions() {
 
 #[test]
 fn an_unloaded_skill_does_not_loosen_what_the_others_restrict() {
-    for stacking in ["replace", "ratchet", "intersect", "union"] {
+    for stacking in ["replace", "intersect"] {
         for host in Host::both() {
             let config = format!("stacking = \"{stacking}\"\ndeactivate = \"model\"\n");
             let host = configured(with_skills(host), &config);
@@ -136,24 +128,6 @@ fn a_replaced_restriction_does_not_return_after_the_last() {
         session(&host, &unload(&["free"]));
         host.allows(SHELL, &ls());
         assert_eq!(active(&host), [""; 0]);
-    }
-}
-
-#[test]
-fn a_state_file_of_the_former_format_keeps_its_restrictions() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        let old = |name: &str, allowed: Value| {
-            json!({"name": name, "tool": format!("skill_{name}"), "dir": "/x",
-                "digest": "sha256:0", "allowed": allowed, "denied": []})
-        };
-        let state = json!({"version": 1, "sessions": {"named:host": {"realm": "", "changed": 1,
-            "activated": [old("free", Value::Null), old("reads", json!(["Read"]))]}}});
-        let file = host.plugin_dir().join("state.json");
-        fs::write(&file, state.to_string()).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        host.blocks(SHELL, &ls());
-        assert_eq!(active(&host), ["free", "reads"]);
     }
 }
 
@@ -181,12 +155,7 @@ fn fetch() -> Value {
 
 #[test]
 fn a_namesake_from_another_layer_combines_by_the_stacking() {
-    for (stacking, shell) in [
-        ("replace", true),
-        ("ratchet", false),
-        ("intersect", false),
-        ("union", true),
-    ] {
+    for (stacking, shell) in [("replace", true), ("intersect", false)] {
         for own_tool in [true, false] {
             for host in Host::both() {
                 let host = configured(with_two_layers(host), &format!("stacking = \"{stacking}\""));
@@ -232,7 +201,7 @@ fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
 
 #[test]
 fn a_namesake_is_activated_only_by_an_entry_of_its_own() {
-    for stacking in ["replace", "ratchet", "intersect", "union"] {
+    for stacking in ["replace", "intersect"] {
         for host in Host::both() {
             let host = configured(host, &format!("stacking = \"{stacking}\""))
                 .skill("deploy", "", "")
@@ -250,21 +219,43 @@ fn a_namesake_is_activated_only_by_an_entry_of_its_own() {
 }
 
 #[test]
-fn a_replaced_skills_scripts_run_in_a_union_only() {
-    for (stacking, runs) in [
-        ("replace", false),
-        ("ratchet", false),
-        ("intersect", false),
-        ("union", true),
+fn every_active_skills_own_scripts_run() {
+    for (stacking, mode) in [
+        ("replace", "replace"),
+        ("replace", "add"),
+        ("intersect", "add"),
     ] {
         for host in Host::both() {
-            let host = with_skills(host).file("free/x.sh", "");
+            let host = ["free", "reads", "runs"]
+                .iter()
+                .fold(with_skills(host), |host, name| {
+                    host.file(&format!("{name}/x.sh"), "echo ran\n")
+                });
             let host = configured(host, &format!("stacking = \"{stacking}\""));
-            let run = json!({"skill": "free", "script": "x.sh"});
-            host.activates("free").activates("reads");
-            let is_run = host.pre_tool("run_skill_script", &run) == json!({});
-            assert_eq!(is_run, runs, "{stacking}");
+            if mode == "add" {
+                session(&host, &load(&["free"], mode));
+                session(&host, &load(&["reads"], mode));
+                session(&host, &load(&["runs"], mode));
+            } else {
+                session(&host, &load(&["free", "reads", "runs"], mode));
+            }
+            for name in ["free", "reads", "runs"] {
+                let run = json!({"skill": name, "script": "x.sh"});
+                host.allows("run_skill_script", &run);
+                let answer = host.tool("run_skill_script", &run);
+                assert!(answer.starts_with("ran"), "{stacking} {name}: {answer}");
+            }
         }
+    }
+}
+
+#[test]
+fn a_replaced_skills_scripts_do_not_run() {
+    for host in Host::both() {
+        let host = with_skills(host).file("runs/x.sh", "");
+        host.activates("runs").activates("reads");
+        let run = json!({"skill": "runs", "script": "x.sh"});
+        host.blocks("run_skill_script", &run);
     }
 }
 

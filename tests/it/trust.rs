@@ -100,7 +100,7 @@ fn a_trusted_projects_configuration_tightens_and_never_loosens() {
         own("enforce = \"off\"");
         fs::write(
             &project,
-            "enforce = \"restrict\"\nstacking = \"ratchet\"\ndeny = [\"WebFetch\"]\n",
+            "enforce = \"restrict\"\nstacking = \"intersect\"\ndeny = [\"WebFetch\"]\n",
         )
         .unwrap();
         host.activates("careful");
@@ -117,7 +117,7 @@ fn a_trusted_projects_configuration_tightens_and_never_loosens() {
         );
 
         own("enforce = \"restrict\"\nstacking = \"intersect\"");
-        fs::write(&project, "enforce = \"off\"\nstacking = \"union\"\n").unwrap();
+        fs::write(&project, "enforce = \"off\"\nstacking = \"replace\"\n").unwrap();
         host.succeeds(&["trust", "--yes"]);
         host.starts().activates("careful").activates("free");
         host.blocks("shell_exec", &shell);

@@ -101,7 +101,7 @@ pub static KEYS: &[Key] = &[
     key("script_reads", "`note` or `block`", "what happens when a script of the active skill is read, not run"),
     key("script_seconds", SECONDS, "how long a script may run"),
     key("scripts", "`own`, `listed` or `any`", "whose scripts a skill that restricts may run"),
-    key("stacking", "`replace`, `ratchet`, `intersect` or `union`", "how the restrictions of two active skills combine"),
+    key("stacking", "`replace` or `intersect`", "how the restrictions of two active skills combine"),
     key("tenant", "a text", "who owns this machine: for skills with a `scope`, and the audit log"),
     key("unattended", FLAG, "whether commands without a terminal may decide for you"),
     key("catalog.GLOB", "a list of names or globs", "which skills a context sees"),

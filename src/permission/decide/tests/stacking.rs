@@ -59,14 +59,6 @@ fn a_denial_of_a_tool_is_one_of_its_redirections() {
 }
 
 #[test]
-fn a_union_of_no_skills_allows_everything() {
-    let none = scene().with(|settings| settings.stacking = Stacking::Union);
-    let command = json!({ "command": "rm -rf x" });
-    let decision = none.decide("shell_exec", None, &command);
-    assert_eq!(decision.outcome, Outcome::Unrestricted);
-}
-
-#[test]
 fn denials_without_a_list_leave_the_rest_open() {
     let scene = scene().skill("a", None, &["WebFetch"]);
     assert!(scene.runs("anything | at all") && scene.allows("my_tool", &json!({})));
@@ -74,7 +66,7 @@ fn denials_without_a_list_leave_the_rest_open() {
 }
 
 #[test]
-fn activations_replace_ratchet_intersect_or_unite() {
+fn activations_replace_or_intersect() {
     let two = |stacking, second: Option<&str>| {
         scene()
             .skill("a", Some("Bash(git:*) Read"), &[])
@@ -92,23 +84,17 @@ fn activations_replace_ratchet_intersect_or_unite() {
             (false, true, true),
         ),
         (Stacking::Replace, None, (true, true, true)),
-        (Stacking::Ratchet, Some("Bash(npm:*)"), (false, false, true)),
-        (Stacking::Ratchet, None, (true, true, false)),
         (
             Stacking::Intersect,
             Some("Bash(npm:*) Read"),
             (false, true, false),
         ),
         (Stacking::Intersect, None, (true, true, false)),
-        (Stacking::Union, Some("Bash(npm:*)"), (true, true, true)),
-        (Stacking::Union, None, (true, true, true)),
     ];
     for (stacking, second, expected) in table {
         let scene = two(stacking, second);
         assert_eq!(verdicts(&scene), expected, "{stacking:?} {second:?}");
     }
-    let union = two(Stacking::Union, Some("Bash(npm:*)"));
-    assert!(!union.runs("rm x"));
 }
 
 #[test]
@@ -144,47 +130,73 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
     assert!(always.runs("ls | x"));
 }
 
+const STACKINGS: [Stacking; 2] = [Stacking::Replace, Stacking::Intersect];
+
 #[test]
-fn a_script_runs_if_each_group_that_counts_owns_it() {
-    let verdicts = |stacking| {
+fn every_active_skills_own_scripts_run() {
+    for stacking in STACKINGS {
         let scene = scene()
+            .skill_in("/skills/r", "r", Some("Read"), &[])
+            .replaced()
             .skill_in("/skills/a", "a", None, &[])
             .skill_in("/skills/b", "b", Some("Read"), &[])
-            .skill_in("/skills/c", "c", Some("Read run_skill_script"), &[])
-            .skill_in("/skills/d", "d", Some("Read"), &[])
+            .skill_in("/skills/c", "c", Some("Read"), &[])
             .with(|settings| settings.stacking = stacking);
-        ["/skills/a", "/skills/b", "/skills/d"].map(|dir| {
-            let skill = Some(Path::new(dir));
-            scene.allows_ours("run_skill_script", OurTool::RunSkillScript { skill })
-        })
-    };
-    assert_eq!(verdicts(Stacking::Union), [true; 3]);
-    assert_eq!(verdicts(Stacking::Replace), [false, false, true]);
-    assert_eq!(verdicts(Stacking::Ratchet), [false, false, true]);
-    assert_eq!(verdicts(Stacking::Intersect), [false; 3]);
+        for (name, runs) in [
+            ("a", true),
+            ("b", true),
+            ("c", true),
+            ("r", false),
+            ("x", false),
+        ] {
+            let dir = format!("/skills/{name}");
+            let skill = Some(Path::new(&dir));
+            let call = OurTool::RunSkillScript { skill };
+            assert_eq!(
+                scene.allows_ours("run_skill_script", call),
+                runs,
+                "{stacking:?} {name}"
+            );
+        }
+    }
 }
 
 #[test]
-fn a_command_uses_files_of_a_skill_that_every_group_has() {
-    for (stacking, expected) in [
-        (Stacking::Union, [true, true]),
-        (Stacking::Replace, [false, true]),
-        (Stacking::Ratchet, [false, true]),
-        (Stacking::Intersect, [false, false]),
-    ] {
+fn a_command_uses_files_of_every_active_skill() {
+    for stacking in STACKINGS {
         let list = Some("Bash(python3:*)");
         let scene = scene()
             .skill_in(DIRS[0], "a", list, &[])
             .skill_in(DIRS[1], "b", list, &[])
             .with(|settings| settings.stacking = stacking);
-        let runs = DIRS.map(|dir| scene.runs(&format!("python3 {dir}/x.py")));
-        assert_eq!(runs, expected, "{stacking:?}");
+        for dir in DIRS {
+            assert!(
+                scene.runs(&format!("python3 {dir}/x.py")),
+                "{stacking:?} {dir}"
+            );
+        }
+    }
+}
+
+#[test]
+fn beside_a_binding_skill_only_its_own_scripts_run() {
+    for stacking in STACKINGS {
+        let scene = scene()
+            .skill_in(DIRS[0], "must", Some("Read"), &[])
+            .binding()
+            .skill_in(DIRS[1], "b", Some("Read"), &[])
+            .with(|settings| settings.stacking = stacking);
+        let runs = DIRS.map(|dir| {
+            let skill = Some(Path::new(dir));
+            scene.allows_ours("run_skill_script", OurTool::RunSkillScript { skill })
+        });
+        assert_eq!(runs, [true, false], "{stacking:?}");
     }
 }
 
 /// Every two activations of these, with every way to enforce them.
 #[test]
-fn stricter_stacking_allows_no_more_than_looser() {
+fn intersecting_allows_no_more_than_replacing() {
     let lists = [
         (None, &[][..]),
         (None, &["WebFetch"][..]),
@@ -198,14 +210,8 @@ fn stricter_stacking_allows_no_more_than_looser() {
     let kinds: Vec<_> = lists.iter().flat_map(of_list).collect();
     let pairs = kinds.iter().flat_map(|a| kinds.iter().map(move |b| (a, b)));
     for ((first, second), mode) in pairs.flat_map(|pair| modes.map(|mode| (pair, mode))) {
-        let ((allowed, denied), _) = first;
-        let restricts = allowed.is_some() || !denied.is_empty();
         let of = |stacking| {
-            let mut scene = scene();
-            // The session forgets a replaced skill that restricts nothing.
-            if restricts || stacking != Stacking::Replace {
-                scene = scene.skill_in(DIRS[0], "a", *allowed, denied);
-            }
+            let scene = scene().skill_in(DIRS[0], "a", first.0.0, first.0.1);
             let scene = scene.skill_in(DIRS[1], "b", second.0.0, second.0.1);
             scene.with(|settings| {
                 let required = [("a", first.1), ("b", second.1)].into_iter();
@@ -215,25 +221,12 @@ fn stricter_stacking_allows_no_more_than_looser() {
                 settings.stacking = stacking;
             })
         };
-        let mut looser = None;
-        for stacking in [
-            Stacking::Union,
-            Stacking::Replace,
-            Stacking::Ratchet,
-            Stacking::Intersect,
-        ] {
-            let allowed = calls_allowed(&of(stacking));
-            let before = looser.unwrap_or_else(|| allowed.clone());
-            let loosened = allowed
-                .iter()
-                .zip(before)
-                .position(|(now, was)| *now && !was);
-            assert_eq!(
-                loosened, None,
-                "{stacking:?}, {mode:?}: {first:?}, {second:?}"
-            );
-            looser = Some(allowed);
-        }
+        let [replaced, intersected] = STACKINGS.map(|stacking| calls_allowed(&of(stacking)));
+        let loosened = intersected
+            .iter()
+            .zip(replaced)
+            .position(|(now, was)| *now && !was);
+        assert_eq!(loosened, None, "{mode:?}: {first:?}, {second:?}");
     }
 }
 
