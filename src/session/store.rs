@@ -20,7 +20,7 @@ use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits};
 const LOCK: EntryName = EntryName::from_static("state.lock");
 
 /// How long a call relies on the state that it has read: it reads it several times.
-const SEEN: Duration = Duration::from_millis(100);
+const STATE_SEEN: Duration = Duration::from_millis(100);
 
 /// The store of the state.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl Store {
     /// The whole state, empty if there is no file yet. Takes no lock: the file is always complete.
     pub(super) fn read(&self) -> Result<Rc<State>, Unreadable> {
         match &*self.seen.borrow() {
-            Some((at, state)) if at.elapsed() < SEEN => return Ok(state.clone()),
+            Some((at, state)) if at.elapsed() < STATE_SEEN => return Ok(state.clone()),
             _ => {}
         }
         self.read_anew()

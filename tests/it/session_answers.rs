@@ -153,7 +153,7 @@ fn without_a_name_the_most_recently_loaded_skill_is_meant() {
             host.tool("run_skill_script", &run)
                 .starts_with("from reads")
         );
-        host.blocks(
+        host.allows(
             "run_skill_script",
             &json!({"script": "scripts/x.sh", "skill": "plain"}),
         );
