@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Display;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,13 +27,23 @@ const STATE_SEEN: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub struct Store {
     path: PathBuf,
-    /// The state as last read or written, and when.
-    seen: Rc<RefCell<Option<(Instant, Rc<State>)>>>,
+    /// The state as last read or written.
+    seen: Rc<RefCell<Option<Seen>>>,
 }
+
+/// When the state was read or written, and the state.
+type Seen = (Instant, Rc<State>);
 
 impl Store {
     /// The store of this installation.
     pub fn from_env(dirs: &Directories, env: &Env) -> Self {
+        // What this user has recorded beside the program counts, though that directory may have
+        // become read-only since.
+        let beside = Self::at(&dirs.plugin);
+        let found = fs::metadata(&beside.path);
+        if found.is_ok_and(|found| found.uid() == effective_user()) {
+            return beside;
+        }
         Self::at(&dirs.state(env))
     }
 

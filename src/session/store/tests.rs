@@ -1,5 +1,4 @@
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::session::Standing;
@@ -234,6 +233,37 @@ fn many_at_once_lose_nothing() {
             [skill(&format!("s{n}"))]
         );
     }
+}
+
+#[test]
+fn what_cannot_be_written_did_not_happen() {
+    let (_dir, store) = store();
+    activate(&store, &named("a"), skill("x"));
+    let before = fs::read(&store.path).unwrap();
+    let endless = ActiveSkill {
+        denied: vec!["x".repeat(usize::try_from(limits::STATE_FILE).unwrap())],
+        ..skill("y")
+    };
+    let refused = store.load(&named("a"), vec![endless], Loading::Add, 5);
+    assert!(refused.unwrap_err().next_step().is_some());
+    assert_eq!(activated(&store, &named("a")), [skill("x")]);
+    assert_eq!(fs::read(&store.path).unwrap(), before);
+}
+
+#[test]
+fn a_record_in_a_directory_become_read_only_counts() {
+    let (dir, store) = store();
+    activate(&store, &named("a"), skill("x"));
+    let of_env = || {
+        let vars = [("AGENT_SKILLS_HOME", dir.path()), ("HOME", dir.path())];
+        let env = Env::new(vars, Path::new("/"));
+        Store::from_env(&Directories::from_env(&env), &env)
+    };
+    let change = |mode| fs::set_permissions(&dir, fs::Permissions::from_mode(mode)).unwrap();
+    change(0o555);
+    let is_restricted = activated(&of_env(), &named("a")) == [skill("x")];
+    change(0o755);
+    assert!(is_restricted);
 }
 
 #[test]
