@@ -208,7 +208,7 @@ impl<'a> Rules<'a> {
     /// Whether root put it into the system directory: then it needs no approval and no signature,
     /// for whoever may write there decides about the policy, too.
     pub(super) fn is_roots(&self, entry: &Entry) -> bool {
-        entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots(&entry.dir)
+        entry.layer == Layer::Enterprise && self.ctx.enterprise().has_roots_skill(&entry.dir)
     }
 
     pub(super) fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {

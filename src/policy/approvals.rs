@@ -11,12 +11,12 @@ use crate::run_context::RunContext;
 use crate::sys::Moment;
 
 impl RunContext {
-    /// The approvals that count on this machine: only root's, if root has or may have set up the
+    /// The approvals that count on this machine: only root's, if root has set up the
     /// system directory.
     pub fn approved(&self) -> Ledger<Approvals> {
         let enterprise = self.enterprise();
         let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"));
-        if enterprise.may_be_roots() {
+        if enterprise.is_roots() {
             return record(enterprise.dirs()[0]).for_root();
         }
         record(self.store().dir())

@@ -2,47 +2,30 @@
 //! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
-use std::io::Read;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{io, io::ErrorKind};
 
 use crate::error::{Error, Result};
-use crate::skill::{find_skill_file, text_link};
-use crate::sys::owner::{Change, Owner, others_may_write};
+use crate::sys::process::effective_user;
 use crate::sys::{EntryKind, Env, files, limits};
 
 /// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
-/// More bytes than a link that was checked out as text has.
-const TEXT_LINK: u64 = 512;
-/// How many links the kernel follows.
-const LINKS: usize = 40;
 
 /// The administrator's places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enterprise {
     /// [`SYSTEM`].
     system: PathBuf,
-    /// Who controls the system directory.
-    holder: Holder,
+    /// Whether the system directory, or a link in its place, exists.
+    is_there: bool,
+    /// Whether only root can change the system directory, which decides what a variable may add.
+    is_roots: bool,
     /// `AGENT_SKILLS_ENTERPRISE_DIR`.
     named_dir: Option<PathBuf>,
     /// `AGENT_SKILLS_POLICY`.
     named_policy: Option<PathBuf>,
-}
-
-/// Who controls the system directory, which decides what a variable may add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holder {
-    /// There is none, nor a link where it would be.
-    Missing,
-    /// A user other than root can change it.
-    Nobody,
-    /// Only root can change it.
-    Root,
-    /// It exists, but its owner cannot be determined.
-    Unknown,
 }
 
 /// A policy file to look for.
@@ -63,36 +46,31 @@ fn unreliable(path: &Path, why: &str) -> Error {
     ))
 }
 
-/// Checks that no other user can write `path`, make this change to it if it is a directory, or turn
-/// a link there to something else.
-fn kept(path: &Path, change: Change) -> Result<()> {
-    if let Ok(metadata) = fs::metadata(path)
-        && let Some(why) = others_may_write(path, &metadata, change)
-    {
-        return Err(not_alone(path, why));
+/// Why another user could have written the file, or changed what is in the directory; `None` if
+/// nobody could. Root's group and the user's private group, which many systems create, do not count
+/// as other users.
+fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
+    let group = ![0, rustix::process::getegid().as_raw()].contains(&metadata.gid());
+    if ![0, effective_user()].contains(&metadata.uid()) {
+        Some("it belongs to another user")
+    } else if metadata.mode() & 0o002 != 0 {
+        Some("every user may write it")
+    } else if metadata.mode() & 0o020 != 0 && group {
+        Some("other users' group may write it")
+    } else {
+        None
     }
-    target(path).map_or(Ok(()), |target| kept_above(&target))
 }
 
-/// Checks that no other user can put something else at `path` by a change to a directory above it.
-/// One whose owner is not shown does not count, as `/` in most user namespaces.
-fn kept_above(path: &Path) -> Result<()> {
-    for place in above(path) {
-        if let Ok(metadata) = fs::metadata(&place)
-            && let Some(why) = others_may_write(&place, &metadata, Change::Replace)
-            && why != Owner::UNKNOWN
-        {
-            return Err(not_alone(&place, why));
-        }
+/// Checks that no other user can write the file or directory at `path`, if there is one.
+fn check_owner(path: &Path) -> Result<()> {
+    match fs::metadata(path).ok().as_ref().and_then(others_may_write) {
+        None => Ok(()),
+        Some(why) => Err(unreliable(path, why).hint(format!(
+            "look at `{}`, then make it yours or root's alone",
+            path.display()
+        ))),
     }
-    Ok(())
-}
-
-fn not_alone(path: &Path, why: &str) -> Error {
-    let shown = path.display();
-    unreliable(path, why).hint(format!(
-        "look at `{shown}`, then make it yours or root's alone"
-    ))
 }
 
 /// Checks that the skill in `dir` can be read, if there is one: else its name would be free.
@@ -100,7 +78,6 @@ fn reserves_its_name(dir: &Path) -> Result<()> {
     let unreadable = |path: &Path, why: io::Error| {
         unreliable(path, &why.to_string()).hint("make it readable, or remove it")
     };
-    kept(dir, Change::Add)?;
     let entries = match files::entries(dir) {
         Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(()),
         entries => entries.map_err(|why| unreadable(dir, why))?,
@@ -109,76 +86,27 @@ fn reserves_its_name(dir: &Path) -> Result<()> {
     let Some(name) = names.find(|name| name.eq_ignore_ascii_case("SKILL.md")) else {
         return Ok(());
     };
-    let file = find_skill_file(dir).unwrap_or_else(|| dir.join(name));
-    kept(&file, Change::Add)?;
-    let mut start = Vec::new();
-    let opened = files::open_regular(&file);
-    let read = opened.and_then(|opened| opened.take(TEXT_LINK).read_to_end(&mut start));
-    read.map_err(|why| unreadable(&file, why))?;
-    if text_link(&start).is_some() {
-        let error = unreliable(&file, "it only names another file, which may change");
-        return Err(error.hint("put the file itself there"));
-    }
-    Ok(())
+    let file = dir.join(name);
+    let opened = files::open_regular(&file).map(drop);
+    opened.map_err(|why| unreadable(&file, why))
 }
 
-/// Where the link at `path` leads; `None` if it is none.
-fn target(path: &Path) -> Option<PathBuf> {
-    Some(path.parent()?.join(fs::read_link(path).ok()?))
-}
-
-/// The directories above `path`, and above the target of each link among them and at it.
-fn above(path: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    let mut links = vec![path.to_owned()];
-    for _ in 0..=LINKS {
-        let Some(next) = links.pop() else {
-            break;
-        };
-        for place in next.ancestors() {
-            links.extend(target(place));
-            match place.parent() {
-                Some(parent) if !found.iter().any(|known| known == parent) => {
-                    found.push(parent.to_owned());
-                }
-                _ => break,
-            }
-        }
-    }
-    found
-}
-
-/// Whether only root can change the directories above `path` in a way that replaces it. One whose
-/// owner is not shown counts as root's.
-fn is_roots_above(path: &Path) -> bool {
-    let is_roots = |found: Metadata| {
-        let owner = Owner::from_metadata(&found);
-        matches!(owner, Owner::Root | Owner::Unknown)
-            && (found.mode() & 0o022 == 0 || found.mode() & 0o1000 != 0)
-    };
-    above(path)
-        .iter()
-        .all(|place| fs::metadata(place).is_ok_and(is_roots))
-}
-
-/// Whether only root can change anything at or below `place`.
+/// Whether only root can change the file or directory at `place`, and what is below it.
 fn is_roots_to_the_bottom(place: &Path, depth: usize) -> bool {
-    // A link to nothing leads wherever its target is created.
-    depth > 0
-        && fs::metadata(place).is_ok_and(|found| is_roots_alone(&found))
-        && target(place).is_none_or(|target| is_roots_above(&target))
-        && match files::entries(place) {
-            Ok(entries) => entries
-                .iter()
-                .all(|(name, _)| is_roots_to_the_bottom(&place.join(name.as_os_str()), depth - 1)),
-            // A file has none.
-            Err(_) => !place.is_dir(),
-        }
+    let is_roots = fs::metadata(place).is_ok_and(|found| is_roots_alone(&found));
+    let below = || match files::entries(place) {
+        Ok(entries) => entries
+            .iter()
+            .all(|(name, _)| is_roots_to_the_bottom(&place.join(name.as_os_str()), depth - 1)),
+        // A file has none.
+        Err(_) => !place.is_dir(),
+    };
+    depth > 0 && is_roots && below()
 }
 
 /// Whether only root can change a file or directory.
 fn is_roots_alone(metadata: &Metadata) -> bool {
-    Owner::from_metadata(metadata) == Owner::Root && metadata.mode() & 0o022 == 0
+    metadata.uid() == 0 && metadata.mode() & 0o022 == 0
 }
 
 /// The metadata of `path`; `None` if nothing exists there. A dangling link is an error, because it
@@ -195,18 +123,11 @@ impl Enterprise {
 
     fn at(system: &Path, env: &Env) -> Self {
         let absolute = |name| env.path(name).map(|path| env.cwd.join(path));
-        let holder = match look(system) {
-            Ok(None) => Holder::Missing,
-            Ok(Some(metadata)) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
-                Owner::Unknown => Holder::Unknown,
-                _ if is_roots_alone(&metadata) && is_roots_above(system) => Holder::Root,
-                Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,
-            },
-            _ => Holder::Nobody,
-        };
+        let found = look(system);
         Self {
             system: system.to_owned(),
-            holder,
+            is_there: !matches!(found, Ok(None)),
+            is_roots: matches!(&found, Ok(Some(it)) if it.is_dir() && is_roots_alone(it)),
             named_dir: absolute("AGENT_SKILLS_ENTERPRISE_DIR"),
             named_policy: absolute("AGENT_SKILLS_POLICY"),
         }
@@ -214,26 +135,25 @@ impl Enterprise {
 
     /// Whether root alone put the skill in `dir` into the system directory, so that it needs no
     /// further trust.
-    pub fn is_roots(&self, dir: &Path) -> bool {
+    pub fn has_roots_skill(&self, dir: &Path) -> bool {
         let skills = self.system.join("skills");
-        self.holder == Holder::Root
+        self.is_roots
             && dir.parent() == Some(&skills)
             && fs::metadata(&skills).is_ok_and(|found| is_roots_alone(&found))
-            && target(&skills).is_none_or(|target| is_roots_above(&target))
             && is_roots_to_the_bottom(dir, limits::DIGEST_DEPTH)
     }
 
-    /// Whether root may control the system directory. Then no variable replaces it, and only root's
-    /// approvals count.
-    pub fn may_be_roots(&self) -> bool {
-        matches!(self.holder, Holder::Root | Holder::Unknown)
+    /// Whether only root can change the system directory. Then no variable replaces it, and only
+    /// root's approvals count.
+    pub fn is_roots(&self) -> bool {
+        self.is_roots
     }
 
-    /// The directories of the enterprise layer, in order of precedence. If root may have set one
-    /// up, a variable adds none, because its skills would shadow root's.
+    /// The directories of the enterprise layer, in order of precedence. If root has set one up, a
+    /// variable adds none, because its skills would shadow root's.
     pub fn dirs(&self) -> Vec<&Path> {
         match &self.named_dir {
-            Some(dir) if !self.may_be_roots() => vec![dir, &self.system],
+            Some(dir) if !self.is_roots => vec![dir, &self.system],
             _ => vec![&self.system],
         }
     }
@@ -251,12 +171,8 @@ impl Enterprise {
                 let text = format!("the enterprise skills in `{shown}` cannot be read: {why}");
                 Error::new(text).hint("make them readable, or remove that directory")
             })?;
-            let Some(entries) = entries else {
-                continue;
-            };
-            kept(&skills, Change::Add)?;
-            kept_above(&skills)?;
-            for (name, kind) in entries {
+            check_owner(&skills)?;
+            for (name, kind) in entries.unwrap_or_default() {
                 if matches!(kind, EntryKind::Dir | EntryKind::Link) {
                     reserves_its_name(&skills.join(name.as_os_str()))?;
                 }
@@ -273,51 +189,23 @@ impl Enterprise {
 
     /// Whether `path` is in the system directory, and that is missing.
     fn is_missing(&self, path: &Path) -> bool {
-        self.holder == Holder::Missing && path.starts_with(&self.system)
+        !self.is_there && path.starts_with(&self.system)
     }
 
     /// Whether a policy file exists for this process to read.
     ///
     /// # Errors
     /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
-    /// directory that another user can change.
-    pub fn has(&self, policy: &PolicyFile) -> Result<bool> {
-        let PolicyFile {
-            path, must_exist, ..
-        } = policy;
+    /// directory that another user can change. Whoever can change the directory can remove the
+    /// policy, or add one.
+    pub fn has(&self, path: &Path) -> Result<bool> {
         if self.is_missing(path) {
             return Ok(false);
         }
         let file = look(path).map_err(|error| unreliable(path, &error.to_string()))?;
-        // Whoever can change the directory can remove the policy, and add what the administrator's
-        // directory does not have yet.
-        let change = if *must_exist {
-            Change::Replace
-        } else {
-            Change::Add
-        };
-        kept(path.parent().unwrap_or(path), change)?;
-        kept_above(path.parent().unwrap_or(path))?;
-        if file.is_some() {
-            kept(path, Change::Replace)?;
-        }
+        check_owner(path.parent().unwrap_or(path))?;
+        check_owner(path)?;
         Ok(file.is_some())
-    }
-
-    /// Checks that no other user can change or replace a file that a policy names.
-    ///
-    /// # Errors
-    /// As [`Enterprise::has`].
-    pub fn check_named(&self, path: &Path) -> Result<()> {
-        let path = path.to_owned();
-        let must_exist = true;
-        let is_named = false;
-        self.has(&PolicyFile {
-            path,
-            must_exist,
-            is_named,
-        })
-        .map(drop)
     }
 
     /// Every possible policy file. All that exist apply together.
@@ -350,15 +238,15 @@ mod tests {
             ("AGENT_SKILLS_POLICY", "/p.toml"),
         ];
         let at = || Enterprise::at(system.path(), &Env::new(vars, Path::new("/w")));
-        let is_roots = || at().is_roots(&system.path().join("skills/pdf"));
+        let is_roots = || at().has_roots_skill(&system.path().join("skills/pdf"));
         fs::create_dir_all(system.path().join("skills/pdf")).unwrap();
         set(0o777);
         assert_eq!(at().dirs(), [Path::new("/w/mine"), system.path()]);
         set(0o755);
-        let mine = crate::sys::process::effective_user() == 0;
+        let mine = effective_user() == 0;
         assert_eq!(is_roots(), mine);
         assert_eq!(at().dirs().len(), if mine { 1 } else { 2 });
-        assert!(!at().is_roots(&system.path().join("other/pdf")));
+        assert!(!at().has_roots_skill(&system.path().join("other/pdf")));
         for below in ["skills", "skills/pdf"] {
             let below = system.path().join(below);
             let set = |mode| fs::set_permissions(&below, fs::Permissions::from_mode(mode)).unwrap();

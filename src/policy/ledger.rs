@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, past, reason};
-use crate::sys::owner::Owner;
+use crate::sys::process::effective_user;
 use crate::sys::stamp::{Stamp, now};
 use crate::sys::{Dir, Durable, FileLock, files, limits};
 
@@ -100,13 +100,8 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
 
     /// Why a file with this metadata cannot be relied on, whatever is in it.
     fn mistrusted(&self, metadata: &Metadata) -> Option<&'static str> {
-        let owned = match Owner::from_metadata(metadata) {
-            Owner::Root => true,
-            Owner::Us => !self.root_only,
-            Owner::Other => false,
-            Owner::Unknown => return Some(Owner::UNKNOWN),
-        };
-        let others_may = metadata.mode() & 0o022 != 0 || !owned;
+        let is_ours = metadata.uid() == effective_user() && !self.root_only;
+        let others_may = metadata.mode() & 0o022 != 0 || metadata.uid() != 0 && !is_ours;
         others_may.then_some("another user could have written it")
     }
 

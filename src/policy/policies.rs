@@ -160,7 +160,7 @@ impl Policies {
         let mut found = Vec::new();
         for file in enterprise.policy_files() {
             let closes = "correct it; until then only reading is allowed";
-            let there = enterprise.has(&file)?;
+            let there = enterprise.has(&file.path)?;
             let read = there.then(|| read_toml::<Policy>(&file.path));
             let read = read.transpose().map_err(|error| error.hint(closes))?;
             match read.flatten() {

@@ -13,7 +13,6 @@ pub mod last_word;
 pub mod limits;
 pub mod lock;
 pub mod name_list;
-pub mod owner;
 mod poll;
 pub mod process;
 pub mod secret;

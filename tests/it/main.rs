@@ -89,7 +89,6 @@ mod permission_steps;
 mod policy;
 mod policy_explain;
 mod policy_files;
-mod policy_namespace;
 mod policy_sources;
 mod policy_ways;
 mod proposal_decisions;

@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::Host;
 use crate::layers::{codes, is_offered, with_layers};
 
-pub fn policy(host: &Host) -> PathBuf {
+fn policy(host: &Host) -> PathBuf {
     host.home().join("enterprise/policy.toml")
 }
 
-pub fn mode(path: &PathBuf, mode: u32) {
+fn mode(path: &PathBuf, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
@@ -120,8 +120,8 @@ fn spoiled() -> Vec<Way> {
     ]
 }
 
-/// The same, where others may add or exchange what the administrator's directory does not hold yet.
-fn opened() -> [Way; 9] {
+/// The same, where others may add what the administrator's directory does not hold yet.
+fn opened() -> [Way; 2] {
     [
         (
             "a directory to which everybody may add",
@@ -138,77 +138,11 @@ fn opened() -> [Way; 9] {
             },
             "every user may write it",
         ),
-        (
-            "a skill that everybody may write",
-            |host| {
-                skills(host, "enterprise/skills");
-                mode(&host.home().join("enterprise/skills/s"), 0o777);
-            },
-            "every user may write it",
-        ),
-        (
-            "a skill's file that everybody may write",
-            |host| {
-                skills(host, "enterprise/skills");
-                mode(&host.home().join("enterprise/skills/s/SKILL.md"), 0o666);
-            },
-            "every user may write it",
-        ),
-        (
-            "a link to skills that everybody may exchange",
-            |host| {
-                skills(host, "open/skills");
-                mode(&host.home().join("open"), 0o777);
-                symlink("../open/skills", host.home().join("enterprise/skills")).unwrap();
-            },
-            "every user may write it",
-        ),
-        (
-            "a link to a policy that everybody may exchange",
-            |host| {
-                let open = host.home().join("open");
-                fs::create_dir(&open).unwrap();
-                fs::write(open.join("policy.toml"), "").unwrap();
-                mode(&open, 0o777);
-                symlink("open/policy.toml", host.home().join("link.toml")).unwrap();
-                symlink("../link.toml", policy(host)).unwrap();
-            },
-            "every user may write it",
-        ),
-        (
-            "a directory above a policy that everybody may exchange",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                mode(&host.home().to_path_buf(), 0o777);
-            },
-            "every user may write it",
-        ),
-        (
-            "a directory above what a skill links to",
-            |host| {
-                skills(host, "open/a/skills");
-                mode(&host.home().join("open"), 0o777);
-                symlink("../open/a/skills", host.home().join("enterprise/skills")).unwrap();
-            },
-            "every user may write it",
-        ),
-        (
-            "a directory above a link on the way to a policy",
-            |host| {
-                fs::create_dir_all(host.home().join("open/real/a")).unwrap();
-                fs::create_dir(host.home().join("way")).unwrap();
-                fs::write(host.home().join("open/real/a/policy.toml"), "").unwrap();
-                symlink("../open/real", host.home().join("way/real")).unwrap();
-                symlink("../way/real/a/policy.toml", policy(host)).unwrap();
-                mode(&host.home().join("open"), 0o777);
-            },
-            "every user may write it",
-        ),
     ]
 }
 
 /// The same, where a skill of the administrator would free its name.
-fn freed() -> [Way; 3] {
+fn freed() -> [Way; 2] {
     [
         (
             "a skill that is a link to nothing",
@@ -227,15 +161,6 @@ fn freed() -> [Way; 3] {
                 symlink("/gone", file).unwrap();
             },
             "No such file",
-        ),
-        (
-            "a skill's file that only names another",
-            |host| {
-                skills(host, "enterprise/skills");
-                let file = host.home().join("enterprise/skills/s/SKILL.md");
-                fs::write(file, "../../open/SKILL.md\n").unwrap();
-            },
-            "only names another file",
         ),
     ]
 }
@@ -263,16 +188,8 @@ fn hidden() -> [Way; 2] {
 }
 
 /// The same, which only root can make.
-fn anothers() -> [Way; 4] {
+fn anothers() -> [Way; 3] {
     [
-        (
-            "another user's skill",
-            |host| {
-                skills(host, "enterprise/skills");
-                chown(host.home().join("enterprise/skills/s"), Some(65_533), None).unwrap();
-            },
-            "belongs to another user",
-        ),
         (
             "another user's policy",
             |host| {
@@ -361,8 +278,4 @@ fn what_is_well_kept_counts() {
     fs::rename(policy(&host), host.home().join("kept.toml")).unwrap();
     symlink("../kept.toml", policy(&host)).unwrap();
     host.blocks("fetch_url", &json!({"url": "https://example.com"}));
-    // In a sticky directory, nobody else can exchange the file that a link leads to.
-    mode(&host.home().to_path_buf(), 0o1777);
-    let message = host.blocks("fetch_url", &json!({"url": "https://example.com"}));
-    assert!(message.contains("denies"), "{message}");
 }
