@@ -72,7 +72,6 @@ impl Command<'_> {
             ))
             .hint("tell the user: `agent-skills doctor` says what this system can confine")
         })?;
-        exec::close_at_exec();
         signals::restore_pipe();
         let errno = exec::execute(&process.program, &process.args, &process.env);
         let why = std::io::Error::from_raw_os_error(errno);

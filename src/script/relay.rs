@@ -139,7 +139,7 @@ impl Relay {
             output.drain(&mut [0; CHUNK]);
         }
         // A job without a record counts as lost.
-        let _ = self.record(&ended.record(millis));
+        let _ = self.record(&serde_json::to_vec(&(ended, millis)).unwrap_or_default());
     }
 
     /// Writes the job's exit file, whole or not at all.

@@ -33,40 +33,15 @@ pub const VERB: &str = "__supervise";
 /// The exit status of a script that could not be executed, as in shells.
 const NOT_EXECUTED: i32 = 127;
 
-/// Supervises a script, if these are a supervisor's arguments and our parent is the plugin.
+/// Supervises a script, if these are a supervisor's arguments and standard input is a socket.
 /// Otherwise returns `None`, as if this verb did not exist.
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let has_lifeline = || rustix::net::sockopt::socket_type(rustix::stdio::stdin()).is_ok();
     if !args.into_iter().skip(1).eq([VERB]) || !has_lifeline() {
         return None;
     }
-    hide();
-    // Only SIGKILL can interrupt the cleanup.
-    signals::block_all_but([libc::SIGCHLD]);
-    exec::close_inherited();
     // An error means that the plugin is gone or out of resources; it notices our exit.
     Some(run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
-}
-
-/// Whether standard input is a socket and, as far as the system tells (Linux), our parent created it
-/// for us.
-fn has_lifeline() -> bool {
-    let stdin = rustix::stdio::stdin();
-    #[cfg(target_os = "linux")]
-    let is_ours = rustix::net::sockopt::socket_peercred(stdin).is_ok_and(|peer| {
-        // gVisor reports the process that asks.
-        let makers = [rustix::process::getppid(), Some(getpid())];
-        makers.contains(&Some(peer.pid)) && peer.uid == rustix::process::geteuid()
-    });
-    #[cfg(not(target_os = "linux"))]
-    let is_ours = rustix::net::sockopt::socket_type(stdin).is_ok();
-    is_ours
-}
-
-/// Hides our memory, including the environment, from every process without the privilege to trace
-/// (Linux): they cannot read `/proc/<pid>/environ`.
-pub fn hide() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 #[expect(clippy::disallowed_methods, reason = "a device of the system")]
@@ -186,7 +161,7 @@ impl Supervisor {
     /// Starts the script.
     fn begin(&mut self, process: ProcessSpec, outputs: [OwnedFd; 2]) -> Result<Pid, Failure> {
         let [stdout, stderr] = outputs;
-        let no_process = |error: io::Error| Failure::NoProcess(errno(&error));
+        let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
         let mut told = File::from(stderr.try_clone().map_err(no_process)?);
         let lifeline = self.lifeline.try_clone().map_err(no_process)?;
         let mut message = move |failure| {
@@ -205,8 +180,6 @@ impl Supervisor {
         let supervisor = getpid();
         signals::before_exec(&mut command, move || {
             die_with(supervisor);
-            signals::reset_actions();
-            signals::unblock_all();
             // Sent before the script can start anything: if we are lost, the plugin knows what to
             // kill.
             tell(&lifeline, Report::Started(std::process::id()));
@@ -224,7 +197,7 @@ impl Supervisor {
         });
         let script = command.spawn().map_err(no_process)?;
         let _ = std::env::set_current_dir("/");
-        pid_of(script.id()).ok_or(Failure::NoProcess(0))
+        pid_of(script.id()).ok_or(Failure::NotExecuted(0))
     }
 
     /// Waits for the script's end or a reason to end it, and copies a job's streams. Returns the

@@ -10,7 +10,6 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
-use rustix::process::{Pid, getpid};
 use wait_timeout::ChildExt;
 
 use super::capture::Captured;
@@ -19,9 +18,9 @@ use super::relay::{self, END, RELEASE};
 use super::report::{Ended, Failure, Report};
 use super::spec::{Conditions, ProcessSpec};
 use super::stream::{Stream, not_now};
-use super::{supervise, tree};
+use super::supervise;
 use crate::sys::poll;
-use crate::sys::process::{ProcessId, kill_group};
+use crate::sys::process::kill_group;
 
 /// How long a supervisor may take to read its specification, and to exit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,8 +31,6 @@ const CHUNK: usize = 64 * 1024;
 /// A script under supervision. Dropping it ends the script.
 pub struct Running {
     supervisor: Child,
-    /// The children that existed before.
-    others: Vec<Pid>,
     /// Our end of the lifeline, on which reports arrive; `None` once the script was left to the
     /// supervisor, which holds the other end.
     control: Option<UnixStream>,
@@ -57,9 +54,6 @@ impl Running {
         let (stderr, script_stderr) = io::pipe()?;
         rustix::io::ioctl_fionbio(&stdout, true)?;
         rustix::io::ioctl_fionbio(&stderr, true)?;
-        // If the supervisor is killed, its descendants become ours, to be killed.
-        tree::adopt_orphans();
-        let others = tree::children_of(getpid());
         // This program itself, even if its file has been replaced meanwhile.
         let program = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
@@ -74,11 +68,8 @@ impl Running {
             .stdout(script_stdout)
             .stderr(script_stderr)
             .spawn()?;
-        // From here on the script may run, and must not read our memory and environment.
-        supervise::hide();
         let mut running = Self {
             supervisor,
-            others,
             control: None,
             reports: Reports::default(),
             outputs: [stdout, stderr].map(|pipe| Stream::new(pipe, Captured::default())),
@@ -121,11 +112,6 @@ impl Running {
         Ok(())
     }
 
-    /// The supervisor's process.
-    pub fn supervisor(&self) -> ProcessId {
-        ProcessId::from_pid(self.supervisor.id())
-    }
-
     /// Asks the supervisor to end the script; [`Running::run`] waits for that.
     pub fn end(&self) {
         if let Some(mut control) = self.control.as_ref() {
@@ -133,13 +119,11 @@ impl Running {
         }
     }
 
-    /// Kills a supervisor that did not answer, the script's group if known and (Linux) all
-    /// descendants of the supervisor.
+    /// Kills a supervisor that did not answer, and the script's group if known.
     pub fn abandon(&mut self) {
         let _ = self.supervisor.kill();
         let _ = self.supervisor.wait();
         kill_group(self.reports.script.unwrap_or(0));
-        tree::end_orphans(&self.others);
     }
 
     /// Hands the outputs over to the supervisor, which stores them in `spools`; `false` if the

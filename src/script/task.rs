@@ -129,14 +129,12 @@ impl Task<'_> {
     }
 
     fn become_job(&self, running: &mut Running) -> Result<bool> {
-        let supervisor = running.supervisor();
         let record = JobRecord {
             owner: self.limits.owner.clone(),
             label: self.label.to_owned(),
             skill: self.skill.map(str::to_owned),
             started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
             limit: millis(self.limits.limit),
-            keeper: Some(supervisor).filter(|supervisor| supervisor.start > 0),
         };
         let jobs = self.limits.jobs;
         let spools = jobs.create(self.id, &record, running.captured())?;
@@ -188,9 +186,7 @@ impl Task<'_> {
                 .failed("confine", &reason(errno))
                 .hint("tell the user: the setting `sandbox` decides whether it may run unconfined"),
             Failure::HostGone => self.failed("run", &io::Error::other("the host is gone")),
-            Failure::NotExecuted(errno) | Failure::NoProcess(errno) => {
-                self.failed("run", &reason(errno))
-            }
+            Failure::NotExecuted(errno) => self.failed("run", &reason(errno)),
         }
     }
 }

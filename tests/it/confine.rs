@@ -97,23 +97,6 @@ fn signals_reach_a_confined_command_itself() {
 }
 
 #[test]
-fn open_files_are_not_handed_to_a_confined_command() {
-    let Some(host) = confined("") else { return };
-    let mut shell = Command::new("sh");
-    let program = host.command().get_program().to_owned();
-    shell.args([
-        "-c",
-        "exec 3> \"$2\"; exec \"$0\" confine --skill \"$1\" -- sh -c 'echo x >&3'",
-    ]);
-    shell.arg(program).arg(skill(&host));
-    shell.arg(host.home().join("outside"));
-    let output = host.surround(shell).output().unwrap();
-    assert!(!output.status.success());
-    let outside = std::fs::read_to_string(host.home().join("outside"));
-    assert_eq!(outside.unwrap(), "");
-}
-
-#[test]
 fn the_settings_of_the_skill_hold_for_its_commands() {
     let Some(host) = confined("execution: {network: restricted}") else {
         return;

@@ -265,23 +265,6 @@ fn a_supervisor_that_is_killed_is_told() {
 }
 
 #[test]
-fn a_supervisor_that_its_script_stops_is_woken_to_end_the_job() {
-    // One that never ceases to stop it may win that race: docs/scripts.md says so.
-    let script = format!("{LITTER} kill -STOP $PPID\nsleep 300");
-    let host = Host::stdin().script(&script).answers_after("20");
-    let id = started(&host.runs(&json!({"background": true})));
-    eventually("started", || host.at("own").exists());
-    std::thread::sleep(Duration::from_millis(300));
-    let text = host.tool(RUN, &json!({"job": id, "stop": true}));
-    assert!(text.contains("[the job stopped after "), "{text}");
-    assert_all_gone(&host);
-    let id = started(&host.runs(&json!({"background": true, "timeout_secs": 1})));
-    let text = host.polls(&id);
-    assert!(text.contains("timed out after 1 s"), "{text}");
-    assert_all_gone(&host);
-}
-
-#[test]
 fn a_job_is_private_and_cleaned_up_a_day_after_its_end() {
     use std::os::unix::fs::PermissionsExt;
     let host = Host::stdin().script("echo hi").answers_after("5");

@@ -1,4 +1,4 @@
-//! Kills of plugin, supervisor and host at random instants: nothing remains but jobs whose id was
+//! Kills of plugin and host at random instants: nothing remains but jobs whose id was
 //! told. `KILLS` sets how many (1,000 before a release), `KILL_SEED` where the random numbers begin.
 
 #![cfg(target_os = "linux")]
@@ -50,7 +50,6 @@ fn kills_at_random_instants_leave_nothing() {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
     Plugin,
-    Supervisor,
     Host,
 }
 
@@ -64,17 +63,17 @@ fn kills() {
         state ^= state << 17;
         state % below
     };
-    let (mut hit, mut told) = ([0; 3], 0);
+    let (mut hit, mut told) = ([0; 2], 0);
     let usual = usual();
     for round in 0..number("KILLS", 40) {
         let [stdin, environment] = Host::both();
         let host = if random(2) == 0 { stdin } else { environment };
         // A child in the script's group and one in a session of its own.
         let stray = "setsid sh -c 'exec sleep 300' > /dev/null 2>&1 &";
-        let victim = match random(3) {
-            0 => Victim::Plugin,
-            1 => Victim::Supervisor,
-            _ => Victim::Host,
+        let victim = if random(2) == 0 {
+            Victim::Plugin
+        } else {
+            Victim::Host
         };
         let host = host
             .script(&format!("{stray} sleep 300 & echo $$ > own; wait"))
@@ -84,35 +83,17 @@ fn kills() {
             1 => json!({}),
             _ => json!({"background": true}),
         };
-        let instant = Duration::from_micros(random(match victim {
-            Victim::Supervisor => usual / 2,
-            _ => usual,
-        }));
-        let began = Instant::now();
+        let instant = Duration::from_micros(random(usual));
         let mut shell = call(&host, &arguments);
-        if victim == Victim::Supervisor {
-            let is_there = || {
-                descendants(std::process::id())
-                    .into_iter()
-                    .any(is_supervisor)
-            };
-            while !is_there() && began.elapsed() < Duration::from_secs(1) {}
-        }
         std::thread::sleep(instant);
         let pids = descendants(std::process::id());
         let plugin = pids
             .iter()
             .find(|pid| runs(**pid, host.command().get_program()));
-        let supervisor = pids.iter().find(|pid| is_supervisor(**pid));
-        let meant = match victim {
-            Victim::Plugin => plugin,
-            Victim::Supervisor => supervisor,
-            Victim::Host => None,
-        };
-        // Before the one that is meant has begun, or when it has ended.
-        let (victim, pid) = match meant {
-            Some(pid) => (victim, *pid),
-            None => (Victim::Host, shell.id()),
+        // Before the plugin has begun, or when it has ended, its host is killed.
+        let (victim, pid) = match plugin {
+            Some(pid) if victim == Victim::Plugin => (victim, *pid),
+            _ => (Victim::Host, shell.id()),
         };
         hit[victim as usize] += 1;
         kill(pid);
@@ -129,16 +110,12 @@ fn kills() {
                     assert!(!text.contains("there is no job"), "{case}: {text}");
                 });
             }
-            if victim == Victim::Supervisor && job.is_some() {
-                // Nobody is left who could end them: docs/scripts.md.
-                descendants(std::process::id()).into_iter().for_each(kill);
-            }
             descendants(std::process::id()).is_empty()
         });
         told += u32::from(job.is_some());
     }
-    let [plugin, supervisor, hosts] = hit;
-    println!("killed: plugin {plugin}, supervisor {supervisor}, host {hosts}; jobs told: {told}");
+    let [plugin, hosts] = hit;
+    println!("killed: plugin {plugin}, host {hosts}; jobs told: {told}");
 }
 
 /// How long a call takes whose script becomes a job, in microseconds.
@@ -217,10 +194,6 @@ fn command_line(pid: u32) -> Vec<u8> {
 fn runs(pid: u32, program: &std::ffi::OsStr) -> bool {
     let expected = [program.as_encoded_bytes(), b"\0"].concat();
     command_line(pid) == expected
-}
-
-fn is_supervisor(pid: u32) -> bool {
-    command_line(pid) == b"agent-skills\0__supervise\0"
 }
 
 #[track_caller]

@@ -142,23 +142,6 @@ fn a_killed_plugin_takes_the_script_and_its_children_down() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn a_script_that_kills_its_supervisor_ends_with_its_children() {
-    for host in Host::both() {
-        let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
-                      while [ ! -s stray ]; do sleep 0.01; done\n\
-                      sleep 300 & echo $! > child; echo $$ > script; kill -9 $PPID; sleep 300";
-        let host = with_script(host, script);
-        let text = run(&host, "a.sh", json!({}));
-        assert!(text.contains("its supervisor was killed"), "{text}");
-        let dir = host.skills_dir().join("x");
-        for file in ["script", "child", "stray"] {
-            assert!(!runs(process_in(&dir.join(file))), "{file}");
-        }
-    }
-}
-
-#[test]
 fn scripts_at_once_do_not_end_each_other() {
     for host in Host::both() {
         let host = with_script(host, "sleep 300 & sleep 0.$1; echo done $1");

@@ -60,11 +60,8 @@ pub struct Summary {
     pub exit_code: Option<i32>,
 }
 
-/// Time beyond limit and reaping after which a supervisor is assumed to be stopped.
+/// Time beyond reaping after which a supervisor is assumed to be stopped.
 const SLACK: Duration = Duration::from_secs(1);
-
-/// How often to resume a supervisor that may be stopped again and again.
-const WAKE_AGAIN: Duration = Duration::from_millis(20);
 
 impl Job {
     pub(super) const RECORD: EntryName = EntryName::from_static("job.json");
@@ -84,31 +81,14 @@ impl Job {
     /// # Errors
     /// When the system refuses to wait.
     pub fn wait(&self, until: Instant) -> Result<()> {
-        // A supervisor ends its job by this time, unless the supervisor is stopped.
-        let end = Duration::from_millis(self.record.limit) + limits::REAP + SLACK;
-        let left = end.saturating_sub(Duration::from_millis(self.age()));
-        self.wait_waking(until, Instant::now() + left)
-    }
-
-    /// Waits, and from `wake_from` on repeatedly resumes the supervisor, because a script may keep
-    /// stopping it.
-    fn wait_waking(&self, until: Instant, wake_from: Instant) -> Result<()> {
         let Some(lifeline) = self.lifeline() else {
             return Ok(());
         };
         loop {
-            let now = Instant::now();
-            let left = until.saturating_duration_since(now);
-            let mut tick = wake_from.saturating_duration_since(now);
-            if tick.is_zero() {
-                if let Some(supervisor) = self.record.keeper {
-                    supervisor.resume();
-                }
-                tick = WAKE_AGAIN;
-            }
+            let left = until.saturating_duration_since(Instant::now());
             // No event is requested: `poll` wakes with an error when the last reader is gone.
             let ended = [Some((lifeline.as_fd(), PollFlags::empty()))];
-            let ended = poll(ended, left.min(tick));
+            let ended = poll(ended, left);
             let [ended] = ended.map_err(|source| self.failed("wait for", &source))?;
             if ended || left.is_zero() {
                 return Ok(());
@@ -128,8 +108,7 @@ impl Job {
         // An error means that it has just ended.
         let _ = lifeline.write(b"s");
         drop(lifeline);
-        let now = Instant::now();
-        self.wait_waking(now + limits::REAP + SLACK, now)?;
+        self.wait(Instant::now() + limits::REAP + SLACK)?;
         if self.is_running() {
             return Err(Error::new(format!("job `{}` did not end", self.id))
                 .hint("its supervisor does not answer: tell the user"));
@@ -245,7 +224,10 @@ impl Job {
             return (State::Running(self.id.clone()), self.age());
         }
         let end = files::read_capped(&self.dir.join(Self::EXIT), limits::JOB_FILE);
-        match end.ok().and_then(|record| Ended::from_record(&record)) {
+        match end
+            .ok()
+            .and_then(|end| serde_json::from_slice::<(Ended, u64)>(&end).ok())
+        {
             Some((ended, millis)) => (State::JobEnded(ended), millis),
             None => (State::Lost, self.age()),
         }

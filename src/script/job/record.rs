@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::sys::process::ProcessId;
 
 /// A job's id. It cannot be guessed: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,8 +102,6 @@ pub struct JobRecord {
     pub started: u64,
     /// Its time limit in milliseconds.
     pub limit: u64,
-    /// Its supervisor, where the system can identify processes.
-    pub keeper: Option<ProcessId>,
 }
 
 /// What a supervisor needs to store a job's output.

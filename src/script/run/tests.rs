@@ -63,15 +63,6 @@ fn signals_are_as_a_shell_expects_them() {
 }
 
 #[test]
-fn only_the_three_standard_descriptors_are_inherited() {
-    // `ls` itself opens the fourth.
-    assert_eq!(
-        text(&Fixture::bash("ls /proc/self/fd | tr '\\n' ' '")),
-        "0 1 2 3 "
-    );
-}
-
-#[test]
 fn a_carriage_return_in_the_shebang_does_not_matter() {
     assert_eq!(
         text(&Fixture::file(

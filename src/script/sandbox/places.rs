@@ -52,7 +52,7 @@ struct Ground {
 }
 
 /// Why a path stays closed that a link on its way could turn.
-const LINKED: &str = "is reached by a link that a script or another user can change";
+const LINKED: &str = "is reached by a link that a script can change";
 
 impl Ground {
     /// Whether what a script or a repository provides decides where a path leads.

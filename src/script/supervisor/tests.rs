@@ -50,77 +50,6 @@ fn regression_7_a_time_out_ends_all_descendants() {
 }
 
 #[test]
-fn a_process_that_keeps_forking_itself_is_caught() {
-    // Each generation ends as soon as the next one runs, outside the script's group.
-    let comet = r"setsid bash -c 'f() { echo $BASHPID >> trail; f & }; f' & sleep 0.3";
-    let script = Fixture::bash(comet);
-    let outcome = script.run().unwrap();
-    assert!(!outcome.ended().unwrap().survivors);
-    let trail = || std::fs::read(script.path("trail")).unwrap().len();
-    let length = trail();
-    assert!(length > 0);
-    std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(trail(), length);
-}
-
-/// Forks for ever in forty places; each generation has its own session and ends at once.
-const COMETS: &str = r#"
-#include <unistd.h>
-int main(void) {
-    for (int i = 0; i < 40; i++)
-        if (!fork())
-            for (;;) {
-                setsid();
-                if (fork()) _exit(0);
-                if (write(1, "x", 1) != 1) _exit(1);
-            }
-    usleep(100000);
-}
-"#;
-
-/// Asserts that `trail` was written at all and no longer grows.
-fn assert_trail_ends(script: &Fixture) {
-    let length = || std::fs::metadata(script.path("trail")).map_or(0, |file| file.len());
-    let before = length();
-    assert!(before > 0);
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(length(), before);
-}
-
-#[test]
-fn forty_that_keep_forking_are_caught() {
-    let forker = "f() { echo $BASHPID >> trail; f & }; f";
-    let forkers = format!("for i in $(seq 40); do setsid bash -c '{forker}' & done; sleep 0.2");
-    let script = Fixture::bash(&forkers);
-    assert!(!script.run().unwrap().ended().unwrap().survivors);
-    assert_trail_ends(&script);
-
-    let script = Fixture::bash("./comets >> trail");
-    std::fs::write(script.path("comets.c"), COMETS).unwrap();
-    let compiler = Command::new("cc")
-        .args(["comets.c", "-o", "comets"])
-        .current_dir(script.path(""))
-        .status();
-    if compiler.is_ok_and(|status| status.success()) {
-        assert!(!script.run().unwrap().ended().unwrap().survivors);
-        assert_trail_ends(&script);
-    } else {
-        crate::sys::warn(format_args!("skipped: there is no C compiler"));
-    }
-}
-
-#[test]
-fn children_of_threads_and_of_the_stopped_are_caught() {
-    // It resumes every process it can reach while others are being stopped.
-    let script = Fixture::bash(
-        "setsid bash -c 'while :; do kill -CONT $PPID -- -$$ 2>/dev/null; echo >> trail; done' &
-        for i in 1 2 3; do setsid bash -c 'f() { echo >> trail; f & }; f' & done; sleep 0.2",
-    );
-    assert!(!script.run().unwrap().ended().unwrap().survivors);
-    assert_trail_ends(&script);
-}
-
-#[test]
 fn a_script_ends_with_the_host_but_a_job_does_not() {
     let host = || Command::new("sleep").arg("300").spawn().unwrap();
     let run_beside = |script: &mut Fixture, host: &std::process::Child| {
@@ -166,17 +95,6 @@ fn a_script_ends_with_the_host_but_a_job_does_not() {
 }
 
 #[test]
-fn what_the_supervisor_was_given_is_not_for_its_script() {
-    let script = Fixture::bash("tr '\\0' '\\n' < /proc/$PPID/environ | grep '=.'");
-    let outcome = script.run().unwrap();
-    // Only root can read it at all, and then it is empty.
-    assert_eq!(outcome.stdout.text(), "");
-    let script = Fixture::bash("cat /proc/$PPID/environ > /dev/null && echo read; id -u");
-    let text = script.run().unwrap().stdout.text();
-    assert!(text == "read\n0\n" || !text.contains("read"), "{text}");
-}
-
-#[test]
 fn orphans_that_end_by_themselves_do_not_pile_up() {
     let orphans =
         "for i in $(seq 50); do (true &); done; sleep 0.2; cat /proc/$PPID/task/*/children";
@@ -187,12 +105,6 @@ fn orphans_that_end_by_themselves_do_not_pile_up() {
         "{}",
         outcome.text()
     );
-}
-
-#[test]
-fn other_signals_do_not_reach_the_supervisor() {
-    let script = Fixture::bash("kill -TERM $PPID; kill -HUP $PPID; kill -INT $PPID; echo here");
-    assert_eq!(script.run().unwrap().text(), "here\n");
 }
 
 /// Not a test itself: the plugin that the next test kills.
