@@ -49,7 +49,7 @@ use host::{Protocol, ours};
 use protocol::closed::Kind;
 use protocol::{HookData, Input, Response, ToolCall, hooks, tools};
 use run_context::RunContext;
-use sys::{Env, eprint, last_word, limits, warn};
+use sys::{Env, eprint, fallback_answer, limits, warn};
 
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
@@ -68,7 +68,7 @@ pub fn run(mut input: Input) -> Response {
         Kind::Tool(_) => {
             let (call, protocol) = input.tool();
             // The host's clock starts once it has handed over the arguments.
-            last_word::allow(limits::CALL_DEADLINE);
+            fallback_answer::allow(limits::CALL_DEADLINE);
             let ctx = context(input.env, Some(protocol));
             let answer = call.and_then(|call| tool(ctx, call));
             let answer = answer.unwrap_or_else(|error| Response::failure(&error));

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 use agent_skills::protocol::{Input, install_panic_hook};
 use agent_skills::run;
 
-agent_skills::sys::signals::before_main!(agent_skills::protocol::closed::prepare_early);
-
 fn main() -> ExitCode {
     // Not a call at all: we started ourselves beside a script.
     if let Some(status) = agent_skills::script::supervise(std::env::args_os()) {

@@ -16,7 +16,7 @@ use crate::policy::{
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
 use crate::skill::SkillName;
-use crate::sys::{Env, last_word, limits};
+use crate::sys::{Env, fallback_answer, limits};
 
 /// The part of a call that is not spent waiting for a script, as by default.
 const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
@@ -79,7 +79,7 @@ impl RunContext {
     /// deadline accordingly.
     pub fn script_wait(&self) -> Option<Duration> {
         let wait = call_seconds(self.protocol?, &self.env)?;
-        last_word::allow(wait + BESIDES_SCRIPT);
+        fallback_answer::allow(wait + BESIDES_SCRIPT);
         Some(wait)
     }
 

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::sys::last_word::{self, Sent};
-use crate::sys::{Shown, shown, warn};
+use crate::sys::{Shown, fallback_answer, shown, warn};
 
 /// The one answer of a run.
 pub struct Response {
@@ -85,31 +84,25 @@ impl Response {
     /// Writes the answer, then runs the actions that wait for it. A reader that closed the pipe
     /// early already has what it wanted.
     pub fn write(self) -> ExitCode {
-        let sent = if last_word::is_prepared() {
-            last_word::answer(&self.stdout)
-        } else {
-            write_stdout(self.stdout.as_bytes())
-        };
-        if let Some(action) = self.once_written.filter(|_| sent == Sent::Arrived) {
+        let sent = fallback_answer::while_answering(|| {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(self.stdout.as_bytes())?;
+            stdout.flush()
+        });
+        if let Some(action) = self.once_written.filter(|_| sent.is_ok()) {
             action();
         }
         if let Some(action) = self.afterwards {
             action();
         }
-        if sent == Sent::Lost && self.status == 0 {
-            warn(format_args!("could not write the answer"));
-            return ExitCode::FAILURE;
+        match sent {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe && self.status == 0 => {
+                warn(format_args!("could not write the answer"));
+                let prepared = fallback_answer::prepared();
+                ExitCode::from(prepared.map_or(1, |prepared| prepared.status.max(1)))
+            }
+            _ => ExitCode::from(self.status),
         }
-        ExitCode::from(self.status)
-    }
-}
-
-fn write_stdout(bytes: &[u8]) -> Sent {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Ok(()) => Sent::Arrived,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Sent::Unread,
-        Err(_) => Sent::Lost,
     }
 }
 
@@ -122,10 +115,10 @@ pub fn live() -> impl Write {
 pub fn install_panic_hook() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if last_word::is_prepared() {
+        if fallback_answer::prepared().is_some() {
             // No backtrace: release builds have no tables for one, and taking it may abort.
             warn(format_args!("{info}"));
-            last_word::say();
+            fallback_answer::send();
         }
         default(info);
     }));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::host::Protocol;
 use crate::protocol::Response;
-use crate::sys::last_word::{self, LastWord, NEUTRAL};
-use crate::sys::{limits, signals};
+use crate::sys::fallback_answer::{self, FallbackAnswer};
+use crate::sys::limits;
 
 /// The kind of call, which is known before its data is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,44 +29,34 @@ pub const REFUSED: u8 = 2;
 
 /// Whatever the event: Claude Code, Codex and Qwen Code block on 2 alone, Gemini CLI on 2 and more,
 /// Copilot and our plugin in opencode on anything but 0.
-const NOT_JUDGED: LastWord = LastWord::refusing(
+const NOT_JUDGED: FallbackAnswer = FallbackAnswer::refusing(
     "agent-skills failed while checking this call, so it is not allowed. Tell the user.\n",
-    REFUSED as i32,
+    REFUSED,
 );
 
-const BLOCKED: LastWord = LastWord::answering(
+const BLOCKED: FallbackAnswer = FallbackAnswer::answering(
     r#"{"block":true,"message":"The call is not allowed: agent-skills failed while checking it. Tell the user."}"#,
-    true,
 );
 
-const DENIED: LastWord = LastWord::answering(
+const DENIED: FallbackAnswer = FallbackAnswer::answering(
     r#"{"denied":true,"reason":"agent-skills failed while checking the call"}"#,
-    true,
 );
 
 /// For hooks that decide nothing, and for calls that nothing restricts.
-const NOTHING: LastWord = LastWord::answering(NEUTRAL, false);
+const NOTHING: FallbackAnswer = FallbackAnswer::answering("{}");
 
-/// No restriction applies: a call that cannot be checked is permitted, but an answer already
-/// computed must still arrive.
-const PERMITTED: LastWord = LastWord::answering(NEUTRAL, true);
-
-const FAILED: LastWord = LastWord::answering(
+const FAILED: FallbackAnswer = FallbackAnswer::answering(
     "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
-    false,
 );
 
 /// One tool that carries the hooks: without any tool the host would drop the plugin, and its
 /// restrictions with it.
-const LEAST_SCHEMA: LastWord = LastWord::answering(
-    concat!(
-        r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
-        r#"user.","parameters":{"type":"object","properties":{},"required":[]},"hooks":["on_start","#,
-        r#""pre_message","post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
-        r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
-    ),
-    false,
-);
+const LEAST_SCHEMA: FallbackAnswer = FallbackAnswer::answering(concat!(
+    r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
+    r#"user.","parameters":{"type":"object","properties":{},"required":[]},"hooks":["on_start","#,
+    r#""pre_message","post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
+    r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
+));
 
 impl<'a> Kind<'a> {
     /// The kind of call without arguments that the environment describes: its hook, and whether it
@@ -74,7 +64,7 @@ impl<'a> Kind<'a> {
     /// set: as anything else its answer would permit the call.
     pub fn described(hook: Option<&'a [u8]>, has_arguments: bool, has_tool: bool) -> Self {
         match hook.map(Self::Hook) {
-            Some(hook) if hook.word().decides || !has_arguments => hook,
+            Some(hook) if hook.decides() || !has_arguments => hook,
             _ if has_arguments => Self::Tool(Protocol::Environment),
             _ if has_tool => Self::Tool(Protocol::Stdin),
             _ => Self::Person,
@@ -89,8 +79,13 @@ impl<'a> Kind<'a> {
         }
     }
 
+    /// Whether it is a hook whose missing answer the host treats as permission.
+    pub fn decides(self) -> bool {
+        [&BLOCKED, &DENIED].contains(&self.fallback())
+    }
+
     /// The answer if this call of a host fails.
-    pub fn word(self) -> &'static LastWord {
+    pub fn fallback(self) -> &'static FallbackAnswer {
         match self {
             Self::Hook(b"pre_tool") => &BLOCKED,
             Self::Hook(
@@ -118,36 +113,18 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// How long reading standard input may take.
-    pub fn patience(self) -> Duration {
-        match self.deadline() {
-            Some(limits::DECISION_DEADLINE) => limits::STDIN_DECISION,
-            _ => limits::STDIN_TOTAL,
-        }
-    }
-
     /// From here on, any failure of a host's call ends it with its prepared answer.
     pub fn prepare(self) {
-        match self {
-            Self::Person => last_word::stand_down(),
-            _ => last_word::prepare(self.word(), self.deadline()),
+        if self != Self::Person {
+            fallback_answer::prepare(self.fallback(), self.deadline());
         }
     }
-}
-
-/// Prepares for the call that the environment describes, before `main`; the arguments are not
-/// available yet. If they show a person's command, in a shell that inherited a call's variables,
-/// this is undone later.
-pub fn prepare_early() {
-    let is_set = |name| signals::variable(name).is_some();
-    let hook = signals::variable(c"CHIBI_HOOK").map(std::ffi::CStr::to_bytes);
-    Kind::described(hook, is_set(c"CHIBI_TOOL_ARGS"), is_set(c"CHIBI_TOOL_NAME")).prepare();
 }
 
 /// Records that no skill restricts and no policy denies. A failure from here on permits the call
 /// instead of refusing it.
 pub fn nothing_is_in_force() {
-    last_word::replace(&PERMITTED);
+    fallback_answer::replace(&NOTHING);
 }
 
 #[cfg(test)]
@@ -158,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_prepared_answer_is_what_its_host_reads() {
-        let answer = |kind: Kind| kind.word().answer;
+        let answer = |kind: Kind| kind.fallback().answer;
         let hook = |name: &'static str| -> Value {
             serde_json::from_str(answer(Kind::Hook(name.as_bytes()))).unwrap()
         };
@@ -187,7 +164,7 @@ mod tests {
             Kind::Hook(b"pre_file_read"),
             Kind::Schema,
         ] {
-            assert!(kind.word().answer.len() <= 512);
+            assert!(kind.fallback().answer.len() <= 512);
         }
     }
 
@@ -196,9 +173,7 @@ mod tests {
         let host = Duration::from_secs(30);
         assert_eq!(limits::CALL_DEADLINE + Duration::from_secs(3), host);
         assert_eq!(limits::DECISION_DEADLINE, Duration::from_secs(5));
-        assert_eq!(limits::STDIN_DECISION, Duration::from_secs(4));
         assert!(limits::HOOK_LOCK < limits::DECISION_DEADLINE);
-        assert!(limits::STDIN_TOTAL < limits::CALL_DEADLINE);
         assert!(Duration::from_secs(limits::HOST_CALL_SECONDS) < limits::CALL_DEADLINE);
     }
 

@@ -9,7 +9,7 @@ mod tool;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use serde_json::Value;
 
@@ -19,7 +19,6 @@ use crate::host::{Agent, Protocol};
 use crate::protocol::Response;
 use crate::protocol::closed::Kind;
 use crate::sys::files::read_all_capped;
-use crate::sys::stdin::PatientStdin;
 use crate::sys::{Env, limits, warn};
 
 pub use activate::{Activate, NAME};
@@ -35,7 +34,7 @@ pub struct Input {
     pub args: Vec<OsString>,
     /// Environment and working directory.
     pub env: Env,
-    /// Read to its end in the stdin protocol, never otherwise.
+    /// Read to its end in the stdin protocol, never otherwise. A terminal counts as empty.
     pub stdin: Box<dyn Read>,
 }
 
@@ -48,10 +47,10 @@ impl Input {
             env: Env::from_process(),
             stdin: Box::new(std::io::empty()),
         };
-        let kind = input.kind();
-        kind.prepare();
-        let patience = kind.patience();
-        input.stdin = Box::new(PatientStdin::new(limits::STDIN_SILENCE, patience));
+        input.kind().prepare();
+        if !std::io::stdin().is_terminal() {
+            input.stdin = Box::new(std::io::stdin());
+        }
         input
     }
 
@@ -94,7 +93,7 @@ impl Input {
     fn leaked(&mut self) -> Option<&'static str> {
         const BOTH: [&str; 2] = ["CHIBI_TOOL_ARGS", "CHIBI_HOOK_DATA"];
         let set = BOTH.into_iter().find(|name| self.env.os(name).is_some())?;
-        if !self.kind().word().decides {
+        if !self.kind().decides() {
             return None;
         }
         let read = read_all_capped(&mut self.stdin, limits::REQUEST);

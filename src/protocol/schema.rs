@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_a_failure_answers_keeps_every_hook() {
-        let failing = crate::protocol::closed::Kind::Schema.word().answer;
+        let failing = crate::protocol::closed::Kind::Schema.fallback().answer;
         let tools: Vec<Value> = serde_json::from_str(failing).unwrap();
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
         assert_eq!(tools[0]["hooks"], json!(HOOKS));

@@ -14,6 +14,7 @@ crate::sys::signals::before_main!(supervise);
 
 /// Lets the test binary be started as a supervisor.
 fn supervise() {
+    crate::sys::signals::ignore_pipe();
     if super::supervise(std::env::args_os()).is_some() {
         std::process::exit(0);
     }

@@ -7,13 +7,6 @@ use std::time::Duration;
 /// Standard input of a hook or a tool call. The host was seen to send 3 MB. A script's `stdin`
 /// argument of 100 MB arrives here too, as JSON, where a byte may take six.
 pub const REQUEST: u64 = 640 * 1024 * 1024;
-/// Silence on standard input after which we stop waiting for its end. The host writes a request in
-/// one go and closes the pipe; one that does not close it must not make us hang.
-pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
-/// Reading all of standard input, below the 30 seconds after which the host gives up on a call.
-pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
-/// As [`STDIN_TOTAL`], for a hook that decides on a call.
-pub const STDIN_DECISION: Duration = Duration::from_secs(4);
 /// A hook that decides on a call, from start to answer; after that the call is refused. Deciding
 /// takes milliseconds, and waiting for a lock at most 2 seconds.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);

@@ -7,9 +7,9 @@ mod capped;
 pub mod dir;
 pub mod directories;
 pub mod env;
+pub mod fallback_answer;
 pub mod files;
 mod hash;
-pub mod last_word;
 pub mod limits;
 pub mod lock;
 pub mod name_list;
@@ -20,7 +20,6 @@ mod shown;
 #[allow(unsafe_code)]
 pub mod signals;
 pub mod stamp;
-pub mod stdin;
 pub mod terminal;
 pub mod text;
 pub mod time;

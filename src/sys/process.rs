@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, geteuid, getpid, kill_process, kill_process_group, setrlimit,
+    Pid, Resource, Rlimit, Signal, geteuid, getpid, kill_process_group, setrlimit,
     test_kill_process, umask,
 };
 use serde::{Deserialize, Serialize};
@@ -92,17 +92,6 @@ impl ProcessId {
         // Elsewhere only a signal tells, whoever owns the process.
         let is_there = |pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM));
         !cfg!(target_os = "linux") && pid_of(self.pid).is_some_and(is_there)
-    }
-
-    /// Resumes the process if it is stopped. Does nothing without a start time, because the id may
-    /// belong to any process.
-    pub fn resume(self) {
-        if self.start > 0
-            && self.is_alive()
-            && let Some(pid) = pid_of(self.pid)
-        {
-            let _ = kill_process(pid, Signal::CONT);
-        }
     }
 }
 
@@ -186,13 +175,12 @@ pub fn die_with(parent: Pid) {
     let _ = parent;
 }
 
-/// Makes `command` lead a process group of its own, unblocks the signals that a host's call blocks
-/// and, on Linux, ends it with the thread that starts it, so that no child outlives us.
+/// Makes `command` lead a process group of its own and, on Linux, ends it with the thread that starts
+/// it, so that no child outlives us.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     let parent = getpid();
     command.process_group(0);
     signals::before_exec(command, move || {
-        signals::unblock_all();
         die_with(parent);
         Ok(())
     });

@@ -2,19 +2,14 @@
 //! is the only file that may contain `unsafe`: one call per block, each with its proof. It decides
 //! nothing.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::io::{self, PipeReader, PipeWriter};
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-
-/// The stack of signal handlers, since the normal one may have overflowed. Twice the signal frame
-/// of the processors with the most registers. Atomics, because the kernel writes to it.
-static STACK: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 
 /// The pipe to which the handler of [`on_child_end`] writes.
 static CHILD_ENDED: OnceLock<PipeWriter> = OnceLock::new();
@@ -26,8 +21,9 @@ pub(super) enum Action {
     Default,
     /// Nothing.
     Ignore,
-    /// Calls a function on a separate stack ([`use_handler_stack`]). The function may only make the
-    /// calls that signal-safety(7) lists.
+    /// Calls a function, on the separate stack that the standard library gives each thread since the
+    /// normal one may have overflowed. The function may only make the calls that signal-safety(7)
+    /// lists.
     Call(extern "C" fn(c_int)),
 }
 
@@ -43,7 +39,7 @@ pub(super) fn set_action(signal: c_int, action: Action) {
     };
     new.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
     // SAFETY: `new` outlives the call. The only functions of this crate that become handlers are
-    // `child_ended` and the one of `last_word`; both meet the condition of `Action::Call`.
+    // `child_ended` and the one of `fallback_answer`; both meet the condition of `Action::Call`.
     unsafe { libc::sigaction(signal, &raw const new, ptr::null_mut()) };
 }
 
@@ -55,12 +51,10 @@ pub fn ignoring_interrupts<T>(run: impl FnOnce() -> T) -> T {
     ran
 }
 
-/// Sets every signal to its default. The standard library ignores `SIGPIPE`, a host may ignore
-/// more, and programs that we execute would inherit that.
-pub fn reset_actions() {
-    for signal in 1..=64 {
-        set_action(signal, Action::Default);
-    }
+/// As the standard library does, but before it starts.
+#[cfg(test)]
+pub fn ignore_pipe() {
+    set_action(libc::SIGPIPE, Action::Ignore);
 }
 
 /// Has a broken pipe end this process, and programs that it executes, as usual: the standard library
@@ -69,70 +63,13 @@ pub fn restore_pipe() {
     set_action(libc::SIGPIPE, Action::Default);
 }
 
-/// Makes handlers run on [`STACK`].
-pub(super) fn use_handler_stack() {
-    let stack = libc::stack_t {
-        ss_sp: STACK.as_ptr().cast_mut().cast(),
-        ss_flags: 0,
-        ss_size: size_of_val(&STACK),
-    };
-    // SAFETY: the stack is static, may be written through a shared reference, and has no other use;
-    // the kernel gives it to one handler at a time, since they run in the main thread.
-    unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
-}
-
-/// Blocks every signal except those given.
-pub fn block_all_but(signals: impl IntoIterator<Item = c_int>) {
-    let bits = signals.into_iter();
-    set_mask(bits.fold(u64::MAX, |all, signal| all & !(1 << (signal - 1))));
-}
-
-/// Unblocks every signal.
-pub fn unblock_all() {
-    set_mask(0);
-}
-
-/// Sets the mask of blocked signals, whose lowest bit is signal 1. The functions of the C libraries
-/// leave out signals of their own (32 to 34), which also end the process.
-#[cfg(target_os = "linux")]
-fn set_mask(mask: u64) {
-    let none = ptr::null_mut::<u64>();
-    let size = size_of_val(&mask);
-    let call = libc::SYS_rt_sigprocmask;
-    // SAFETY: the kernel reads `size` bytes of `mask`, which outlives the call.
-    unsafe { libc::syscall(call, libc::SIG_SETMASK, &raw const mask, none, size) };
-}
-
-/// Sets the mask of blocked signals, whose lowest bit is signal 1.
-#[cfg(not(target_os = "linux"))]
-fn set_mask(mask: u64) {
-    let mask = u32::try_from(mask & u64::from(u32::MAX)).unwrap_or_default();
-    // SAFETY: a set of signals is such a number on these systems, and `mask` outlives the call.
-    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, ptr::null_mut()) };
-}
-
-/// What a timer measures.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Timer {
-    /// Real time; then it sends `SIGALRM`.
-    Real,
-    /// Processor time; then it sends `SIGPROF`.
-    #[cfg(target_os = "linux")]
-    Processor,
-}
-
-/// Starts a timer, or stops it if given zero. Returns the time that was left. Children do not
-/// inherit it.
+/// Starts the timer that sends `SIGALRM`, or stops it if given zero. Returns the time that was left.
+/// Children do not inherit it.
 #[allow(
     clippy::unnecessary_fallible_conversions,
     reason = "the types are not the same on every system"
 )]
-pub(super) fn set_timer(timer: Timer, after: Duration) -> Duration {
-    let which = match timer {
-        Timer::Real => libc::ITIMER_REAL,
-        #[cfg(target_os = "linux")]
-        Timer::Processor => libc::ITIMER_PROF,
-    };
+pub(super) fn set_timer(after: Duration) -> Duration {
     let time = |time: Duration| libc::timeval {
         tv_sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX).into(),
         tv_usec: time.subsec_micros().try_into().unwrap_or_default(),
@@ -143,21 +80,10 @@ pub(super) fn set_timer(timer: Timer, after: Duration) -> Duration {
     };
     let mut old = new;
     // SAFETY: both structures outlive the call.
-    unsafe { libc::setitimer(which, &raw const new, &raw mut old) };
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const new, &raw mut old) };
     let (seconds, micros) = (old.it_value.tv_sec, old.it_value.tv_usec);
     Duration::from_secs(seconds.try_into().unwrap_or_default())
         + Duration::from_micros(micros.try_into().unwrap_or_default())
-}
-
-/// A variable of the environment. Allocates nothing, so it can be called before `main`.
-pub fn variable(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: the name is a C string, and none of our code changes the environment.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: a C string of the environment, which stays in place until the process ends.
-    Some(unsafe { CStr::from_ptr(value) })
 }
 
 /// Exits at once without running exit handlers.
@@ -198,9 +124,8 @@ extern "C" fn child_ended(_: c_int) {
     }
 }
 
-/// Makes this program call `$prepare` before `main` and before the standard library starts, whose
-/// allocations may fail under a limit on memory.
-#[macro_export]
+/// Makes the test program call `$prepare` before `main`.
+#[cfg(test)]
 macro_rules! before_main {
     ($prepare:path) => {
         const _: () = {
@@ -221,4 +146,5 @@ macro_rules! before_main {
     };
 }
 
-pub use before_main;
+#[cfg(test)]
+pub(crate) use before_main;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::closed::careful;
-use crate::host::{Ran, finish};
+use crate::host::finish;
 
 #[test]
 fn no_call_fails_because_nobody_hears_its_remarks() {
@@ -190,40 +190,6 @@ fn a_command_that_overflows_the_stack_is_blocked() {
         assert!(
             ran.stdout.starts_with(r#"{"block":true"#),
             "{stack}: {ran:?}"
-        );
-    }
-}
-
-/// Wherever the memory runs out, the answer is closed.
-#[test]
-#[cfg(target_os = "linux")]
-fn without_memory_the_answer_is_closed() {
-    let host = Host::stdin().skill("reader", "allowed-tools: Read", "body");
-    host.starts();
-    host.activates("reader");
-    let within = |kilobytes: u32, command: &str| {
-        let used = json!({"tool_name": "shell_exec", "arguments": {"command": command}});
-        let mut limited = host.surround(Command::new("sh"));
-        let script = format!("ulimit -v {kilobytes}; exec \"$0\"");
-        limited.args(["-c", &script, env!("CARGO_BIN_EXE_agent-skills")]);
-        limited.env("CHIBI_HOOK", "pre_tool");
-        limited.env("RUST_BACKTRACE", "1");
-        finish(&mut limited, used.to_string().as_bytes())
-    };
-    let is_closed = |ran: &Ran| ran.status == 0 && ran.stdout.starts_with("{\"block\":true");
-    let enough = (10..500).map(|megabytes| megabytes * 1024);
-    let least = enough
-        .into_iter()
-        .find(|kilobytes| is_closed(&within(*kilobytes, "ls")));
-    let least = least.unwrap();
-    let long = format!("ls {}", "x".repeat(2_000_000));
-    for more in [1, 2, 3, 4, 5, 6, 7, 9, 11, 14] {
-        let ran = within(least + more * 1024, &long);
-        assert!(
-            is_closed(&ran),
-            "{more} MB more: {} {:.300}",
-            ran.status,
-            ran.stderr
         );
     }
 }

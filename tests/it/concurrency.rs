@@ -135,7 +135,7 @@ impl Shell {
     }
 }
 
-/// A call whose answer nobody reads is held back until its host is gone, so a test that fails ends its hosts.
+/// A test that fails ends its hosts.
 impl Drop for Shell {
     fn drop(&mut self) {
         let _ = self.child.kill();

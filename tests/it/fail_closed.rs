@@ -1,11 +1,11 @@
-//! One way to fail: whatever ends a host's call, limits, lost descriptors, unreadable input, panics, its
-//! answer is the one that keeps closed, in every hook and under both protocols.
+//! One way to fail: whatever ends a host's call, unreadable input, a panic, an abort, an exhausted
+//! stack, its answer is the one that keeps closed, in every hook and under both protocols.
 
 use std::fmt::Debug;
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agent_skills::protocol::closed::Kind;
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -94,17 +94,6 @@ fn answers_closed(hook: &str, ran: &Ran) -> bool {
     ran.status == 0 && refuses
 }
 
-/// The call as the host makes it, run by a shell that does `first`. The data that goes to standard input is
-/// left to the caller.
-fn through_shell(host: &Host, hook: &str, data: &Value, first: &str) -> (Command, Vec<u8>) {
-    let mut command = host.surround(Command::new("sh"));
-    // A pseudo-terminal that another test is just opening may have been inherited.
-    let first = format!("exec 3>&- 4>&- 5>&- 6>&-\n{first}");
-    command.args(["-c", &format!("{first}\nexec \"$0\" $2")]);
-    command.arg(env!("CARGO_BIN_EXE_agent-skills"));
-    tell(host, &mut command, hook, data)
-}
-
 pub fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Command, Vec<u8>) {
     let mut command = std::mem::replace(command, Command::new("true"));
     command.env("CHIBI_HOOK", hook);
@@ -114,38 +103,6 @@ pub fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Co
             (command, Vec::new())
         }
         Generation::Stdin => (command, data.to_string().into_bytes()),
-    }
-}
-
-/// What a shell may take away from the call that it starts.
-pub const LIMITS: [&str; 12] = [
-    "ulimit -f 0",
-    "ulimit -n 4",
-    "ulimit -n 6",
-    "ulimit -t 1",
-    "ulimit -s 512",
-    "ulimit -c 0; ulimit -l 0",
-    "exec 0<&-",
-    "exec 2>&-",
-    "exec 0<&- 2>&-",
-    "exec 2>/dev/full",
-    "exec 0</",
-    // Kept from the deadline, or so whoever started it thinks.
-    "trap '' ALRM TERM INT HUP XCPU XFSZ USR1",
-];
-
-#[test]
-fn limits_and_lost_descriptors_answer_closed_in_every_hook() {
-    for host in restricted() {
-        for (hook, data) in calls() {
-            for way in LIMITS {
-                let (mut command, stdin) = through_shell(&host, hook, &data, way);
-                is_closed(hook, &finish(&mut command, &stdin), &way);
-                if hook == "on_start" {
-                    restricts_again(&host, &way);
-                }
-            }
-        }
     }
 }
 
@@ -159,38 +116,6 @@ pub fn restricts_again(host: &Host, how: &dyn Debug) {
         "{how:?}: {answer}"
     );
     host.activates("careful");
-}
-
-/// Below what the program needs to be started there is nobody to answer; from the first answer on, every one is
-/// closed. What decides is tried with every size, the other hooks with every eighth, each with others.
-#[test]
-#[cfg(target_os = "linux")]
-fn however_little_memory_there_is_the_answer_is_closed() {
-    for host in restricted() {
-        for (number, (hook, data)) in calls().into_iter().enumerate() {
-            let (first, step) = if decides(hook) {
-                (0, 1)
-            } else {
-                (number % 8, 8)
-            };
-            for (option, unit, sizes) in [("v", 3072, 2..45), ("d", 96, 1..30), ("s", 32, 1..30)] {
-                let mut has_started = false;
-                for size in sizes.skip(first).step_by(step) {
-                    let way = format!("ulimit -{option} {}", unit * size);
-                    let (mut command, stdin) = through_shell(&host, hook, &data, &way);
-                    let ran = finish(&mut command, &stdin);
-                    has_started |= answers_closed(hook, &ran);
-                    if has_started {
-                        is_closed(hook, &ran, &way);
-                    }
-                    if hook == "on_start" {
-                        restricts_again(&host, &way);
-                    }
-                }
-                assert!(has_started, "{hook} {option}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -233,10 +158,13 @@ fn fails_when_asked_to() {
         return;
     };
     agent_skills::protocol::install_panic_hook();
-    agent_skills::protocol::closed::prepare_early();
-    if std::env::var_os("CHIBI_HOOK").is_none() && std::env::var_os("CHIBI_TOOL_NAME").is_none() {
-        agent_skills::protocol::closed::Kind::Schema.prepare();
-    }
+    let hook = std::env::var("CHIBI_HOOK").ok();
+    let has_tool = std::env::var_os("CHIBI_TOOL_NAME").is_some();
+    let kind = match hook.as_deref().map(str::as_bytes) {
+        None if !has_tool => Kind::Schema,
+        hook => Kind::described(hook, false, has_tool),
+    };
+    kind.prepare();
     match way.as_str() {
         "overflow" => println!("{}", deeper(0)),
         "abort" => std::process::abort(),
@@ -296,33 +224,4 @@ fn panics_aborts_and_exhausted_memory_and_stack_answer_closed() {
         (answered.stdout.as_str(), answered.status),
         ("the answer", 0)
     );
-}
-
-#[test]
-fn a_restricted_skill_that_is_not_recorded_is_not_active() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        let data = json!({"tool_name": "skill_careful", "arguments": {}});
-        for way in ["ulimit -f 0", "ulimit -n 4"] {
-            let (mut command, stdin) = through_shell(&host, "pre_tool", &data, way);
-            is_closed("pre_tool", &finish(&mut command, &stdin), &way);
-        }
-    }
-}
-
-#[test]
-fn a_log_that_cannot_be_written_costs_no_answer() {
-    for host in restricted() {
-        let log = host.plugin_dir().join("audit.jsonl");
-        let grown = fs::OpenOptions::new().append(true).open(&log).unwrap();
-        grown.set_len(3_000_000).unwrap();
-        for (hook, data) in calls().into_iter().filter(|call| decides(call.0)) {
-            let (mut command, stdin) = through_shell(&host, hook, &data, "ulimit -f 1000");
-            is_closed(
-                hook,
-                &finish(&mut command, &stdin),
-                &"a log beyond the limit",
-            );
-        }
-    }
 }

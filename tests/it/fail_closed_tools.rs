@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::fail_closed::{LIMITS, calls, decides, restricted, tell};
+use crate::fail_closed::{calls, decides, restricted, tell};
 use crate::fail_closed_signals::{SIGNALS, collected, send, when_prepared};
 use crate::host::{Generation, Ran, finish};
 
-/// The call of a tool, or `--schema`, run by a shell that does `first`; and what goes to standard input.
-fn through_shell(host: &Host, tool: Option<&str>, first: &str) -> (Command, Vec<u8>) {
-    let mut command = host.surround(Command::new("sh"));
-    let option = if tool.is_none() { "--schema" } else { "" };
-    command.args(["-c", &format!("{first}\nexec \"$0\" {option}")]);
-    command.arg(env!("CARGO_BIN_EXE_agent-skills"));
+/// The call of a tool, or `--schema`; and what goes to standard input.
+fn called(host: &Host, tool: Option<&str>) -> (Command, Vec<u8>) {
+    let mut command = host.command();
+    if tool.is_none() {
+        command.arg("--schema");
+    }
     let mut stdin = Vec::new();
     if let Some(tool) = tool {
         let arguments = json!({"skill": "careful", "path": "SKILL.md"}).to_string();
@@ -43,36 +43,12 @@ fn answers(host: &Host, tool: Option<&str>, ran: &Ran, how: &str) {
 const TOOLS: [Option<&str>; 3] = [Some("read_skill_file"), Some("skill_careful"), None];
 
 #[test]
-fn limits_leave_a_tool_call_its_answer() {
-    for host in restricted() {
-        for tool in TOOLS {
-            for way in LIMITS {
-                let (mut command, stdin) = through_shell(&host, tool, way);
-                answers(&host, tool, &finish(&mut command, &stdin), way);
-            }
-            // Below some size the kernel starts nothing; from the first answer on there is always one.
-            let mut has_started = false;
-            for megabytes in (4..128).step_by(4) {
-                let way = format!("ulimit -v {}", megabytes * 1024);
-                let (mut command, stdin) = through_shell(&host, tool, &way);
-                let ran = finish(&mut command, &stdin);
-                has_started |= ran.status == 0;
-                if has_started {
-                    answers(&host, tool, &ran, &way);
-                }
-            }
-            assert!(has_started, "{tool:?}");
-        }
-    }
-}
-
-#[test]
 #[cfg(target_os = "linux")]
 fn signals_leave_a_tool_call_its_answer() {
     for host in restricted() {
         for tool in TOOLS {
             for signal in SIGNALS {
-                let (mut command, stdin) = through_shell(&host, tool, "");
+                let (mut command, stdin) = called(&host, tool);
                 command.stdin(Stdio::piped());
                 let mut child = command.spawn().unwrap();
                 let mut pipe = child.stdin.take().unwrap();
@@ -92,15 +68,13 @@ fn signals_leave_a_tool_call_its_answer() {
 fn a_lost_answer_that_decides_nothing_is_a_status() {
     for host in restricted() {
         for (hook, data) in calls().into_iter().filter(|call| !decides(call.0)) {
-            for lost in [">/dev/full", ">&-", "1</dev/null"] {
-                let mut command = host.surround(Command::new("sh"));
-                command.args(["-c", &format!("exec \"$0\" {lost}")]);
-                command.arg(env!("CARGO_BIN_EXE_agent-skills"));
-                let (mut command, stdin) = tell(&host, &mut command, hook, &data);
-                let ran = finish(&mut command, &stdin);
-                assert_eq!(ran.status, 1, "{hook} {lost}: {ran:?}");
-                assert!(ran.stderr.contains("could not write the answer"), "{ran:?}");
-            }
+            let mut command = host.surround(Command::new("sh"));
+            command.args(["-c", "exec \"$0\" >/dev/full"]);
+            command.arg(env!("CARGO_BIN_EXE_agent-skills"));
+            let (mut command, stdin) = tell(&host, &mut command, hook, &data);
+            let ran = finish(&mut command, &stdin);
+            assert_eq!(ran.status, 1, "{hook}: {ran:?}");
+            assert!(ran.stderr.contains("could not write the answer"), "{ran:?}");
         }
     }
 }
