@@ -215,9 +215,9 @@ impl Policies {
 
     /// The policy file that forbids adding entries to a skill's own list, if any.
     pub fn forbids_added_entries(&self) -> Option<String> {
-        let mut each = self.each();
+        let mut each = self.each_file();
         let found = each.find(|(_, policy)| !policy.enforce.permits_added_entries());
-        found.map(|(file, _)| file)
+        found.map(|(file, _)| format!("`{}`", file.display()))
     }
 
     /// The lowest severity of a finding that blocks an installation.
@@ -226,11 +226,10 @@ impl Policies {
         each.filter_map(|(_, policy)| policy.scan.block).min()
     }
 
-    /// The policy file that forbids skills from projects, if any.
+    /// The policy file that forbids skills from projects, if any, for a message.
     pub fn forbids_projects(&self) -> Option<String> {
-        let mut each = self.each();
-        let found = each.find(|(_, policy)| policy.project.trust == ProjectTrust::Never);
-        found.map(|(file, _)| file)
+        let file = self.project_file();
+        file.map(|file| format!("`{}`", file.display()))
     }
 
     /// The policy that says whether projects may be trusted, if any.
@@ -265,10 +264,5 @@ impl Policies {
     pub(super) fn each_file(&self) -> impl Iterator<Item = (&Path, &Policy)> {
         let each = self.0.iter();
         each.map(|(file, policy)| (file.as_path(), policy))
-    }
-
-    fn each(&self) -> impl Iterator<Item = (String, &Policy)> {
-        let each = self.0.iter();
-        each.map(|(file, policy)| (format!("`{}`", file.display()), policy))
     }
 }

@@ -205,7 +205,7 @@ impl Dir {
 
     /// As [`Dir::replace`], durably and for a file of somebody else's program: owner, group and
     /// permissions are those of `kept`, whatever the umask says. Where this process may not give it
-    /// that group, it has the process's own, and nobody may do more with it than before.
+    /// that group, only its owner may use it.
     ///
     /// # Errors
     /// As [`Dir::replace`], also when this process may not give the file that owner.
@@ -221,9 +221,7 @@ impl Dir {
             } else if new.gid() != kept.gid() {
                 match fchown(&file, None, Some(kept.gid())) {
                     // Its owner is not in that group.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        mode = in_another_group(mode);
-                    }
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => mode &= 0o700,
                     changed => changed?,
                 }
             }
@@ -291,32 +289,5 @@ impl Dir {
     /// When it does not exist, or is not empty.
     pub fn remove_empty(&self, name: &EntryName) -> io::Result<()> {
         Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
-    }
-}
-
-/// A file's permissions once it belongs to another group: the old group now counts among all others,
-/// and some of those are the new group. So both may do what each of them could before.
-fn in_another_group(mode: u32) -> u32 {
-    let both = (mode >> 3) & mode & 0o7;
-    (mode & 0o700) | (both << 3) | both
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_one_gains_by_another_group() {
-        for (mode, expected) in [
-            (0o600, 0o600),
-            (0o640, 0o600),
-            (0o644, 0o644),
-            (0o660, 0o600),
-            (0o664, 0o644),
-            (0o604, 0o600),
-            (0o2775, 0o755),
-        ] {
-            assert_eq!(in_another_group(mode), expected, "{mode:o}");
-        }
     }
 }
