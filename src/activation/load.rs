@@ -50,8 +50,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
 /// others, otherwise it joins them.
 ///
 /// # Errors
-/// If trust or approval is missing ([`RunContext::check_consent`]), too many would be active, or the
-/// activation cannot be recorded.
+/// If too many would be active, or the activation cannot be recorded.
 pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
     let config = ctx.config()?;
     let loading = match config.stacking {
@@ -84,9 +83,6 @@ fn make_active(
     skills: &[(&Skill, &str)],
     loading: Loading,
 ) -> Result<()> {
-    for (skill, _) in skills {
-        ctx.check_consent(skill)?;
-    }
     let (store, key, most) = (ctx.store(), ctx.session(), config.max_active.0.get());
     let snapshots: Vec<ActiveSkill> = skills
         .iter()
@@ -186,56 +182,4 @@ pub fn announce(skill: &Skill) {
         (None, denied) => format!(" (never {})", list(denied)),
     };
     warn(format_args!("skill {} is active{restricted}", skill.name));
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::thread::sleep;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::policy::{Asks, DigestCache};
-    use crate::sys::{Env, tree};
-
-    const SETTLED: Duration = Duration::from_millis(40);
-
-    /// Stamps cannot show every change (docs/decisions.md), so they do not suffice here.
-    #[test]
-    fn an_activated_skill_is_digested_whatever_the_stamps_say() {
-        let root = tempfile::tempdir().unwrap();
-        let project = root.path().join("clone");
-        let vars = [
-            ("AGENT_SKILLS_HOME", root.path()),
-            ("HOME", root.path()),
-            ("CHIBI_PROJECT_ROOT", &project),
-        ];
-        let ctx = RunContext::new(Env::new(vars, root.path()), None);
-        let dir = project.join(".agents/skills/pdf");
-        fs::create_dir_all(&dir).unwrap();
-        let text = "---\nname: pdf\ndescription: d\n---\n";
-        fs::write(dir.join("SKILL.md"), text).unwrap();
-        fs::write(dir.join("run.sh"), "echo 1").unwrap();
-        let parts = RunContext::parts_of(&project);
-        assert!(ctx.trust(&project, &parts, false).unwrap().is_empty());
-        let offered = || {
-            let catalog = ctx.catalog();
-            catalog.offered().first().map(|one| one.skill.clone())
-        };
-        sleep(SETTLED);
-        let skill = offered().unwrap();
-        let trusted = DigestCache::of_project(&ctx, Asks::ToUse)
-            .digested("trust", &dir, || panic!("it is kept"))
-            .unwrap();
-        fs::write(dir.join("run.sh"), "echo 2").unwrap();
-        sleep(SETTLED);
-        // As if the file system had not told the change.
-        let stamps = tree::digest_seen([&*dir], &mut |_, _| {}).unwrap().1;
-        DigestCache::of_project(&ctx, Asks::ToUse)
-            .digested("trust", &dir, || Ok((trusted, stamps)))
-            .unwrap();
-        assert!(offered().is_some());
-        let refused = put_in_force(&ctx, &skill, "skill_pdf").unwrap_err();
-        assert!(refused.to_string().contains("changed since"), "{refused}");
-    }
 }

@@ -110,7 +110,6 @@ mod tests {
     use crate::catalog::Layer;
     use crate::catalog::testing::{PDF, catalog, context};
     use crate::policy::Asks;
-    use crate::run_context::RunContext;
     use std::fs;
 
     #[test]
@@ -148,39 +147,6 @@ mod tests {
         // Its file would give it another name.
         assert_eq!(name_in(Layer::Project), "x");
         assert_eq!(name_in(Layer::Plugin), "pdf");
-    }
-
-    #[test]
-    fn a_skill_exchanged_after_its_trust_was_checked_is_not_shown() {
-        let dir = tempfile::tempdir().unwrap();
-        let holder = dir.path().join("clone");
-        let place = holder.join(".chibi/skills");
-        fs::create_dir_all(place.join("x")).unwrap();
-        let file = place.join("x/SKILL.md");
-        fs::write(&file, PDF).unwrap();
-        let ctx = context(dir.path());
-        let parts = RunContext::parts_of(&holder);
-        assert!(ctx.trust(&holder, &parts, false).unwrap().is_empty());
-        let read = |rules: &Rules| {
-            let (layer, dir) = (Layer::Project, place.clone());
-            let mut index = Index::open(dir.join("none"), String::new());
-            let catalog = Catalog::read(&[Root { layer, dir }], rules, &mut index);
-            (catalog.offered().len(), catalog.entries()[0].name())
-        };
-        let rules = Rules::new(&ctx, Asks::ToUse);
-        assert_eq!(read(&rules), (1, "pdf".to_owned()));
-        // The record was compared a moment ago, and is not compared again.
-        fs::write(&file, PDF.replace("pdf", "other")).unwrap();
-        assert_eq!(read(&rules), (0, "x".to_owned()));
-        fs::write(&file, PDF).unwrap();
-        assert_eq!(read(&rules), (1, "pdf".to_owned()));
-        // Whoever trusts a project always trusts this as well.
-        ctx.trust_always(&holder).unwrap();
-        fs::write(&file, PDF.replace("pdf", "other")).unwrap();
-        assert_eq!(
-            read(&Rules::new(&ctx, Asks::ToUse)),
-            (1, "other".to_owned())
-        );
     }
 
     #[test]

@@ -10,12 +10,11 @@ use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
-use super::layer::{Layer, Root};
+use super::layer::Layer;
 use super::signatures::Signatures;
-use crate::error::{Error, Result};
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Digested, Finding, Policies, Subject, Trust, Trusts,
+    Approvals, Asks, Config, DigestCache, Finding, Policies, Subject, Trust, Trusts,
     Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
@@ -54,10 +53,7 @@ impl<'a> Rules<'a> {
 
     /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(ctx: &'a RunContext, asks: Asks) -> Self {
-        Self::by(ctx, Rc::new(DigestCache::of_project(ctx, asks)))
-    }
-
-    fn by(ctx: &'a RunContext, digests: Rc<DigestCache>) -> Self {
+        let digests = Rc::new(DigestCache::of_project(ctx, asks));
         let mut unreadable = None;
         let policies = ctx.policies().unwrap_or_else(|error| {
             let why = format!("the policy cannot be read, so no skill is offered: {error}");
@@ -139,13 +135,12 @@ impl<'a> Rules<'a> {
     /// Whether its files are those that were installed, by the digests that are kept.
     fn is_intact(&self, skill: &Skill, installed: &LockEntry) -> bool {
         let now = self.digests.digested("lock", &skill.dir, || {
-            let (_, stamps) = tree::digest_seen([&skill.dir], &mut |_, _| {})?;
+            let (_, stamps) = tree::digest_seen([&skill.dir])?;
             let digest = installed_digest(&skill.dir)
                 .map_err(|error| io::Error::other(error.to_string()))?;
-            let skills = Vec::new();
-            Ok((Digested { digest, skills }, stamps))
+            Ok((digest, stamps))
         });
-        now.is_ok_and(|now| now.digest == installed.sha256)
+        now.is_ok_and(|now| now == installed.sha256)
     }
 
     fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
@@ -287,14 +282,6 @@ impl<'a> Rules<'a> {
         Some(untrusted(dir, why))
     }
 
-    /// The refusal of a skill of a trusted project that was exchanged after it was compared with
-    /// the record of trust.
-    pub fn distrusts_content(&self, layer: Layer, skill: &Skill) -> Option<Refusal> {
-        let exchanged = layer == Layer::Project && !self.trusts.covers(self.ctx, skill);
-        let why = "it comes with the project and changed while it was read";
-        exchanged.then(|| untrusted(&skill.dir, why.to_owned()))
-    }
-
     /// The standing of a skill whose text may be shown, without regard to others of its name.
     pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
         if let Some(why) = &self.unreadable {
@@ -322,43 +309,6 @@ impl<'a> Rules<'a> {
                 },
                 |(withheld, why)| Standing::Withheld(withheld, why),
             )
-    }
-}
-
-impl RunContext {
-    /// Checks trust in a skill, its approval and its signature by every byte of it, and not by stamps. The shared
-    /// files beside it go by stamps.
-    ///
-    /// # Errors
-    /// If one is missing, or the skill is in none of the skills directories.
-    pub fn check_consent(&self, skill: &Skill) -> Result<()> {
-        let digests = DigestCache::of_project(self, Asks::ToUse).digesting(&skill.dir);
-        let rules = Rules::by(self, Rc::new(digests));
-        let mut roots = self.roots().into_iter().enumerate();
-        let holds = |root: &Root| skill.dir.parent() == Some(&root.dir);
-        let (root, layer) = roots
-            .find(|(_, root)| holds(root))
-            .map(|(at, root)| (at, root.layer))
-            .ok_or_else(|| Error::new(format!("`{}` is in no skills directory", skill.name)))?;
-        let entry = Entry {
-            dir: skill.dir.clone(),
-            layer,
-            skill: Ok(skill.clone()),
-            tool: None,
-            standing: Standing::Unusable,
-            is_required: false,
-            owner: None,
-            root,
-        };
-        let refusal = rules
-            .distrusts(layer, &skill.dir)
-            .or_else(|| rules.distrusts_content(layer, skill))
-            .or_else(|| rules.unapproved(&entry, skill))
-            .or_else(|| rules.unsigned(&entry, skill));
-        match refusal {
-            Some((_, why)) => Err(Error::new(why.to_string())),
-            None => Ok(()),
-        }
     }
 }
 

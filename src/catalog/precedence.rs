@@ -73,9 +73,7 @@ fn links(entries: &[Entry], contenders: &[usize]) -> Vec<usize> {
 
 /// Sets the entry's standing by the rules; returns the name it competes for, if any.
 fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
-    let exchanged = || rules.distrusts_content(entry.layer, entry.skill.as_ref().ok()?);
-    let distrusted = rules.distrusts(entry.layer, &entry.dir);
-    if let Some((withheld, why)) = distrusted.or_else(exchanged) {
+    if let Some((withheld, why)) = rules.distrusts(entry.layer, &entry.dir) {
         entry.skill = Err(why.clone());
         entry.standing = Standing::Withheld(withheld, why);
         return None;

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
-use crate::policy::digest_cache::Digested;
 use crate::policy::{Approvals, DigestCache, Need};
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
@@ -35,12 +34,7 @@ pub fn current(
 /// # Errors
 /// As [`digest`].
 pub fn content(skill: &Skill, digests: &DigestCache) -> io::Result<String> {
-    let now = digests.digested("approval", &skill.dir, || {
-        let (digest, stamps) = digest_seen(skill)?;
-        let skills = Vec::new();
-        Ok((Digested { digest, skills }, stamps))
-    });
-    Ok(now?.digest)
+    digests.digested("approval", &skill.dir, || digest_seen(skill))
 }
 
 /// The digest that an approval covers: of every file of the skill, wherever it is.
@@ -53,8 +47,8 @@ pub fn digest(skill: &Skill) -> io::Result<String> {
 
 fn digest_seen(skill: &Skill) -> io::Result<(String, Stamps)> {
     match skill.pointed_to() {
-        Some(file) => tree::digest_seen([&skill.dir, file], &mut |_, _| {}),
-        None => tree::digest_seen([&skill.dir], &mut |_, _| {}),
+        Some(file) => tree::digest_seen([&skill.dir, file]),
+        None => tree::digest_seen([&skill.dir]),
     }
 }
 

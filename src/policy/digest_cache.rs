@@ -18,19 +18,10 @@ use crate::sys::{cache_file, hash, limits};
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg5";
-
-/// A digest, and what was seen while it was computed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digested {
-    /// The digest.
-    pub digest: String,
-    /// The digests of the `SKILL.md` files in it, see [`Skill::digest`](crate::skill::Skill).
-    pub skills: Vec<String>,
-}
+const MAGIC: &[u8; 16] = b"agent-skills dg6";
 
 /// A digest that was just made, with the stamps of all that it covers.
-pub type Made = io::Result<(Digested, Stamps)>;
+pub type Made = io::Result<(String, Stamps)>;
 
 /// The digests of one project's parts and of the skills that are used in it. The default keeps
 /// nothing.
@@ -39,8 +30,6 @@ pub struct DigestCache {
     /// `None` if nothing is kept.
     place: Option<Place>,
     asks: Asks,
-    /// The skill that is digested by every byte, whatever its stamps.
-    anew: Option<PathBuf>,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
     /// Hashed: with musl, comparing such long keys takes a while.
@@ -81,7 +70,7 @@ struct Kept {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
-    digested: Digested,
+    digest: String,
     /// Whether the record of trust contains this digest for it.
     is_agreed: bool,
     /// Of all that a disclosure shows. Most paths are relative to the directory it is in.
@@ -114,13 +103,6 @@ impl DigestCache {
         self.asks
     }
 
-    /// As before, but the skill in this directory is digested by every byte.
-    #[must_use]
-    pub fn digesting(mut self, skill: &Path) -> Self {
-        self.anew = Some(skill.to_owned());
-        self
-    }
-
     /// The cache in `place`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
     fn open(place: Place, asks: Asks, record: Option<Stamp>) -> Self {
@@ -134,7 +116,6 @@ impl DigestCache {
         Self {
             place: Some(place),
             asks,
-            anew: None,
             record,
             known: RefCell::new(kept.known),
             stamps: OnceCell::new(),
@@ -144,32 +125,18 @@ impl DigestCache {
         }
     }
 
-    /// The [`Digested::skills`] at `path`, if nothing changed since [`DigestCache::agree`]: neither
-    /// the record of trust nor what is at `path`. `of` says what kind of digest it is, which `make`
-    /// makes. To disclose a skill, the fewer stamps suffice.
-    pub fn agreed(
-        &self,
-        of: &str,
-        path: &Path,
-        make: impl FnOnce() -> Made,
-    ) -> Option<Vec<String>> {
+    /// Whether nothing changed since [`DigestCache::agree`]: neither the record of trust nor what is
+    /// at `path`. `of` says what kind of digest it is. To disclose a skill, the fewer stamps suffice.
+    pub fn agreed(&self, of: &str, path: &Path) -> bool {
         let known = self.known.borrow();
-        let (base, key) = (path.parent()?, key(of, path)?);
-        let known = known.get(&key).filter(|known| known.is_agreed)?;
-        let is_current = if self.is_anew(path) {
-            make().is_ok_and(|(now, _)| now == known.digested)
-        } else {
+        let (Some(base), Some(key)) = (path.parent(), key(of, path)) else {
+            return false;
+        };
+        let known = known.get(&key).filter(|known| known.is_agreed);
+        known.is_some_and(|known| {
             self.all_unchanged(base, &known.disclosed)
                 && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, &key, known))
-        };
-        is_current.then(|| known.digested.skills.clone())
-    }
-
-    /// Whether the stamps of `path` do not count, as it has the skill in it. The directory around a
-    /// skill stands for the files beside it.
-    fn is_anew(&self, path: &Path) -> bool {
-        let has = |skill: &PathBuf| skill.starts_with(path) && skill.parent() != Some(path);
-        self.anew.as_ref().is_some_and(has)
+        })
     }
 
     /// Notes that the record of trust contains the digest that is known of what is at `path`.
@@ -191,30 +158,28 @@ impl DigestCache {
         of: &str,
         path: &Path,
         make: impl FnOnce() -> Made,
-    ) -> io::Result<Digested> {
+    ) -> io::Result<String> {
         // A path that is not UTF-8 is not kept.
         let (Some(_), Some(base), Some(key)) = (&self.place, path.parent(), key(of, path)) else {
             return Ok(make()?.0);
         };
         let is_current = |known: &&Known| {
-            !self.is_anew(path)
-                && self.all_unchanged(base, &known.disclosed)
-                && self.rest_is_unchanged(base, &key, known)
+            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, &key, known)
         };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
-            return Ok(known.digested.clone());
+            return Ok(known.digest.clone());
         }
         let before = now();
-        let (digested, stamps) = make()?;
+        let (digest, stamps) = make()?;
         let mut known = self.known.borrow_mut();
-        if let Some((now, rest)) = Known::new(path, base, &digested, stamps, before) {
+        if let Some((now, rest)) = Known::new(path, base, &digest, stamps, before) {
             known.insert(key.clone(), now);
             self.learned.borrow_mut().insert(key, rest);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
             self.has_learned.set(true);
         }
-        Ok(digested)
+        Ok(digest)
     }
 
     fn rest_is_unchanged(&self, base: &Path, key: &str, known: &Known) -> bool {
@@ -255,7 +220,7 @@ impl Known {
     fn new(
         path: &Path,
         base: &Path,
-        digested: &Digested,
+        digest: &str,
         stamps: Stamps,
         before: i128,
     ) -> Option<(Self, Vec<u8>)> {
@@ -264,11 +229,13 @@ impl Known {
         }
         let is_disclosed = |(one, _): &(PathBuf, _)| {
             let name = one.file_name().unwrap_or_default();
-            one == path || one.parent() == Some(path) && name.eq_ignore_ascii_case("SKILL.md")
+            // Its file may only name another one, which is elsewhere.
+            let is_its = one.parent() == Some(path) || !one.starts_with(path);
+            one == path || is_its && name.eq_ignore_ascii_case("SKILL.md")
         };
         let (disclosed, rest): (Stamps, Stamps) = stamps.into_iter().partition(is_disclosed);
         let known = Self {
-            digested: digested.clone(),
+            digest: digest.to_owned(),
             is_agreed: false,
             disclosed: relative(disclosed, base),
             rest: Part::default(),

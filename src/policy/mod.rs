@@ -37,7 +37,7 @@ pub use approvals::{Approval, Approvals};
 pub use audit::Audit;
 pub use by_context::ByContext;
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
-pub use digest_cache::{Asks, DigestCache, Digested};
+pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::Setting;
 pub use enterprise::Enterprise;
 pub use event::Event;

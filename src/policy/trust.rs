@@ -10,17 +10,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::policy::digest_cache::{Digested, Made};
 use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
-use crate::skill::{Skill, find_skill_file};
+use crate::skill::find_skill_file;
 
 mod content;
 mod record;
 mod seen;
 
-use content::{beside, digest_of, files_of, saw};
+use content::{beside, digest_of, files_of};
 pub use record::{Part, Trusted};
 pub use seen::Seen;
 
@@ -51,8 +50,6 @@ pub struct Trusts {
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
     keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
     found: RefCell<HashMap<OsString, Trust>>,
-    /// The digests of the skills' files in each part that is as it was recorded.
-    compared: RefCell<Vec<(PathBuf, String)>>,
 }
 
 impl Trusts {
@@ -113,20 +110,11 @@ impl Trusts {
         if let Some(found) = self.found.borrow().get(path.as_os_str()) {
             return *found == Trust::Given;
         }
-        let known = self.digests.agreed(PART, path, || digest_part(path));
-        let given = known.map(|skills| self.once(path, || self.is_given(path, skills)));
-        given.is_some()
-    }
-
-    /// Whether a trusted skill was loaded from the bytes that were compared with the record, and
-    /// not from others that a program put there in between.
-    pub fn covers(&self, ctx: &RunContext, skill: &Skill) -> bool {
-        let root = skill.dir.parent().unwrap_or(&skill.dir);
-        let recorded = || self.recorded(ctx, RunContext::holder_of(root));
-        let compared = self.compared.borrow();
-        let mut compared = compared.iter();
-        compared.any(|(part, digest)| *digest == skill.digest && skill.dir.starts_with(part))
-            || recorded().is_some_and(Trusted::is_always)
+        let is_agreed = self.digests.agreed(PART, path);
+        if is_agreed {
+            self.once(path, || Trust::Given);
+        }
+        is_agreed
     }
 
     /// What is recorded for `holder`.
@@ -136,13 +124,6 @@ impl Trusts {
         let mut keys = self.keys.borrow_mut();
         let key = keys.entry(holder.to_owned());
         entries.get(key.or_insert_with(|| real(holder)).to_str()?)
-    }
-
-    /// A part is as it was recorded, with these skills' files.
-    fn is_given(&self, part: &Path, files: Vec<String>) -> Trust {
-        let files = files.into_iter().map(|digest| (part.to_owned(), digest));
-        self.compared.borrow_mut().extend(files);
-        Trust::Given
     }
 
     /// The result for `path`, which is compared only once.
@@ -157,14 +138,6 @@ impl Trusts {
     }
 }
 
-/// The digest of the part at `path`.
-fn digest_part(path: &Path) -> Made {
-    let mut skills = Vec::new();
-    let saw = &mut |path: &Path, content: &[u8]| saw(&mut skills, path, content);
-    let (digest, stamps) = digest_of(path, saw)?;
-    Ok((Digested { digest, skills }, stamps))
-}
-
 impl Part {
     /// The current state of `path`.
     fn read(path: &Path) -> io::Result<Self> {
@@ -172,15 +145,15 @@ impl Part {
         if files.len() > TRUSTED_FILES {
             files.clear();
         }
-        let (digest, _) = digest_of(path, &mut |_, _| {})?;
+        let (digest, _) = digest_of(path)?;
         Ok(Self::new(digest, &files))
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
-        match trusts.digests.digested(PART, path, || digest_part(path)) {
-            Ok(now) if now.digest == self.digest => {
+        match trusts.digests.digested(PART, path, || digest_of(path)) {
+            Ok(now) if now == self.digest => {
                 trusts.digests.agree(PART, path);
-                trusts.is_given(path, now.skills)
+                Trust::Given
             }
             _ => self.differing(|| files_of(path).unwrap_or_default()),
         }

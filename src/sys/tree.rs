@@ -25,19 +25,18 @@ const NAMED: &str = "sha256-named:";
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`],
 /// [`limits::WALK_STEPS`]).
 pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
-    Ok(digest_seen(places, &mut |_, _| {})?.0)
+    Ok(digest_seen(places)?.0)
 }
 
-/// As [`digest`], with the stamps of everything it depends on, taken before the content was read;
-/// `saw` gets the path below its place and the content of each file.
+/// As [`digest`], with the stamps of everything it depends on, taken before the content was read.
 ///
 /// # Errors
 /// As [`digest`].
-pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<(String, Stamps)> {
+pub fn digest_seen<const N: usize>(places: [&Path; N]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for place in places {
-        reading.hash(place, &mut hash, saw)?;
+        reading.hash(place, &mut hash)?;
         hash.update([b'|']);
     }
     let digest = format!("sha256:{:x}", hash.finalize());
@@ -49,13 +48,13 @@ pub fn digest_seen<const N: usize>(places: [&Path; N], saw: Saw) -> io::Result<(
 ///
 /// # Errors
 /// As [`digest`], and when a path is not below `root`.
-pub fn digest_named(root: &Path, paths: &[PathBuf], saw: Saw) -> io::Result<(String, Stamps)> {
+pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for path in paths {
         let name = path.strip_prefix(root).map_err(io::Error::other)?;
         record(&mut hash, name, b'|', b"");
-        reading.hash(path, &mut hash, saw)?;
+        reading.hash(path, &mut hash)?;
     }
     let digest = format!("{NAMED}{:x}", hash.finalize());
     Ok((digest, reading.stamps))
@@ -90,8 +89,6 @@ pub fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
 
 /// Receives each file's path, kind and content.
 type Tell<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
-/// Receives each file's path and content.
-type Saw<'s> = &'s mut dyn FnMut(&Path, &[u8]);
 
 /// What was read so far.
 #[derive(Default)]
@@ -104,10 +101,9 @@ struct Reading {
 
 impl Reading {
     /// Adds what is at or below `root` to a digest.
-    fn hash(&mut self, root: &Path, hash: &mut Sha256, saw: Saw) -> io::Result<()> {
+    fn hash(&mut self, root: &Path, hash: &mut Sha256) -> io::Result<()> {
         self.read(root, &mut |path, kind, content| {
-            record(hash, path, kind, content);
-            saw(path, content);
+            record(hash, path, kind, content)
         })
     }
 
@@ -253,7 +249,7 @@ mod tests {
         let entries = fs::read_dir(root.path()).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        digest_named(root.path(), &paths, &mut |_, _| {}).unwrap().0
+        digest_named(root.path(), &paths).unwrap().0
     }
 
     #[test]
@@ -280,13 +276,6 @@ mod tests {
     #[test]
     fn a_path_elsewhere_has_no_name() {
         let root = tempfile::tempdir().unwrap();
-        assert!(
-            digest_named(
-                &root.path().join("a"),
-                &[root.path().join("b")],
-                &mut |_, _| {}
-            )
-            .is_err()
-        );
+        assert!(digest_named(&root.path().join("a"), &[root.path().join("b")]).is_err());
     }
 }

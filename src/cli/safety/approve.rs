@@ -75,10 +75,6 @@ fn approve(
         let text = format!("`{name}` was not approved: you said no");
         return Err(Error::new(text).hint("the same command asks again"));
     }
-    if consenting.asks() && read(entry)?.1 != digest {
-        let text = format!("`{name}` changed while you were asked, so it was not approved");
-        return Err(Error::new(text).hint("the same command shows what it is now"));
-    }
     let approval = Approval::now(digest.clone(), ctx.user());
     let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(ctx, error))?;

@@ -128,13 +128,6 @@ impl Trust {
             ctx.trust_always(holder)?;
             Vec::new()
         } else {
-            if consenting.asks()
-                && let Some(changed) = seen.iter().find(|part| part.has_changed())
-            {
-                let path = one_line(&changed.path.display().to_string());
-                let text = format!("`{path}` changed while you were asked, so nothing was trusted");
-                return Err(Error::new(text).hint("the same command shows what it is now"));
-            }
             ctx.trust_seen(holder, seen, !self.parts.skill.is_empty())?
         };
         let event = Event::new("trust")

@@ -21,11 +21,9 @@ fn call(place: &Place, dir: &Path) -> (String, bool) {
     let computed = Cell::new(false);
     let digested = cache.digested("test", dir, || {
         computed.set(true);
-        let (digest, stamps) = tree::digest_seen([dir], &mut |_, _| {})?;
-        let skills = Vec::new();
-        Ok((Digested { digest, skills }, stamps))
+        tree::digest_seen([dir])
     });
-    (digested.unwrap().digest, computed.get())
+    (digested.unwrap(), computed.get())
 }
 
 #[test]
@@ -60,14 +58,10 @@ fn kept_until_anything_that_it_covers_changes() {
     }
 }
 
-fn never() -> Made {
-    panic!("its stamps count");
-}
-
 /// Whether `dir` is known to be as a record with this stamp has it, for a call that `asks`.
 fn is_agreed(place: &Place, dir: &Path, asks: Asks, record: Stamp) -> bool {
     let cache = DigestCache::open(place.clone(), asks, Some(record));
-    cache.agreed("test", dir, never).is_some()
+    cache.agreed("test", dir)
 }
 
 #[test]
@@ -106,20 +100,16 @@ fn an_agreement_ends_with_any_change_of_the_record() {
     let open = |record| DigestCache::open(place.clone(), Asks::ToUse, record);
     let record = Stamp([1; 7]);
     open(Some(record)).agree("test", &dir);
-    assert!(open(Some(record)).agreed("test", &dir, never).is_some());
+    assert!(open(Some(record)).agreed("test", &dir));
     for other in [None, Some(Stamp([2; 7]))] {
-        assert!(open(other).agreed("test", &dir, never).is_none());
+        assert!(!open(other).agreed("test", &dir));
         open(other).agree("test", &dir);
     }
-    assert!(
-        open(Some(Stamp([2; 7])))
-            .agreed("test", &dir, never)
-            .is_some()
-    );
-    assert!(open(Some(record)).agreed("test", &dir, never).is_none());
+    assert!(open(Some(Stamp([2; 7]))).agreed("test", &dir));
+    assert!(!open(Some(record)).agreed("test", &dir));
     open(None).agree("test", &dir);
     assert!(
-        open(None).agreed("test", &dir, never).is_none(),
+        !open(None).agreed("test", &dir),
         "a record that may change unseen"
     );
 }

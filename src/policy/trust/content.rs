@@ -7,18 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
-use crate::skill::{Skill, find_skill_file, skill_digest};
+use crate::skill::{Skill, find_skill_file};
 use crate::sys::stamp::{Stamp, Stamps};
 use crate::sys::{files, tree};
-
-/// Keeps the digest of a skill's file that is being compared.
-pub fn saw(files: &mut Vec<String>, path: &Path, content: &[u8]) {
-    // A path of its own is a file that another one points to.
-    let name = path.file_name();
-    if name.is_none_or(|name| name.eq_ignore_ascii_case("SKILL.md")) {
-        files.push(skill_digest(content));
-    }
-}
 
 /// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
 /// of a skill may only name another one, in a skill's directory beside it.
@@ -38,24 +29,24 @@ fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
-pub fn digest_of(path: &Path, saw: &mut dyn FnMut(&Path, &[u8])) -> io::Result<(String, Stamps)> {
+pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
     if RunContext::is_place(path) {
         // Which paths there are depends on these, and so they come first.
         let skills = skill_directories(path);
         let listed = listed_in(path, &skills);
         let paths = beside_these(path, &skills)?;
         let (digest, mut stamps) = match &paths[..] {
-            [] => tree::digest_seen([], saw),
-            _ => tree::digest_named(path, &paths, saw),
+            [] => tree::digest_seen([]),
+            _ => tree::digest_named(path, &paths),
         }?;
         stamps.extend(listed);
         return Ok((digest, stamps));
     }
     let paths = paths_of_skill(path);
     match (&paths[..], path.parent()) {
-        ([own], _) => tree::digest_seen([own], saw),
-        (_, Some(root)) => tree::digest_named(root, &paths, saw),
-        (_, None) => tree::digest_named(path, &paths, saw),
+        ([own], _) => tree::digest_seen([own]),
+        (_, Some(root)) => tree::digest_named(root, &paths),
+        (_, None) => tree::digest_named(path, &paths),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::content::{digest_of, files_of};
+use super::content::files_of;
 use super::record::Part;
 use super::{Trust, Trusted, Trusts, part_key, trust_key, unnamed};
 use crate::error::{Error, Result};
@@ -58,13 +58,6 @@ impl Seen {
             named
         };
         files.into_keys().collect()
-    }
-
-    /// Whether it is no longer what was seen.
-    pub fn has_changed(&self) -> bool {
-        let now = digest_of(&self.path, &mut |_, _| {});
-        let part = self.part.as_ref().ok();
-        part.map(|part| &part.digest) != now.ok().as_ref().map(|(digest, _)| digest)
     }
 }
 
