@@ -229,9 +229,8 @@ impl Known {
         }
         let is_disclosed = |(one, _): &(PathBuf, _)| {
             let name = one.file_name().unwrap_or_default();
-            // Its file may only name another one, which is elsewhere.
-            let is_its = one.parent() == Some(path) || !one.starts_with(path);
-            one == path || is_its && name.eq_ignore_ascii_case("SKILL.md")
+            // Wherever: the file of a skill may only name another one.
+            one == path || name.eq_ignore_ascii_case("SKILL.md")
         };
         let (disclosed, rest): (Stamps, Stamps) = stamps.into_iter().partition(is_disclosed);
         let known = Self {
