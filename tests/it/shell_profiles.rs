@@ -15,7 +15,6 @@ use crate::shell_world::{Disk, Happened, Logged, PROTECTED, SECRET, World};
 /// A list, and what it grants of what the programs of a world can write down.
 pub struct Profile {
     pub allowed: &'static str,
-    pub denied: &'static [&'static str],
     /// Whether a call is one that the list grants or that needs no grant.
     grants: fn(&Logged, &Path) -> bool,
     pub guards: Guards,
@@ -30,13 +29,11 @@ pub enum Guards {
     Reading,
     /// Protected places.
     Places,
-    Nothing,
 }
 
 pub const PROFILES: &[Profile] = &[
     Profile {
         allowed: "Bash(git:*) Bash(npm run test:*) Bash(ls) Bash(find:*) Read(in/**) Write(out/**)",
-        denied: &[],
         grants: |call, _| match call.program.as_str() {
             // Where `[[` is not part of the grammar it is a program, the same test if any.
             "git" | "[[" => true,
@@ -50,7 +47,6 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         allowed: "Bash(./scripts/*) Bash(python3 scripts/x.py:*) Bash(git * --dry-run) Bash(FOO=1 make:*) Bash(ls:*) \
                   Bash(npm run test) Read(in/**) Write(out/**)",
-        denied: &[],
         grants: |call, project| match call.program.as_str() {
             "[[" | "ls" | "scripts/run.sh" | "scripts/x.py" => true,
             "git" => call
@@ -74,20 +70,9 @@ pub const PROFILES: &[Profile] = &[
         guards: Guards::Files,
     },
     Profile {
-        allowed: "Bash",
-        denied: &["Bash(rm:*)", "Bash(curl:*)", "Bash(git push:*)"],
-        grants: |call, _| {
-            let pushes =
-                call.program == "git" && call.arguments.first().is_some_and(|word| word == "push");
-            !pushes && !["rm", "!rm", "curl"].contains(&call.program.as_str())
-        },
-        guards: Guards::Nothing,
-    },
-    Profile {
         allowed: "Bash(rm:*) Bash(rmdir:*) Bash(mv:*) Bash(cp:*) Bash(ln:*) Bash(tee:*) Bash(touch:*) Bash(mkdir:*) Bash(chmod:*) \
                   Bash(git:*) Bash(tar:*) Bash(curl:*) Bash(make:*) Bash(env:*) Bash(setsid:*) Bash(flock:*) Bash(find:*) \
                   Bash(direnv:*) Bash(choom:*) Bash(sudo:*) Read Write",
-        denied: &[],
         grants: |call, project| {
             let places = PROTECTED.map(|place| project.parent().unwrap().join(place));
             let is_in = |path: &PathBuf| places.iter().any(|place| path.starts_with(place));
@@ -99,7 +84,6 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         allowed: "Read(in/**) Grep(in/**) Glob(in/**) Bash(git:*) Write(out/**)",
-        denied: &[],
         grants: |call, _| matches!(&*call.program, "git" | "[[") || needs_no_grant(call),
         guards: Guards::Reading,
     },
@@ -116,7 +100,7 @@ impl Guards {
         match self {
             Self::Reading => &["readers", "bin", "tools"],
             Self::Files => &["bin", "tools"],
-            Self::Places | Self::Nothing => &["bin"],
+            Self::Places => &["bin"],
         }
     }
 }
@@ -146,14 +130,8 @@ impl Profile {
     pub fn accepts(&self, world: &World, language: Language, command: &str) -> bool {
         let project = world.at("project");
         let allowed = [self.allowed.to_owned()];
-        let denied: Vec<String> = self.denied.iter().map(|&entry| entry.to_owned()).collect();
-        let restriction = Restriction::parse(
-            "test",
-            Some(&allowed),
-            &denied,
-            &world.at("skill"),
-            &project,
-        );
+        let restriction =
+            Restriction::parse("test", Some(&allowed), &[], &world.at("skill"), &project);
         let places = Places {
             project_root: project,
             home: Some(world.at("home")),
@@ -243,7 +221,6 @@ impl Profile {
         match self.guards {
             Guards::Files | Guards::Reading => vec![world.at("")],
             Guards::Places => PROTECTED.map(|place| world.at(place)).into(),
-            Guards::Nothing => Vec::new(),
         }
     }
 }

@@ -4,12 +4,14 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
+use super::programs::{self, Run};
+use super::read::Reading;
 use super::reading_programs::{Extent, Shows};
 use super::readings::Readings;
 use super::step::{self, Assignment, Input, Redirect, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
-use super::{Fault, filters, find, runners};
+use super::{Fault, filters, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
@@ -54,6 +56,14 @@ pub trait Rules {
     }
     /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
+    /// Whether commands and texts are followed as the table of programs says, whatever is granted.
+    fn looks_through(&self) -> bool {
+        false
+    }
+    /// Receives why a command or a text within a command is not followed.
+    fn unfollowed(&self, _: &Fault) {}
+    /// Receives each command line that a shell would run.
+    fn text(&self, _reading: &Reading) {}
     /// Receives each command and the directories it may run in.
     fn command(&self, _command: &Simple, _directories: &WorkingDirectories) {}
     /// Receives each redirection and the directories in which its file may be.
@@ -95,6 +105,7 @@ struct Checker<'a> {
     shell: Shell,
     directories: WorkingDirectories,
     parts: Vec<Part>,
+    /// The number of texts around the current one.
     texts: usize,
     /// Whether the shell may export variables that are set (`set -a`).
     exports_all: bool,
@@ -118,7 +129,10 @@ impl Checker<'_> {
         let with_variables = self.texts == 0 && !self.shell.persists;
         let reading = self.readings.read(text, self.shell, with_variables);
         let steps = match &*reading {
-            Ok(reading) => &reading.steps,
+            Ok(reading) => {
+                self.rules.text(reading);
+                &reading.steps
+            }
             Err(fault) => return self.fault(fault, text),
         };
         self.exports_all |= steps.iter().any(may_export_all);
@@ -148,37 +162,18 @@ impl Checker<'_> {
     }
 
     fn command(&mut self, simple: &Simple, in_loop: bool) {
-        let texts = self.texts;
+        let parts = self.parts.len();
         self.rules.command(simple, &self.directories);
         let outcome = self.simple(simple, in_loop).map_err(|fault| fault.why);
-        if outcome.is_err() && self.texts == texts {
-            self.not_followed(simple);
+        // Callers that ask only about files go on.
+        if outcome.is_err() && self.parts.len() == parts && simple.may_move() {
+            self.directories.lose();
         }
         let kind = match outcome {
             Ok(_) => "command",
             Err(_) => "subcommand",
         };
         self.parts.push(Part::new(kind, &simple.shown(), outcome));
-    }
-
-    /// Records what a refused command may do, for callers that ask only about files: change the
-    /// directory, or run text with redirections.
-    fn not_followed(&mut self, simple: &Simple) {
-        if simple.may_move() {
-            self.directories.lose();
-        }
-        self.readings
-            .steps
-            .spend(runners::LOOK_UP * simple.words.len());
-        if simple
-            .words
-            .iter()
-            .any(|word| word.fits(runners::runs_text))
-        {
-            for word in &simple.words {
-                self.redirects_unseen(word.text().unwrap_or(&word.raw));
-            }
-        }
     }
 
     /// Reports redirections that an unread text may contain.
@@ -249,6 +244,21 @@ impl Checker<'_> {
             return Fault::refuse("", "there is no command");
         };
         let name = program_name(program)?;
+        if self.rules.looks_through() {
+            let mut outcome = None;
+            for run in programs::run_by(name, arguments) {
+                outcome = Some(match run {
+                    Run::Command(words) => {
+                        let programs_only = wrappers::runs_programs_only(name);
+                        self.inner(&words, view, view.programs_only || programs_only)
+                    }
+                    Run::Text { text, .. } => self.text_within(name, &text, view),
+                });
+            }
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+        }
         let home = self
             .directories
             .are_home(|directory| self.rules.is_home(directory));
@@ -257,7 +267,7 @@ impl Checker<'_> {
             return Fault::refuse(name, "it is another program in another directory");
         }
         let builtin = builtins::classify(name, arguments, self.variables())?;
-        let actions = match runners::base(name) {
+        let actions = match programs::base(name) {
             "find" => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
@@ -329,7 +339,7 @@ impl Checker<'_> {
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
         if view.depth == MAX_WRAPPERS {
-            return Fault::refuse("", "too many wrappers around a command");
+            return Err(self.too_deep("too many wrappers around a command"));
         }
         self.run(&View {
             words,
@@ -337,6 +347,12 @@ impl Checker<'_> {
             depth: view.depth + 1,
             ..*view
         })
+    }
+
+    fn too_deep(&self, why: &str) -> Fault {
+        let fault = Fault::new("", why);
+        self.rules.unfollowed(&fault);
+        fault
     }
 
     fn is_filter(&self, view: &View) -> bool {

@@ -137,14 +137,13 @@ fn is_plain_name(word: &Node) -> bool {
 }
 
 /// A command line, and a copy without quotes, which could hide a name.
-pub struct Text<'a> {
+struct Text<'a> {
     written: &'a str,
     unquoted: String,
 }
 
 impl<'a> Text<'a> {
-    /// A command line.
-    pub fn new(written: &'a str) -> Self {
+    fn new(written: &'a str) -> Self {
         let quotes = ['"', '\'', '\\'];
         Self {
             written,
@@ -159,12 +158,6 @@ impl<'a> Text<'a> {
             let mut mentions = mentions(text, name);
             (0..bindings).all(|_| mentions.next() == Some(false)) && mentions.all(|is_use| is_use)
         })
-    }
-
-    /// How often a name is mentioned other than as `$NAME` and `${NAME…}`.
-    pub fn bindings(&self, name: &str) -> usize {
-        let count = |text| mentions(text, name).filter(|is_use| !is_use).count();
-        count(self.written).max(count(&self.unquoted))
     }
 }
 

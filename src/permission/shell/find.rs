@@ -76,8 +76,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
             return Fault::refuse(text, "the command it runs has no plain end");
         };
         let mut words = arguments[at..at + end].to_vec();
-        make_unknown(&mut words, "{}");
-        words.push(Word::unknown());
+        fill_in(&mut words);
         let elsewhere = text.ends_with("dir");
         actions.commands.push(Run { words, elsewhere });
         at += end + 1;
@@ -90,10 +89,23 @@ pub fn takes_value(text: &str) -> bool {
     VALUED.has(text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
 }
 
-/// The words of the command that one of [`RUNS`] runs, which stands before these.
-pub fn command_from(words: &[Word]) -> &[Word] {
-    let end = words.iter().position(|word| word.is_any(&[";", "+"]));
-    &words[..end.unwrap_or(words.len())]
+/// The commands that a `find` with these arguments runs.
+pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
+    let begins = (0..arguments.len()).filter(|at| arguments[*at].is_any(&RUNS));
+    let command = |at: usize| {
+        let words = &arguments[at + 1..];
+        let end = words.iter().position(|word| word.is_any(&[";", "+"]));
+        let mut words = words[..end.unwrap_or(words.len())].to_vec();
+        fill_in(&mut words);
+        words
+    };
+    begins.map(command).collect()
+}
+
+/// Makes of `{}` in a command, and behind it, what is not known: names of files are put in.
+pub fn fill_in(words: &mut Vec<Word>) {
+    make_unknown(words, "{}");
+    words.push(Word::unknown());
 }
 
 /// Whether the word after these is certainly the value of a primary.

@@ -26,7 +26,6 @@ mod read;
 mod reading_programs;
 mod readings;
 mod redirected;
-mod runners;
 mod scan;
 mod shells;
 mod special;

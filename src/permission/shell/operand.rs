@@ -236,11 +236,8 @@ impl<'a> Reader<'a> {
     /// Appends values that become several words, and names of files where they hold globs.
     fn push_words(&mut self, values: &[String]) {
         let mut last = Vec::new();
-        // In a pattern a backslash quotes; elsewhere it stays.
-        let quoting = values.iter().filter(|value| value.contains('\\'));
-        let patterns: Vec<String> = quoting.map(|value| value.replace('\\', "")).collect();
         let mut is_split = false;
-        for value in values.iter().chain(&patterns) {
+        for value in values {
             let mut words: Vec<String> = value
                 .split(|c: char| c.is_ascii_whitespace())
                 .map(braces::globs)

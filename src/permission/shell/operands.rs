@@ -1,17 +1,15 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Fault;
 use super::filters::files_of_sed;
-use super::programs::{Program, runs_words_from};
+use super::programs::{self, Program, Run, git_verb};
 use super::reach::{Checked, Named, Reach};
-use super::runners::{self, base};
 use super::word::Word;
-use super::wrappers::{self, Inner};
 use crate::permission::path::normalise;
-use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED};
+use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 use crate::sys::name_list::Names;
 
 mod finding;
@@ -27,60 +25,20 @@ const DIRECTORY_OPTIONS: Names = Names::new(
 const MAX_DIRECTORIES: usize = 8;
 const LONGEST: usize = 512;
 
-/// Wrappers that may look for a program in other directories.
-const WRAPPERS: Names = Names::new(
-    "exec command env sudo doas su runuser chroot xargs setsid nice timeout time nohup stdbuf",
-);
-/// The limit of words behind a wrapper that may be the program.
-const MAX_WORDS: usize = 64;
-
-/// What a command may become: its words, and each thing that they may be.
-struct Call<'w> {
-    words: &'w [Word],
-    named: Vec<Named<'w>>,
-}
-
-impl<'w> Call<'w> {
-    /// What stands behind one of the things.
-    fn behind(&self, at: usize) -> (&'w [Word], &[Named<'w>]) {
-        let place = self.named[at].at + 1;
-        let from = self.named.partition_point(|named| named.at < place);
-        (&self.words[place..], &self.named[from..])
-    }
-
-    /// Where a program may stand: the first word, and each that may begin another command.
-    fn programs(&self) -> impl Iterator<Item = usize> {
-        let from = runs_words_from(self.words).unwrap_or(self.words.len());
-        let places = self.named.iter().enumerate();
-        places.filter_map(move |(at, named)| (named.at == 0 || named.at >= from).then_some(at))
-    }
-}
-
 impl Reach<'_> {
-    fn call<'w>(&self, words: &'w [Word]) -> Result<Call<'w>, Fault> {
-        let named = self.named(words)?;
-        Ok(Call { words, named })
-    }
-
     /// The word that may run our own executable, if any.
     pub fn runs_ours(&self, words: &[Word]) -> Option<String> {
-        let call = self.call(words).ok()?;
-        // A shell may run any word as `$0` or `$1`.
-        let is_shell = words
-            .first()
-            .is_some_and(|word| word.fits(runners::runs_text));
-        let wraps = |word: &Word| word.fits(|text| WRAPPERS.has(base(text)));
-        let wraps = words.first().is_some_and(wraps);
-        let is_all = is_shell || self.sets_path;
-        let all = (0..call.named.len()).filter(|_| is_all);
-        let found = call.programs().chain(all).find(|at| {
-            let named = &call.named[*at];
-            let is_wild = named.text.contains([ANY, ONE]);
-            let may_be = self.sets_path || (wraps || is_shell) && named.at < MAX_WORDS;
-            let is_looked_for = named.at == 0 || may_be && !is_wild;
-            self.is_ours(&named.text, is_looked_for)
-        });
-        found.map(|at| call.named[at].word.raw.clone())
+        let named = self.named(words).ok()?;
+        let (program, arguments) = words.split_first()?;
+        let mut names = named.iter().take_while(|named| named.at == 0);
+        if names.any(|name| self.is_ours(&name.text)) {
+            return Some(program.raw.clone());
+        }
+        let runs = programs::run_by(program.text()?, arguments);
+        runs.iter().find_map(|run| match run {
+            Run::Command(words) => self.runs_ours(words),
+            Run::Text { .. } => None,
+        })
     }
 
     /// Refuses a command that would change a protected place.
@@ -90,55 +48,31 @@ impl Reach<'_> {
     pub fn check(&self, words: &[Word]) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
         Fault::afford(self.guard.context.steps, 1 + words.len())?;
-        if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
-            return self.check(&inner);
-        }
-        let call = self.call(words)?;
-        self.check_here(&call)?;
+        let named = self.named(words)?;
+        self.check_here(words, &named)?;
         let mut directories = self.directories.clone();
-        for to in directories_named(&call) {
+        for to in directories_named(words, &named) {
             directories = directories.moved(&to);
             let moved = Reach {
                 directories: &directories,
                 ..*self
             };
-            moved.check_here(&call)?;
+            moved.check_here(words, &named)?;
         }
         Ok(())
     }
 
-    /// The directories in which a command may run.
-    pub fn directories_of(&self, words: &[Word]) -> Vec<PathBuf> {
-        let mut found = self.paths("", false);
-        if let Ok(call) = self.call(words) {
-            let mut directories = self.directories.clone();
-            for to in directories_named(&call) {
-                directories = directories.moved(&to);
-                found.extend(
-                    directories
-                        .resolve("")
-                        .map(|here| self.guard.begin.join(here)),
-                );
-            }
-        }
-        found
+    fn check_here(&self, words: &[Word], named: &[Named]) -> Checked {
+        let (names, behind) = named.split_at(named.partition_point(|named| named.at == 0));
+        Fault::afford(self.guard.context.steps, behind.len())?;
+        let arguments = words.get(1..).unwrap_or_default();
+        names
+            .iter()
+            .try_for_each(|name| self.program(&name.text, arguments, behind))
     }
 
-    fn check_here(&self, call: &Call) -> Checked {
-        for at in call.programs() {
-            let named = &call.named[at];
-            let program = Program::named(&named.text);
-            if named.at == 0 || program.changes() || matches!(program, Program::Find | Program::Git)
-            {
-                let (words, behind) = call.behind(at);
-                Fault::afford(self.guard.context.steps, behind.len())?;
-                self.program(program, words, behind)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn program(&self, program: Program, words: &[Word], named: &[Named]) -> Checked {
+    fn program(&self, name: &str, words: &[Word], named: &[Named]) -> Checked {
+        let program = Program::named(name);
         match program {
             Program::Reads => Ok(()),
             Program::Changes => self.each_changed(named),
@@ -151,13 +85,22 @@ impl Reach<'_> {
                 }
                 self.others(named)
             }
-            Program::Other => self.others(named),
+            Program::Runs { .. } => {
+                for run in programs::run_by(name, words) {
+                    // Texts are read by themselves.
+                    if let Run::Command(inner) = run {
+                        self.check(&inner)?;
+                    }
+                }
+                self.others(&named[..before_inner(program, words, named)])
+            }
+            Program::Shell | Program::Evaluates | Program::Other => self.others(named),
             Program::Dd => named.iter().try_for_each(|named| {
                 let file = named.text.strip_prefix("of=");
                 refuse_if(named, file.is_some_and(|file| self.is_near(file)))
             }),
             Program::Find => self.find(words, named),
-            Program::Git => self.git(named),
+            Program::Git => self.git(words, named),
         }
     }
 
@@ -204,13 +147,14 @@ impl Reach<'_> {
 
 /// The directories in which a command may run by its options, as with `git -C`: those that each may
 /// name.
-fn directories_named<'c>(call: &'c Call) -> Vec<Vec<&'c str>> {
-    let Some((program, arguments)) = call.named.split_first() else {
+fn directories_named<'n>(words: &[Word], named: &'n [Named]) -> Vec<Vec<&'n str>> {
+    let Some((name, named)) = named.split_first() else {
         return Vec::new();
     };
-    let arguments = match Program::named(&program.text) {
-        Program::Git => &arguments[..git::verb(arguments)],
-        Program::Other => arguments,
+    let arguments = match Program::named(&name.text) {
+        Program::Git => &named[..named.partition_point(|named| named.at <= git_verb(&words[1..]))],
+        program @ Program::Runs { .. } => &named[..before_inner(program, &words[1..], named)],
+        Program::Other => named,
         // They change no directory.
         _ => return Vec::new(),
     };
@@ -245,6 +189,12 @@ fn directories_named<'c>(call: &'c Call) -> Vec<Vec<&'c str>> {
         }
     }
     found
+}
+
+/// How many of the things behind a program stand before the command that it runs.
+fn before_inner(program: Program, arguments: &[Word], named: &[Named]) -> usize {
+    let from = program.runs_from(arguments).unwrap_or(arguments.len());
+    named.partition_point(|named| named.at <= from)
 }
 
 fn refuse_if(named: &Named, refused: bool) -> Checked {

@@ -1,10 +1,14 @@
-//! Which programs remove, move, replace, link or change their operands, and which only read them
-//! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
+//! The only table of programs: which remove, move, replace, link or change their operands
+//! (docs/spec/restriction.md#operands), which only read them, and which run a command or a text that
+//! their words hold (docs/spec/restriction.md#denials). What any other program starts by itself is
+//! not modelled.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
-use super::runners::{self, base};
-use super::word::Word;
+use super::word::{Piece, Word};
+use super::wrappers::{self, Inner};
+use super::{find, shells};
+use crate::sys::name_list::Names;
 
 /// What a program does to its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +36,26 @@ pub enum Program {
     Dd,
     /// Only reads.
     Reads,
+    /// Runs the command behind its options.
+    Runs {
+        /// Letters and names of the options whose value is the next word.
+        valued: &'static str,
+        /// The number of operands before the command.
+        operands: usize,
+        /// The subcommands before it, if it runs one only there.
+        verbs: &'static str,
+    },
+    /// A shell, which runs the text behind `-c`.
+    Shell,
+    /// `eval` and `trap`: the shell itself runs their words as a text.
+    Evaluates,
     /// Unknown.
     Other,
 }
 
-use crate::sys::name_list::Names;
-use Program::{Changes, Copies, Dd, Find, Git, Links, Moves, Other, Reads, Sed};
+use Program::{
+    Changes, Copies, Dd, Evaluates, Find, Git, Links, Moves, Other, Reads, Runs, Sed, Shell,
+};
 
 static TABLE: &[(Names, Program)] = &[
     (
@@ -61,10 +79,117 @@ static TABLE: &[(Names, Program)] = &[
         ),
         Reads,
     ),
+    (
+        Names::new(
+            "bash sh dash zsh ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush \
+             bash-static",
+        ),
+        Shell,
+    ),
+    (Names::new("eval trap"), Evaluates),
+    (
+        Names::new(
+            "command builtin nohup setsid noglob nocorrect - coproc busybox toybox unbuffer pkexec \
+             linux32 linux64 fakeroot eatmydata chronic ltrace valgrind dbus-run-session ssh-agent \
+             systemd-run systemd-inhibit xvfb-run rlwrap parallel",
+        ),
+        runs("", 0, ""),
+    ),
+    (
+        Names::new("sudo doas"),
+        runs(
+            "a c u g h p C D R T U r t --user --group --host --prompt --chdir --chroot --role --type \
+             --other-user --close-from --command-timeout",
+            0,
+            "",
+        ),
+    ),
+    (
+        Names::new("env"),
+        runs("a f u C S P L U --unset --chdir --argv0", 0, ""),
+    ),
+    (
+        Names::new("timeout"),
+        runs("k s --signal --kill-after", 1, ""),
+    ),
+    (Names::new("time"), runs("f o --format --output", 0, "")),
+    (
+        Names::new("nice watch"),
+        runs("n --adjustment --interval", 0, ""),
+    ),
+    (
+        Names::new("stdbuf"),
+        runs("i o e --input --output --error", 0, ""),
+    ),
+    (Names::new("exec"), runs("a", 0, "")),
+    (
+        Names::new("xargs"),
+        runs(
+            "a d E I J L n P R s S --arg-file --delimiter --max-args --max-procs --max-chars",
+            0,
+            "",
+        ),
+    ),
+    (
+        Names::new("ionice"),
+        runs("c n p P u --class --classdata", 0, ""),
+    ),
+    (Names::new("chrt"), runs("T P D p", 1, "")),
+    (Names::new("choom"), runs("n p", 0, "")),
+    (Names::new("direnv"), runs("", 2, "")),
+    (Names::new("taskset setarch chroot repeat"), runs("", 1, "")),
+    (
+        Names::new("flock"),
+        runs("w E --timeout --conflict-exit-code", 1, ""),
+    ),
+    (Names::new("unshare nsenter"), runs("S G R w t W", 0, "")),
+    (
+        Names::new("strace"),
+        runs("e o p P s u a b I O S E X", 0, ""),
+    ),
+    (Names::new("caffeinate"), runs("t w", 0, "")),
+    (
+        Names::new("npx bunx pnpx uvx"),
+        runs("p c w --package --call --with --from --python", 0, ""),
+    ),
+    (
+        Names::new("npm pnpm yarn bundle rbenv pyenv mise"),
+        runs("p c --package --call", 0, "exec dlx x"),
+    ),
+    (
+        Names::new("uv poetry pipenv pdm hatch pixi"),
+        runs(
+            "e f i p w C P --with --with-editable --with-requirements --python --package --project \
+             --directory --extra --group --env-file --index",
+            0,
+            "run",
+        ),
+    ),
 ];
 
 const fn copies(links: &'static str, into: &'static str) -> Program {
     Copies { links, into }
+}
+
+const fn runs(valued: &'static str, operands: usize, verbs: &'static str) -> Program {
+    Runs {
+        valued,
+        operands,
+        verbs,
+    }
+}
+
+/// Something that a command runs by its words.
+pub enum Run<'w> {
+    /// Another command.
+    Command(Cow<'w, [Word]>),
+    /// A command line.
+    Text {
+        /// The text; what is not known of it stays as it is written.
+        text: String,
+        /// Whether all of it is known.
+        is_known: bool,
+    },
 }
 
 impl Program {
@@ -84,75 +209,128 @@ impl Program {
 
     /// Whether it removes, moves or changes its operands.
     pub fn changes(self) -> bool {
-        !matches!(self, Reads | Other | Git | Find)
+        matches!(self, Changes | Moves | Copies { .. } | Links | Sed | Dd)
+    }
+
+    /// The place among its arguments where the command begins that it runs.
+    pub fn runs_from(self, arguments: &[Word]) -> Option<usize> {
+        let Runs {
+            valued,
+            operands,
+            verbs,
+        } = self
+        else {
+            return None;
+        };
+        let (valued, verbs) = (Names::new(valued), Names::new(verbs));
+        let mut at = 0;
+        if !verbs.is_empty() {
+            at = 1 + arguments
+                .iter()
+                .position(|word| word.fits(|text| verbs.has(text)))?;
+        }
+        let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
+        let (mut left, mut options) = (operands, true);
+        while let Some(word) = arguments.get(at) {
+            let text = word.prefix();
+            if options && text == "--" {
+                options = false;
+            } else if options && text.len() > 1 && text.starts_with('-') {
+                let takes_next = match text.strip_prefix("--") {
+                    Some(_) => valued.has(text),
+                    None => {
+                        let is_valued = |c: char| valued.has(c.encode_utf8(&mut [0; 4]));
+                        text[1..]
+                            .find(is_valued)
+                            .is_some_and(|at| at + 2 == text.len())
+                    }
+                };
+                at += usize::from(takes_next);
+            } else if !word.pieces.iter().any(assigns) {
+                if left == 0 {
+                    return Some(at);
+                }
+                left -= 1;
+            }
+            at += 1;
+        }
+        None
     }
 }
 
-/// Other programs that run none of their operands. Any program that is not listed may run them. What
-/// interpreters and build tools run by themselves is not modelled.
-const RUN_NO_OPERAND: Names = Names::new(
-    ". : [ [[ alias apk apropos apt apt-cache apt-get ar autoload awk aws az b2sum base32 base64 \
-     basename bat batcat bc bind black break bunzip2 bzip2 c++ cc cd cksum clang clang++ \
-     clang-format cmp code column comm compopt complete continue convert cpio csplit curl \
-     cut date declare df diff3 dig dirname dirs disown dnf dot du enable esbuild eslint eval exa \
-     exit expand export expr eza false fc ffmpeg ffprobe flake8 flatpak float fmt fold g++ gawk gcc \
-     gcloud gem getent getopts gh ghc glab gofmt golangci-lint gradle gradlew groups gunzip gzip \
-     hash helm help hexdump history host hostname iconv id identify integer isort jar java javac \
-     jest jobs join jq kill killall less let local locale lsof lua m4 magick make man mapfile \
-     mawk md5sum mkdir mkfifo mktemp mocha more mvn mvnw mypy mysql nano ng nl node nproc \
-     nslookup od openssl pandoc paste pdftotext perl pgrep php ping pip pip3 pkill playwright popd \
-     prettier print printenv ps psql pushd pwd pylint pytest python python2 python3 read readarray \
-     readlink readonly realpath redis-cli return rev Rscript ruby ruff rustc rustfmt scp seq set setopt \
-     sha1sum sha256sum sha512sum shellcheck shfmt shift shopt sleep sort source split sqlite3 ss \
-     strings sum swift sync tac tar terraform test top touch tr trap tree true tsc tsort tty type \
-     typeset ulimit umask unalias uname unexpand uniq unset unsetopt unzip uptime vim vite vitest \
-     wait webpack wget whatis whereis which who whoami xxd xz yamllint yq yum zcat zgrep zip \
-     zipinfo zstd zypper",
-);
-
-/// Programs that run operands only behind one of [`runners::RUNNING`].
-const BY_SUBCOMMAND: Names = Names::new(
-    "brew bun cargo cmake composer conda corepack deno dotnet git go mamba meson npm pipx pnpm rustup snap \
-     yarn",
-);
-
-/// The place from which on each word may begin another command, if the program may run one.
-pub fn runs_words_from(words: &[Word]) -> Option<usize> {
-    let (program, arguments) = words.split_first()?;
-    let name = base(program.text()?);
-    if BY_SUBCOMMAND.has(name) || runners::BY_SUBCOMMAND.has(name) {
-        let is_running = |word: &Word| word.fits(|text| runners::RUNNING.has(text));
-        return arguments.iter().position(is_running).map(|at| at + 2);
+/// What a command runs by its words; its program is known by `name`.
+pub fn run_by<'w>(name: &str, arguments: &'w [Word]) -> Vec<Run<'w>> {
+    let text = |words: &[Word]| {
+        let written = |word: &Word| match word.text() {
+            Some(text) => text.to_owned(),
+            None => word.raw.trim_matches(['"', '\'']).to_owned(),
+        };
+        let all: Vec<String> = words.iter().map(written).collect();
+        let text = Run::Text {
+            text: all.join(" "),
+            is_known: words.iter().all(|word| word.text().is_some()),
+        };
+        let is_empty = all.iter().all(|text| text.trim().is_empty());
+        Vec::from_iter((!is_empty).then_some(text))
+    };
+    let program = Program::named(name);
+    match (program, base(name)) {
+        (Find, _) => {
+            let commands = find::commands(arguments).into_iter();
+            commands.map(|words| Run::Command(words.into())).collect()
+        }
+        (Shell, _) => {
+            shells::text_of(arguments).map_or_else(Vec::new, |word| text(&[word.clone()]))
+        }
+        (Evaluates, "trap") => text(&arguments[..arguments.len().min(1)]),
+        (Evaluates, _) => text(arguments),
+        (_, "command")
+            if arguments
+                .first()
+                .is_some_and(|word| word.is_any(&["-v", "-V"])) =>
+        {
+            Vec::new()
+        }
+        _ => {
+            let Some(from) = program.runs_from(arguments) else {
+                return Vec::new();
+            };
+            let mut words = Cow::Borrowed(&arguments[from..]);
+            if base(name) == "xargs" {
+                let words = words.to_mut();
+                match wrappers::unwrap_xargs(arguments) {
+                    Some(Inner::Command(exact)) => *words = exact.into_owned(),
+                    _ => find::fill_in(words),
+                }
+            }
+            vec![Run::Command(words)]
+        }
     }
-    let runs_none = RUN_NO_OPERAND.has(name)
-        || runners::SHELLS.has(name)
-        || !matches!(Program::named(name), Program::Other);
-    (!runs_none).then_some(1)
+}
+
+/// The last component of a program's path. Where GNU's tools have other names, `gfind` is `find`.
+pub fn base(program: &str) -> &str {
+    match program.rsplit('/').next().unwrap_or(program) {
+        "gfind" => "find",
+        base => base,
+    }
+}
+
+/// Whether a text is a long option, also abbreviated or with a value.
+pub fn abbreviates(text: &str, option: &str) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    name.len() > 2 && option.starts_with(name)
 }
 
 /// Options of `git` whose value is the next word.
-const VALUED: Names = Names::new(
-    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
-);
+const VALUED: Names =
+    Names::new("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source");
 
-/// The places where the subcommand of `git` may stand, behind options that may not be plain.
-pub fn git_verbs(arguments: &[Word]) -> impl Iterator<Item = usize> {
-    let mut places = BTreeSet::from([0]);
-    for (at, word) in arguments.iter().enumerate() {
-        if !places.contains(&at) {
-            continue;
-        }
-        let (text, is_option) = (word.text(), word.begins_option());
-        let is_flag = text.is_some_and(|text| !VALUED.has(text)) || word.prefix().contains('=');
-        let takes_one = text.is_some_and(|text| VALUED.has(text) && text != "--exec-path");
-        if text.is_none() || is_option && !takes_one {
-            places.insert(at + 1);
-        }
-        let may_be_any = text.is_none() && word.prefix().is_empty();
-        if is_option && !is_flag || may_be_any {
-            places.insert(at + 2);
-        }
+/// The place of the subcommand of `git` among its arguments.
+pub fn git_verb(arguments: &[Word]) -> usize {
+    let mut at = 0;
+    while let Some(option) = arguments.get(at).filter(|word| word.begins_option()) {
+        at += 1 + usize::from(option.fits(|text| VALUED.has(text)));
     }
-    let most = arguments.len();
-    places.into_iter().filter(move |at| *at < most)
+    at.min(arguments.len())
 }

@@ -39,8 +39,6 @@ pub struct Reach<'a> {
     pub entered: &'a [PathBuf],
     /// What its words may refer to.
     pub known: Known<'a>,
-    /// Whether the command line says where programs are looked for.
-    pub sets_path: bool,
 }
 
 /// One thing that a word of a command may become.
@@ -222,31 +220,35 @@ impl Reach<'_> {
         Fault::refuse_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 
-    /// Whether a text in program position is our own executable. A name alone is looked for only
-    /// where a shell would.
-    pub fn is_ours(&self, text: &str, is_looked_for: bool) -> bool {
-        let ours = self.guard.context.places.executable.as_deref();
-        let Some(ours) = ours.filter(|_| !text.contains(UNKNOWN)) else {
+    /// Whether the program of this name is our own executable.
+    pub fn is_ours(&self, program: &str) -> bool {
+        let places = self.guard.context.places;
+        let ours = places.executable.as_deref();
+        let Some(ours) = ours.filter(|_| !program.contains(UNKNOWN)) else {
             return false;
         };
-        if text.contains('/') || text.is_empty() {
-            let paths = self.paths(text, true);
-            return paths.iter().any(|path| self.is_executable(path, ours));
+        if program.contains('/') {
+            return self.is_our_file(program);
         }
         let name = ours.file_name().unwrap_or_default().to_string_lossy();
-        let says_something = text.contains(char::is_alphanumeric);
-        if says_something && may_be(text, &name) {
-            return is_looked_for || !text.contains([ANY, ONE]) && self.is_in_path(text, ours);
+        if program.contains([ANY, ONE]) {
+            return program.contains(char::is_alphanumeric) && may_be(program, &name);
         }
-        is_looked_for && !text.contains([ANY, ONE]) && self.is_in_path(text, ours)
+        let mut directories = places.path.iter();
+        program == name || directories.any(|directory| self.is_same(&directory.join(program), ours))
     }
 
-    fn is_in_path(&self, name: &str, ours: &Path) -> bool {
-        let mut directories = self.guard.context.places.path.iter();
-        directories.any(|directory| self.is_executable(&directory.join(name), ours))
+    /// Whether a text names our own executable as a file.
+    pub fn is_our_file(&self, text: &str) -> bool {
+        let ours = self.guard.context.places.executable.as_deref();
+        ours.filter(|_| !text.contains(UNKNOWN) && !text.is_empty())
+            .is_some_and(|ours| {
+                let mut paths = self.paths(text, true).into_iter();
+                paths.any(|path| self.is_same(&path, ours))
+            })
     }
 
-    fn is_executable(&self, path: &Path, ours: &Path) -> bool {
+    fn is_same(&self, path: &Path, ours: &Path) -> bool {
         let resolve = self.guard.context.resolve;
         if !path.to_string_lossy().contains([ANY, ONE]) {
             return resolve.is_same_file(path, ours);
@@ -258,25 +260,15 @@ impl Reach<'_> {
         };
         let glob = names(path);
         // A name of wildcards alone may be any program.
-        if !glob
-            .last()
-            .is_some_and(|name| name.contains(char::is_alphanumeric))
-        {
-            return false;
-        }
-        let is_it = |ours: &Path| {
-            let ours = names(ours);
-            let mut both = glob.iter().zip(&ours);
-            glob.len() == ours.len() && both.all(|(glob, name)| may_be(glob, name))
-        };
-        is_it(ours) || resolve.canonical(ours).is_some_and(|ours| is_it(&ours))
+        let says_something = |name: &String| name.contains(char::is_alphanumeric);
+        glob.last().is_some_and(says_something)
+            && [Some(ours.to_owned()), resolve.canonical(ours)]
+                .iter()
+                .flatten()
+                .any(|ours| {
+                    let ours = names(ours);
+                    let mut both = glob.iter().zip(&ours);
+                    glob.len() == ours.len() && both.all(|(glob, name)| may_be(glob, name))
+                })
     }
-}
-
-/// A path without empty and `.` names.
-pub fn plain_path(path: &str) -> String {
-    let begin = if path.starts_with('/') { "/" } else { "" };
-    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
-    let end = if path.ends_with('/') { "/" } else { "" };
-    format!("{begin}{}{end}", names.collect::<Vec<_>>().join("/"))
 }

@@ -1,6 +1,6 @@
-//! How a shell is told to run a text: the one supported form, for grants and denials
-//! (docs/spec/restriction.md#shells-within-commands). In any other form some shell takes another
-//! word as the text.
+//! How a shell is told to run a text: the one supported form for grants
+//! (docs/spec/restriction.md#shells-within-commands), as in any other form some shell takes another
+//! word as the text; and whatever bash takes as one, for denials and protected places.
 
 use super::word::Word;
 
@@ -54,9 +54,55 @@ pub fn read(arguments: &[Word]) -> Rendered<'_> {
     Rendered::Other
 }
 
+/// The text that bash would run, behind whatever options.
+pub fn text_of(arguments: &[Word]) -> Option<&Word> {
+    let mut words = arguments.iter();
+    let mut runs_text = false;
+    loop {
+        let word = words.next()?;
+        let option = word.prefix();
+        if !option.starts_with(['-', '+']) {
+            return runs_text.then_some(word);
+        }
+        if matches!(option, "-" | "--") {
+            return words.next().filter(|_| runs_text);
+        }
+        if let Some(long) = option.strip_prefix("--") {
+            if matches!(long, "rcfile" | "init-file") {
+                words.next();
+            }
+            continue;
+        }
+        runs_text |= option.contains('c');
+        for _ in option.matches(['o', 'O']) {
+            words.next();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bash_takes_a_text_behind_its_options() {
+        for (arguments, text) in [
+            ("-c x", Some("x")),
+            ("-lc x y", Some("x")),
+            ("-ce x", Some("x")),
+            ("-c -e -- x", Some("x")),
+            ("-o pipefail -O extglob -xc x", Some("x")),
+            ("-coe pipefail x", Some("x")),
+            ("--rcfile y -c x", Some("x")),
+            ("x -c y", None),
+            ("-x x", None),
+            ("-c", None),
+            ("--norc x", None),
+        ] {
+            let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();
+            assert_eq!(text_of(&words).and_then(Word::text), text, "{arguments}");
+        }
+    }
 
     fn told(arguments: &str) -> String {
         let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();

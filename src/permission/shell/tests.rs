@@ -6,7 +6,6 @@ mod classes;
 mod constants;
 mod denials;
 mod effects;
-mod evaluated;
 mod honest;
 mod places;
 mod shells;

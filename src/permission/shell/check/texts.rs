@@ -17,7 +17,7 @@ impl Checker<'_> {
         view: &View,
     ) -> Result<Grant, Fault> {
         if self.texts == MAX_TEXTS {
-            return Fault::refuse("", "too many command lines within command lines");
+            return Err(self.too_deep("too many command lines within command lines"));
         }
         self.texts += 1;
         let here = program == "eval";
@@ -32,6 +32,7 @@ impl Checker<'_> {
         self.directories.begin(Scope { kind, moves });
         let before = self.parts.len();
         self.text(text, here && view.in_loop);
+        self.texts -= 1;
         self.directories.end();
         self.shell = shell;
         let mut within = self.parts[before..].iter();

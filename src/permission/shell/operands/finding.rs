@@ -3,24 +3,23 @@
 use super::{Checked, Named, Program, Reach, is_option};
 use crate::permission::shell::find;
 use crate::permission::shell::word::Word;
-use crate::permission::shell::wrappers;
 
 impl Reach<'_> {
     /// `find`: what it deletes, and what the commands do that it runs.
     pub(super) fn find(&self, words: &[Word], named: &[Named]) -> Checked {
         let mut removes = named.iter().any(|named| named.text == "-delete");
         let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
-        for at in (0..words.len()).filter(|at| words[*at].is_any(&find::RUNS)) {
-            let mut inner = find::command_from(&words[at + 1..]).to_vec();
-            wrappers::make_unknown(&mut inner, "{}");
+        for mut inner in find::commands(words) {
             self.check(&inner)?;
-            let call = self.call(&inner)?;
-            for at in call.programs() {
-                match Program::named(&call.named[at].text) {
+            // What is run at last decides, as in `-exec sudo rm`.
+            while let Some(from) = runs_from(&inner) {
+                inner.drain(..=from);
+            }
+            let all = self.named(&inner)?;
+            for named in all.iter().take_while(|named| named.at == 0) {
+                match Program::named(&named.text) {
                     Program::Reads => {}
-                    Program::Sed => {
-                        removes |= call.named.iter().any(|named| is_option(named, "i"));
-                    }
+                    Program::Sed => removes |= all.iter().any(|named| is_option(named, "i")),
                     program => {
                         removes |= program.changes();
                         writes = true;
@@ -38,6 +37,12 @@ impl Reach<'_> {
         }
         if writes { self.others(named) } else { Ok(()) }
     }
+}
+
+/// The place where the command begins that a program runs, behind its own.
+fn runs_from(words: &[Word]) -> Option<usize> {
+    let (program, arguments) = words.split_first()?;
+    Program::named(program.text()?).runs_from(arguments)
 }
 
 /// What is neither an option nor its value nor a word of a command.

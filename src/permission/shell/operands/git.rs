@@ -2,36 +2,17 @@
 
 use super::{Checked, Named, Reach, options, plain, refuse_if};
 use crate::permission::protected::{ANY, ONE, UNKNOWN};
-use crate::permission::shell::runners::abbreviates;
+use crate::permission::shell::programs::{abbreviates, git_verb};
 use crate::permission::shell::word::Word;
 use crate::sys::name_list::Names;
 
-/// Options of `git` whose value is the next word.
-const VALUED: Names = Names::new(
-    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
-);
-
-/// The place of the subcommand of `git` among its arguments.
-pub(super) fn verb(arguments: &[Named]) -> usize {
-    let mut at = 0;
-    while let Some(named) = arguments.get(at).filter(|named| named.is_option()) {
-        at += 1;
-        if VALUED.has(&named.text) && named.text != "--exec-path" {
-            at += arguments[at..].partition_point(|next| next.at <= named.at + 1);
-        }
-    }
-    at.min(arguments.len())
-}
-
 impl Reach<'_> {
     /// A `git` command.
-    pub(super) fn git(&self, arguments: &[Named]) -> Checked {
-        let at = verb(arguments);
-        let Some(first) = arguments.get(at).map(|named| named.at) else {
-            return self.others(arguments);
-        };
-        let verbs = arguments[at..].iter().take_while(|named| named.at == first);
-        let behind = &arguments[at + verbs.clone().count()..];
+    pub(super) fn git(&self, words: &[Word], arguments: &[Named]) -> Checked {
+        let place = 1 + git_verb(words);
+        let (options, rest) = arguments.split_at(arguments.partition_point(|one| one.at < place));
+        let (verbs, behind) = rest.split_at(rest.partition_point(|one| one.at == place));
+        self.others(options)?;
         for verb in verbs {
             match verb.text.as_str() {
                 "clean" if has_only(behind, "--dry-run", "dfxXqne", "n") => {}
@@ -46,7 +27,7 @@ impl Reach<'_> {
                 _ => self.others(behind)?,
             }
         }
-        self.others(&arguments[..at])
+        Ok(())
     }
 
     /// `git clean`, `rm` and `mv`.

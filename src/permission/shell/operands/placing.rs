@@ -2,14 +2,7 @@
 
 use super::{Checked, Named, Program, Reach, Relation, is_option, options, plain, refuse_if};
 use crate::permission::protected::UNKNOWN;
-use crate::permission::shell::runners::abbreviates;
-use crate::sys::name_list::Names;
-
-/// Options of `rsync` whose value, the next word, is a file or directory that it writes.
-const WRITTEN: Names = Names::new(
-    "--log-file --backup-dir --partial-dir --temp-dir --write-batch --only-write-batch \
-     --compare-dest --copy-dest --link-dest -T",
-);
+use crate::permission::shell::programs::abbreviates;
 
 /// Options by which a destination is replaced and not entered, sources go, or what stands below the
 /// destination is the whole path of a source.
@@ -63,22 +56,13 @@ impl Reach<'_> {
         } else {
             operands.split_at(begin)
         };
-        if into.is_empty() {
-            for (at, _) in named
-                .iter()
-                .enumerate()
-                .filter(|(_, one)| WRITTEN.has(&one.text))
-            {
-                self.others(named.get(at + 1))?;
-            }
-        }
         for source in sources {
             if makes_links {
                 self.linked(source)?;
             } else if program == Program::Moves || whole {
                 self.changed(source)?;
             } else {
-                refuse_if(source, self.is_ours(&source.text, false))?;
+                refuse_if(source, self.is_our_file(&source.text))?;
             }
         }
         // A link without a name gets that of what it leads to, here.
