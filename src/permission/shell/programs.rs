@@ -236,14 +236,12 @@ impl Program {
             if options && text == "--" {
                 options = false;
             } else if options && text.len() > 1 && text.starts_with('-') {
-                let takes_next = match text.strip_prefix("--") {
-                    Some(_) => valued.has(text),
-                    None => {
-                        let is_valued = |c: char| valued.has(c.encode_utf8(&mut [0; 4]));
-                        text[1..]
-                            .find(is_valued)
-                            .is_some_and(|at| at + 2 == text.len())
-                    }
+                let is_valued = |c: char| valued.has(c.encode_utf8(&mut [0; 4]));
+                let takes_next = if text.starts_with("--") {
+                    valued.has(text)
+                } else {
+                    let found = text[1..].find(is_valued);
+                    found.is_some_and(|at| at + 2 == text.len())
                 };
                 at += usize::from(takes_next);
             } else if !word.pieces.iter().any(assigns) {
@@ -271,7 +269,7 @@ pub fn run_by<'w>(name: &str, arguments: &'w [Word]) -> Vec<Run<'w>> {
             is_known: words.iter().all(|word| word.text().is_some()),
         };
         let is_empty = all.iter().all(|text| text.trim().is_empty());
-        Vec::from_iter((!is_empty).then_some(text))
+        (!is_empty).then_some(text).into_iter().collect()
     };
     let program = Program::named(name);
     match (program, base(name)) {
@@ -279,9 +277,8 @@ pub fn run_by<'w>(name: &str, arguments: &'w [Word]) -> Vec<Run<'w>> {
             let commands = find::commands(arguments).into_iter();
             commands.map(|words| Run::Command(words.into())).collect()
         }
-        (Shell, _) => {
-            shells::text_of(arguments).map_or_else(Vec::new, |word| text(&[word.clone()]))
-        }
+        (Shell, _) => shells::text_of(arguments)
+            .map_or_else(Vec::new, |word| text(std::slice::from_ref(word))),
         (Evaluates, "trap") => text(&arguments[..arguments.len().min(1)]),
         (Evaluates, _) => text(arguments),
         (_, "command")

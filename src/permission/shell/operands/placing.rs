@@ -57,9 +57,8 @@ impl Reach<'_> {
             operands.split_at(begin)
         };
         for source in sources {
-            if makes_links {
-                self.linked(source)?;
-            } else if program == Program::Moves || whole {
+            // A link that a later call writes through is followed on disk.
+            if makes_links || program == Program::Moves || whole {
                 self.changed(source)?;
             } else {
                 refuse_if(source, self.is_our_file(&source.text))?;
@@ -76,43 +75,9 @@ impl Reach<'_> {
             .filter_map(|one| Some((one, option_value(&one.text, into)?)));
         let destinations = destinations.iter().map(|one| (*one, one.text.as_str()));
         for (named, text) in destinations.chain(values) {
-            if makes_links {
-                self.linked_at(text, sources)?;
-            }
             self.destination((named, text), sources, whole)?;
         }
         Ok(())
-    }
-
-    /// What a link leads to from here; one that climbs leads elsewhere from where the link is.
-    fn linked(&self, named: &Named) -> Checked {
-        refuse_if(named, self.is_near(&named.text))
-    }
-
-    /// What relative links lead to from the directory that they are made in.
-    fn linked_at(&self, place: &str, sources: &[&Named]) -> Checked {
-        let above = place
-            .trim_end_matches('/')
-            .rsplit_once('/')
-            .map_or("", |(above, _)| above);
-        let begins = if place.starts_with('/') && above.is_empty() {
-            "/"
-        } else {
-            above
-        };
-        sources.iter().try_for_each(|source| {
-            let text = source.text.as_str();
-            let joined = |begin: &str| match begin {
-                "" => text.to_owned(),
-                begin => format!("{begin}/{text}"),
-            };
-            let is_relative = !text.starts_with(['/', UNKNOWN]) && !place.contains(UNKNOWN);
-            let leads_in = is_relative
-                && [place, begins]
-                    .iter()
-                    .any(|begin| self.is_near(&joined(begin)));
-            refuse_if(source, leads_in)
-        })
     }
 
     fn destination(
