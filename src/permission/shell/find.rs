@@ -89,17 +89,23 @@ pub fn takes_value(text: &str) -> bool {
     VALUED.has(text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
 }
 
-/// The commands that a `find` with these arguments runs.
+/// The commands that a `find` with these arguments runs. A second action in a row shows that the
+/// first is a value.
 pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
-    let begins = (0..arguments.len()).filter(|at| arguments[*at].is_any(&RUNS));
-    let command = |at: usize| {
-        let words = &arguments[at + 1..];
-        let end = words.iter().position(|word| word.is_any(&[";", "+"]));
-        let mut words = words[..end.unwrap_or(words.len())].to_vec();
+    let mut found = Vec::new();
+    let mut rest = arguments;
+    while let Some(at) = rest.iter().position(|word| word.is_any(&RUNS)) {
+        let behind = &rest[at..];
+        let begin = behind.iter().position(|word| !word.is_any(&RUNS));
+        let behind = &behind[begin.unwrap_or(behind.len())..];
+        let end = behind.iter().position(|word| word.is_any(&[";", "+"]));
+        let (command, after) = behind.split_at(end.unwrap_or(behind.len()));
+        let mut words = command.to_vec();
         fill_in(&mut words);
-        words
-    };
-    begins.map(command).collect()
+        found.push(words);
+        rest = after;
+    }
+    found
 }
 
 /// Makes of `{}` in a command, and behind it, what is not known: names of files are put in.

@@ -30,8 +30,8 @@ impl Reach<'_> {
     pub fn runs_ours(&self, words: &[Word]) -> Option<String> {
         let named = self.named(words).ok()?;
         let (program, arguments) = words.split_first()?;
-        let mut names = named.iter().take_while(|named| named.at == 0);
-        if names.any(|name| self.is_ours(&name.text)) {
+        let mut first = named.iter().take_while(|named| named.at == 0);
+        if first.any(|name| self.is_ours(&name.text)) {
             return Some(program.raw.clone());
         }
         let runs = programs::run_by(program.text()?, arguments);
@@ -63,10 +63,10 @@ impl Reach<'_> {
     }
 
     fn check_here(&self, words: &[Word], named: &[Named]) -> Checked {
-        let (names, behind) = named.split_at(named.partition_point(|named| named.at == 0));
+        let (first, behind) = named.split_at(named.partition_point(|named| named.at == 0));
         Fault::afford(self.guard.context.steps, behind.len())?;
         let arguments = words.get(1..).unwrap_or_default();
-        names
+        first
             .iter()
             .try_for_each(|name| self.program(&name.text, arguments, behind))
     }

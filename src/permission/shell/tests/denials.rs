@@ -15,7 +15,7 @@ fn text_that_a_shell_runs_is_read() {
         &[
             "sh -c reboot", "bash -c rm", r"sh -c rm\;x", "bash -c 'rm${IFS}x'", "bash -c '{rm,-rf,x}'", "bash -c 'x=r;${x}m'", "trap reboot EXIT", "trap 'ls; rm x' EXIT", "eval reboot", "eval 'r''m x'",
             "sudo sh -c reboot", "sh -c 'sh -c reboot'", "fish -c reboot", "ash -c reboot", "bash -ec reboot", "bash -lc 'rm x'", "bash -O extglob -xc 'rm x'", "bash --rcfile y -c 'rm x'", "bash -c -e -- 'rm x'",
-            "find . -exec sh -c 'rm \"$1\"' x {} \\;", "xargs sh -c 'rm \"$@\"' x", "git x $(rm y)", "x=$(rm y)", "ls <(rm x)", "for i in a; do rm $i; done",
+            "find . -exec sh -c 'rm \"$1\"' x {} \\;", "find . -name -exec -exec rm {} +", "find . -exec ls {} + -ok rm {} \\;", "find . -exec find . -exec rm {} \\;", "xargs sh -c 'rm \"$@\"' x", "git x $(rm y)", "x=$(rm y)", "ls <(rm x)", "for i in a; do rm $i; done",
         ],
     );
     all_run(
@@ -103,7 +103,7 @@ fn what_a_program_starts_by_itself_is_not_modelled() {
 
 #[test]
 fn commands_within_commands_have_a_limit() {
-    none_runs(&denied(), &[&format!("{}ls", "nice ".repeat(20)), &format!("{}ls", "eval ".repeat(20)), &format!("{}ls", "nice ".repeat(4000))]);
+    none_runs(&denied(), &[&format!("{}ls", "nice ".repeat(20)), &format!("{}ls", "eval ".repeat(20)), &format!("{}ls", "nice ".repeat(4000)), &format!("{}ls", "find . -exec ".repeat(1300))]);
     all_run(&denied(), &[&format!("{}ls", "nice ".repeat(7)), &format!("ls {}", "x ".repeat(3000))]);
 }
 
