@@ -14,8 +14,8 @@ use super::layer::Layer;
 use super::signatures::Signatures;
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Policies, Subject, Trust, Trusts,
-    Visibility, any_matches, approval_current, approval_needed, refusal,
+    Approvals, Asks, Config, DigestCache, Finding, Policies, Subject, Trust, Trusts, Visibility,
+    any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;

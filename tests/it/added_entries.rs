@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 
 const LIST: &str = "allowed-tools: Read, Bash(git log:*)";
 const CONFIG: &str = "[skills.pdf]\nallow = [\"Bash(npx:*)\"]\n";
@@ -15,7 +16,7 @@ fn shell(command: &str) -> Value {
 }
 
 fn configured(host: Host, config: &str) -> Host {
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host.config(config);
     host
 }
 
@@ -43,8 +44,7 @@ fn an_added_entry_grants_and_is_named_as_the_source() {
         let added = host.json(&["info", "pdf", "--json"])["restriction"]["added"].clone();
         assert_eq!(added, json!(["Bash(npx:*)"]));
         let npx = ["check", "pdf", "--tool", "Bash", "--arg", "command=npx x"];
-        let text = host.succeeds(&npx);
-        assert!(text.contains("an entry of the configuration"), "{text}");
+        host.succeeds(&npx).has("an entry of the configuration");
         let part = host.json(&[&npx[..], &["--json"]].concat())["parts"][0].clone();
         assert_eq!(part["source"], "the configuration");
         let policy = host.succeeds(&["policy"]);
@@ -66,8 +66,7 @@ fn an_added_entry_overrules_no_denial() {
     );
     for host in [by_skill, by_user, by_policy] {
         host.starts().activates("pdf");
-        let message = host.blocks("shell_exec", &shell("npx x"));
-        assert!(message.contains("denies it"), "{message}");
+        host.blocks("shell_exec", &shell("npx x")).has("denies it");
     }
 }
 
@@ -113,8 +112,7 @@ fn a_project_adds_nothing() {
     let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read, Bash(git log:*)\n---\nBody\n";
     let host = configured(Host::stdin(), CONFIG);
     let theirs = host.project().join(".chibi/skills/pdf");
-    fs::create_dir_all(&theirs).unwrap();
-    fs::write(theirs.join("SKILL.md"), text).unwrap();
+    write_at(theirs.join("SKILL.md"), text);
     host.succeeds(&["trust", "--yes"]);
     // The name means the project's skill as long as it is the only one.
     host.starts().activates("pdf");
@@ -124,8 +122,7 @@ fn a_project_adds_nothing() {
     let project = host.project().join(".chibi/agent-skills.toml");
     fs::write(&project, "[skills.pdf]\nallow = [\"Bash(npx:*)\"]").unwrap();
     host.succeeds(&["trust", "--yes"]);
-    let error = host.fails(&["config", "list"]);
-    assert!(error.contains("skills"), "{error}");
+    host.fails(&["config", "list"]).has("skills");
 }
 
 #[test]
@@ -144,10 +141,7 @@ fn an_entry_without_meaning_is_a_mistake_of_the_file() {
     let host = configured(Host::stdin().skill("pdf", LIST, "Body."), config);
     let error = host.fails(&["config", "list"]);
     assert!(error.contains("line 2"), "{error}");
-    assert!(
-        error.contains("`Bash(git`: a parenthesis or quote is not closed"),
-        "{error}"
-    );
+    error.has("`Bash(git`: a parenthesis or quote is not closed");
     let refused = host.fails(&["config", "set", "skills.pdf.allow", "Bash()"]);
     assert!(
         refused.contains("grants nothing") || refused.contains("line 2"),

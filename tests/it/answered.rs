@@ -9,12 +9,12 @@ use serde_json::json;
 
 use crate::Host;
 use crate::closed::careful;
-use crate::host::finish;
+use crate::host::{Has, finish};
 
 #[test]
 fn no_call_fails_because_nobody_hears_its_remarks() {
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
-    fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+    host.config("enforce = \"warn\"");
     host.activates("careful");
     let full = || {
         Stdio::from(
@@ -90,14 +90,11 @@ fn the_hooks_are_these() {
 #[test]
 fn the_prompt_says_how_skills_are_used() {
     let prompt = Host::stdin().skill("x", "", "").prompt();
-    for part in [
-        "prefer that skill",
-        "call its tool first",
-        "relative to its directory",
-        "instead of reading",
-    ] {
-        assert!(prompt.contains(part), "{part}: {prompt}");
-    }
+    prompt
+        .has("prefer that skill")
+        .has("call its tool first")
+        .has("relative to its directory")
+        .has("instead of reading");
 }
 
 #[test]
@@ -110,10 +107,7 @@ fn an_activation_shows_how_to_go_on() {
         host = host.file(&format!("x/files/{n:02}.txt"), "t");
     }
     let text = host.tool("skill_x", &json!({}));
-    assert!(
-        text.contains(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#),
-        "{text}"
-    );
+    text.has(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#);
     assert!(text.contains("Bash = shell_exec"), "{text}");
     assert_eq!(text.matches("<file size=").count(), 50);
     assert!(text.contains("12 more files"), "{text}");
@@ -162,7 +156,7 @@ fn the_users_directory_holds_state_if_the_plugins_cannot() {
             assert!(names.any(|name| name.starts_with("state-")), "{output:?}");
             let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
             let blocked = nobody("pre_tool", shell).unwrap();
-            assert!(String::from_utf8_lossy(&blocked.stdout).contains("\"block\":true"));
+            String::from_utf8_lossy(&blocked.stdout).has("\"block\":true");
         }
         _ => println!("skipped: this needs setpriv and the right to become another user"),
     }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 
 const TEXT: &str = "It costs $12.50, or $5,000.\n\
     ```sh\nawk '{print $1, $2}' file | while read -r x; do echo \"$x $HOME\"; done\n```";
@@ -20,126 +21,110 @@ fn body(host: &Host, skill: &str, arguments: &Value) -> String {
 
 #[test]
 fn arguments_are_put_where_they_are_asked_for() {
-    for host in Host::both() {
-        let asks = "Fix $ARGUMENTS: `$ARGUMENTS[0]`, not $1 or $issue.";
-        let host = host
-            .skill("plain", "", &format!("{asks}\n{TEXT}"))
-            .skill(
-                "named",
-                "arguments: [issue, branch]",
-                "$issue on $branch, $1 $2.",
-            )
-            .skill("hinted", "argument-hint: \"[issue]\"", "$1, $issue.");
-        let given = json!({"arguments": "7 'main line'"});
-        let filled = "Fix 7 'main line': `7`, not $1 or $issue.";
-        assert_eq!(body(&host, "plain", &given), format!("{filled}\n{TEXT}"));
-        assert_eq!(body(&host, "named", &given), "7 on main line, 7 main line.");
-        assert_eq!(body(&host, "hinted", &given), "7, $issue.");
-    }
+    let host = Host::stdin();
+    let asks = "Fix $ARGUMENTS: `$ARGUMENTS[0]`, not $1 or $issue.";
+    let host = host
+        .skill("plain", "", &format!("{asks}\n{TEXT}"))
+        .skill(
+            "named",
+            "arguments: [issue, branch]",
+            "$issue on $branch, $1 $2.",
+        )
+        .skill("hinted", "argument-hint: \"[issue]\"", "$1, $issue.");
+    let given = json!({"arguments": "7 'main line'"});
+    let filled = "Fix 7 'main line': `7`, not $1 or $issue.";
+    assert_eq!(body(&host, "plain", &given), format!("{filled}\n{TEXT}"));
+    assert_eq!(body(&host, "named", &given), "7 on main line, 7 main line.");
+    assert_eq!(body(&host, "hinted", &given), "7, $issue.");
 }
 
 #[test]
 fn prices_and_awk_stay_even_where_arguments_are_declared() {
-    for host in Host::both() {
-        let host = host.skill("x", "arguments: [issue]", TEXT);
-        assert_eq!(body(&host, "x", &json!({"arguments": "7"})), TEXT);
-    }
+    let host = Host::stdin().skill("x", "arguments: [issue]", TEXT);
+    assert_eq!(body(&host, "x", &json!({"arguments": "7"})), TEXT);
 }
 
 #[test]
 fn a_value_is_never_expanded_again() {
-    for host in Host::both() {
-        let host = host.skill("x", "arguments: [a, b]", "$a|$b|$ARGUMENTS");
-        let given = json!({"arguments": "$b '$ARGUMENTS {baseDir}'"});
-        let expected = "$b|$ARGUMENTS {baseDir}|$b '$ARGUMENTS {baseDir}'";
-        assert_eq!(body(&host, "x", &given), expected);
-    }
+    let host = Host::stdin().skill("x", "arguments: [a, b]", "$a|$b|$ARGUMENTS");
+    let given = json!({"arguments": "$b '$ARGUMENTS {baseDir}'"});
+    let expected = "$b|$ARGUMENTS {baseDir}|$b '$ARGUMENTS {baseDir}'";
+    assert_eq!(body(&host, "x", &given), expected);
 }
 
 #[test]
 fn without_arguments_instructions_say_what_is_missing() {
-    for host in Host::both() {
-        let host = host
-            .skill("x", "", "Fix $ARGUMENTS.")
-            .skill("y", "", "No place.");
-        for none in [
-            json!({}),
-            json!(null),
-            json!({"arguments": " "}),
-            json!({"args": []}),
-        ] {
-            let text = host.tool("skill_x", &none);
-            assert!(text.contains("\nFix $ARGUMENTS.\n"), "{none}: {text}");
-            assert!(text.contains("No arguments were given"), "{none}: {text}");
-            assert!(!host.tool("skill_y", &none).contains("No arguments"));
-        }
+    let host = Host::stdin()
+        .skill("x", "", "Fix $ARGUMENTS.")
+        .skill("y", "", "No place.");
+    for none in [
+        json!({}),
+        json!(null),
+        json!({"arguments": " "}),
+        json!({"args": []}),
+    ] {
+        let text = host.tool("skill_x", &none);
+        assert!(text.contains("\nFix $ARGUMENTS.\n"), "{none}: {text}");
+        assert!(text.contains("No arguments were given"), "{none}: {text}");
+        host.tool("skill_y", &none).lacks("No arguments");
     }
 }
 
 #[test]
 fn every_way_of_calling_a_skill_brings_its_arguments() {
-    for host in Host::both() {
-        let host = host.skill("x", "", "[$ARGUMENTS]");
-        for (tool, arguments) in [
-            ("skill_x", json!({"arguments": "a b"})),
-            ("skill_x", json!({"args": "a b"})),
-            ("skill_x", json!({"args": ["a", "b"]})),
-            ("skill", json!({"skill_name": "x", "args": "a b"})),
-            ("skill", json!({"skill": "x", "arguments": "a b"})),
-            (
-                "skill_marketplace",
-                json!({"action": "use", "skill_ref": "x", "query": "a b"}),
-            ),
-            (
-                "skill_marketplace",
-                json!({"action": "use", "skill_ref": "x", "arguments": "a b"}),
-            ),
-        ] {
-            // What was handed over once in a session is not handed over again.
-            host.starts();
-            let text = host.tool(tool, &arguments);
-            assert!(
-                text.starts_with("<skill_content name=\"x\">\n[a b]\n"),
-                "{arguments}: {text}"
-            );
-        }
+    let host = Host::stdin().skill("x", "", "[$ARGUMENTS]");
+    for (tool, arguments) in [
+        ("skill_x", json!({"arguments": "a b"})),
+        ("skill_x", json!({"args": "a b"})),
+        ("skill_x", json!({"args": ["a", "b"]})),
+        ("skill", json!({"skill_name": "x", "args": "a b"})),
+        ("skill", json!({"skill": "x", "arguments": "a b"})),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "x", "query": "a b"}),
+        ),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "x", "arguments": "a b"}),
+        ),
+    ] {
+        // What was handed over once in a session is not handed over again.
+        host.starts();
+        let text = host.tool(tool, &arguments);
+        assert!(
+            text.starts_with("<skill_content name=\"x\">\n[a b]\n"),
+            "{arguments}: {text}"
+        );
     }
 }
 
 #[test]
 fn commands_at_load_time_are_never_run_and_that_is_said() {
-    for host in Host::both() {
-        let mark = host.project().join("mark");
-        let command = format!("!`touch {}`", mark.display());
-        let host = host.skill("x", "", &format!("State: {command}\n\n{command}"));
-        for arguments in [json!({}), json!({"arguments": command})] {
-            let text = host.tool("skill_x", &arguments);
-            assert!(text.contains(&format!("State: {command}\n")), "{text}");
-            assert!(text.contains("were not run"), "{text}");
-        }
-        assert!(!mark.exists());
-        let info = host.succeeds(&["info", "x"]);
-        assert!(info.contains("commands-not-run"), "{info}");
+    let host = Host::stdin();
+    let mark = host.project().join("mark");
+    let command = format!("!`touch {}`", mark.display());
+    let host = host.skill("x", "", &format!("State: {command}\n\n{command}"));
+    for arguments in [json!({}), json!({"arguments": command})] {
+        let text = host.tool("skill_x", &arguments);
+        assert!(text.contains(&format!("State: {command}\n")), "{text}");
+        assert!(text.contains("were not run"), "{text}");
     }
+    assert!(!mark.exists());
+    host.succeeds(&["info", "x"]).has("commands-not-run");
 }
 
 #[test]
 fn activation_and_description_say_what_a_skill_costs() {
-    for host in Host::both() {
-        let host =
-            host.skill("small", "", &"word ".repeat(400))
-                .skill("large", "", &"word ".repeat(8000));
-        let text = host.tool("skill_small", &json!({}));
-        assert!(text.contains("approx. 500 tokens"), "{text}");
-        let info = host.succeeds(&["info", "large"]);
-        assert!(
-            info.contains("approx. 10,000") && info.contains("many-tokens"),
-            "{info}"
-        );
-        let list = host.succeeds(&["list"]);
-        assert_eq!(list.matches("many-tokens").count(), 1, "{list}");
-        let info: Value =
-            serde_json::from_str(&host.succeeds(&["info", "small", "--json"])).unwrap();
-        assert_eq!(info["tokens"]["instructions"], 500);
-    }
+    let host = Host::stdin();
+    let host =
+        host.skill("small", "", &"word ".repeat(400))
+            .skill("large", "", &"word ".repeat(8000));
+    let text = host.tool("skill_small", &json!({}));
+    assert!(text.contains("approx. 500 tokens"), "{text}");
+    let info = host.succeeds(&["info", "large"]);
+    info.has("approx. 10,000").has("many-tokens");
+    let list = host.succeeds(&["list"]);
+    assert_eq!(list.matches("many-tokens").count(), 1, "{list}");
+    let info: Value = serde_json::from_str(&host.succeeds(&["info", "small", "--json"])).unwrap();
+    assert_eq!(info["tokens"]["instructions"], 500);
 }

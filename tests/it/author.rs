@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 
 pub const DESCRIPTION: &str = "Fills PDF forms. Use when the user has a form to fill.";
 
@@ -14,8 +15,7 @@ pub const DESCRIPTION: &str = "Fills PDF forms. Use when the user has a form to 
 pub fn write(host: &Host, files: &[(&str, &str)]) -> PathBuf {
     for (path, text) in files {
         let path = host.project().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_at(path, text);
     }
     host.project().join(files[0].0).parent().unwrap().to_owned()
 }
@@ -57,11 +57,9 @@ fn a_new_skill_validates_wherever_it_is_made() {
         assert!(dir.join("scripts/run.py").exists());
         let path = dir.to_str().unwrap();
         // In a layer the others are installed, and this one is like them.
-        let report = host.succeeds(&["validate", path]);
-        assert!(
-            report.contains("0 errors") && !report.contains("no-when"),
-            "{report}"
-        );
+        host.succeeds(&["validate", path])
+            .has("0 errors")
+            .lacks("no-when");
         host.succeeds(&["simulate", dir.join("tests/first.yaml").to_str().unwrap()]);
         host.fails(&args);
         fs::remove_dir_all(dir).unwrap();
@@ -164,9 +162,7 @@ fn a_package_is_the_same_bytes_and_installs_as_the_same_skill() {
     let read = |name: &str| fs::read(host.project().join(name)).unwrap();
     assert_eq!(read("pdf.zip"), read("other.zip"));
     let digest = |host: &Host| {
-        let lock: Value =
-            serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap())
-                .unwrap();
+        let lock = host.lockfile();
         let text = lock.to_string();
         let at = text.find("\"sha256\":").unwrap();
         text[at..at + 80].to_owned()
@@ -183,27 +179,26 @@ fn a_package_is_the_same_bytes_and_installs_as_the_same_skill() {
 
 #[test]
 fn a_model_gets_at_none_of_these_verbs() {
-    for host in Host::both() {
-        for verb in ["new", "validate", "simulate", "package", "try"] {
-            host.blocks("agent-skills", &json!({"args": [verb, "x"]}));
-            for arguments in [
-                json!({"action": verb, "skill_ref": "x"}),
-                json!({"args": [verb, "x"]}),
-            ] {
-                let answer = host.pre_tool("skill_marketplace", &arguments);
-                let answered = host.tool("skill_marketplace", &arguments);
-                assert!(
-                    answer["block"] == true || answered.starts_with("Error: "),
-                    "{verb}: {answered}"
-                );
-            }
+    let host = Host::stdin();
+    for verb in ["new", "validate", "simulate", "package", "try"] {
+        host.blocks("agent-skills", &json!({"args": [verb, "x"]}));
+        for arguments in [
+            json!({"action": verb, "skill_ref": "x"}),
+            json!({"args": [verb, "x"]}),
+        ] {
+            let answer = host.pre_tool("skill_marketplace", &arguments);
+            let answered = host.tool("skill_marketplace", &arguments);
+            assert!(
+                answer["block"] == true || answered.starts_with("Error: "),
+                "{verb}: {answered}"
+            );
         }
-        assert_eq!(
-            fs::read_dir(host.project()).unwrap().count(),
-            1,
-            "only .git"
-        );
     }
+    assert_eq!(
+        fs::read_dir(host.project()).unwrap().count(),
+        1,
+        "only .git"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::archives::zip;
+use crate::host::{Has, write_at};
 use crate::market::{acme, skill};
 use crate::repository::Hub;
 use crate::server::Server;
@@ -32,8 +33,7 @@ fn installation() -> (Host, Hub, Server) {
     host.succeeds(&["install", "--yes", &address]);
     let place = |path: &str, text: &str| {
         let path = host.home().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_at(path, text);
     };
     place(
         "local/SKILL.md",
@@ -53,8 +53,7 @@ fn installation() -> (Host, Hub, Server) {
     host.succeeds(&["install", "--yes", &dir("local")]);
     symlink(dir("copy"), host.skills_dir().join("copy")).unwrap();
     let project = host.project().join(".agents/skills/theirs");
-    fs::create_dir_all(&project).unwrap();
-    fs::write(project.join("SKILL.md"), with("theirs", "license: 0BSD\n")).unwrap();
+    write_at(project.join("SKILL.md"), with("theirs", "license: 0BSD\n"));
     fs::write(project.join("ignore-what-was-said"), "").unwrap();
     (host, hub, server)
 }
@@ -122,34 +121,6 @@ fn bills_are_valid_by_the_published_schemas() {
 }
 
 #[test]
-fn what_a_schema_forbids_is_seen_by_the_validator() {
-    let (host, _hub, _server) = installation();
-    let mut cyclonedx = bill(&host);
-    let hand = named(&cyclonedx["components"], "hand").clone();
-    cyclonedx["components"] = json!([hand]);
-    let mut broken = Vec::new();
-    for (place, value) in [
-        ("/bomFormat", json!("BOM")),
-        ("/serialNumber", json!("urn:uuid:1")),
-        ("/components/0/type", json!("skill")),
-        (
-            "/components/0/licenses",
-            json!([{"license": {"id": "Apache 2"}}]),
-        ),
-        ("/components/0/components/0/hashes/0/content", json!("0")),
-        ("/metadata", json!({"skills": []})),
-    ] {
-        let mut document = cyclonedx.clone();
-        let at = document.pointer_mut(place);
-        *at.unwrap_or_else(|| panic!("{place}")) = value;
-        broken.push(document);
-    }
-    for line in validated(&broken).unwrap_or_default() {
-        assert!(!line.ends_with(": valid"), "{line}");
-    }
-}
-
-#[test]
 fn each_skill_has_its_origin_version_licence_and_digests() {
     let (host, _hub, server) = installation();
     let bill = bill(&host);
@@ -167,8 +138,7 @@ fn each_skill_has_its_origin_version_licence_and_digests() {
         pdf["externalReferences"][0]["url"],
         "https://github.com/acme/skills"
     );
-    let lockfile = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lockfile: Value = serde_json::from_str(&lockfile).unwrap();
+    let lockfile = host.lockfile();
     let entry = named(&lockfile["skills"], "pdf");
     assert_eq!(property(pdf, "digest"), entry["sha256"].as_str());
     for (path, digest) in entry["files"].as_object().unwrap() {
@@ -226,11 +196,9 @@ fn a_bill_has_neither_tokens_nor_what_is_not_trusted() {
         assert!(!text.contains(secret), "{secret}");
     }
     // A model does not even learn its name.
-    let told = host.tool("agent-skills", &json!({"args": ["list", "--sbom"]}));
-    assert!(
-        told.contains("\"hand\"") && !told.contains("theirs"),
-        "{told}"
-    );
+    host.tool("agent-skills", &json!({"args": ["list", "--sbom"]}))
+        .has("\"hand\"")
+        .lacks("theirs");
 }
 
 #[test]

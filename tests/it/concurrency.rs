@@ -12,7 +12,7 @@ use crate::Host;
 use crate::host::finish;
 
 const HOSTS: usize = 16;
-const ACTIVATIONS: usize = 50;
+const ACTIVATIONS: usize = 24;
 /// How often a lock is tried that is not had within the two seconds of each try.
 const TRIES: usize = 20;
 const LOCKED: &str = "locked by another process";

@@ -8,6 +8,7 @@ use agent_skills::permission::Confined;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 
 /// A host with the skill `s`, and the command of `words` confined for it; `None`, and said so, if
 /// this kernel cannot confine.
@@ -51,8 +52,8 @@ fn a_confined_command_reaches_what_a_script_does() {
     let Some(host) = confined("") else { return };
     std::fs::write(host.home().join("secret"), "key").unwrap();
     std::fs::create_dir(host.home().join("other")).unwrap();
-    assert!(output(&host, "cat ~/secret").contains("Permission denied"));
-    assert!(output(&host, "echo x > ~/other/x").contains("denied"));
+    output(&host, "cat ~/secret").has("Permission denied");
+    output(&host, "echo x > ~/other/x").has("denied");
     let name = format!("sed -n 2p '{}/SKILL.md'", skill(&host));
     assert_eq!(output(&host, &name), "name: s\n");
     assert_eq!(output(&host, "echo it > 'a b'; cat 'a b'"), "it\n");
@@ -102,16 +103,16 @@ fn the_settings_of_the_skill_hold_for_its_commands() {
         return;
     };
     let connect = "bash -c ': < /dev/tcp/127.0.0.1/1'";
-    assert!(output(&host, connect).contains("not permitted"));
+    output(&host, connect).has("not permitted");
     let allowed = host.home().join("allowed");
     std::fs::create_dir(&allowed).unwrap();
     let write = format!("echo x > {}/x", allowed.display());
-    assert!(output(&host, &write).contains("denied"));
+    output(&host, &write).has("denied");
     let config = format!(
         "[skills.s]\nallowed_paths = [{:?}]\n",
         allowed.display().to_string()
     );
-    std::fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host.config(config);
     assert_eq!(output(&host, &write), "");
 }
 
@@ -135,7 +136,7 @@ fn what_cannot_be_confined_does_not_run() {
         assert!(ran.status != 0 && ran.stderr.contains(why), "{ran:?}");
     }
     let broken = "[skills.s]\nsandbox = \"maybe\"\n";
-    std::fs::write(host.plugin_dir().join("config.toml"), broken).unwrap();
+    host.config(broken);
     let ran = host.person(&["confine", "--skill", &dir, "--", "touch", "ran"]);
     assert!(ran.status == 1 && ran.stderr.contains("`maybe`"), "{ran:?}");
     assert!(!host.project().join("ran").exists());

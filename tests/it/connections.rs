@@ -1,19 +1,14 @@
 //! What is said of connections that broke, whose files they write, and who is asked.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::path::Path;
-use std::process::Command;
+use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
 use crate::Host;
-use crate::host::finish;
-use crate::policy_files::is_root;
+use crate::host::{Has, write_at};
 use crate::terminal::converse;
 
-/// Nobody, a user without rights, and their group.
-const USER: u32 = 65534;
 const EXE: &str = env!("CARGO_BIN_EXE_agent-skills");
 
 fn row(host: &Host, name: &str) -> Value {
@@ -62,74 +57,38 @@ fn a_connection_that_cannot_be_read_is_named() {
     }
 }
 
+/// An agent, a file that switches its hooks off, the file's text, and what is said of it.
+const SWITCHED_OFF: &str = r#"
+    claude-code | project/.claude/settings.json | {"disableAllHooks": true} | disableAllHooks
+    claude-code | home/.claude/settings.local.json | {"disableAllHooks": true} | set it to false
+    copilot | project/.github/copilot/settings.json | {"disableAllHooks": true} | disableAllHooks
+    qwen-code | project/.qwen/settings.json | {"disableAllHooks": true} | disableAllHooks
+    codex | home/.codex/config.toml | features.hooks = false | features.hooks
+    codex | home/.codex/config.toml | [features | cannot be read
+    gemini | project/.gemini/settings.json | {"hooksConfig": {"enabled": false}} | set it to true
+    gemini | project/.gemini/settings.json | {"hooksConfig": {"disabled": ["agent-skills"]}} | take `agent-skills` out
+"#;
+
 #[test]
 fn what_switches_hooks_off_is_named() {
-    let all = r#"{"disableAllHooks": true}"#;
-    for (agent, file, text, said) in [
-        (
-            "claude-code",
-            "project/.claude/settings.json",
-            all,
-            "disableAllHooks",
-        ),
-        (
-            "claude-code",
-            "home/.claude/settings.local.json",
-            all,
-            "set it to false",
-        ),
-        (
-            "copilot",
-            "project/.github/copilot/settings.json",
-            all,
-            "disableAllHooks",
-        ),
-        (
-            "qwen-code",
-            "project/.qwen/settings.json",
-            all,
-            "disableAllHooks",
-        ),
-        (
-            "codex",
-            "home/.codex/config.toml",
-            "[features]\nhooks = false\n",
-            "features.hooks",
-        ),
-        (
-            "codex",
-            "home/.codex/config.toml",
-            "[features\n",
-            "cannot be read",
-        ),
-        (
-            "gemini",
-            "project/.gemini/settings.json",
-            r#"{"hooksConfig": {"enabled": false}}"#,
-            "set it to true",
-        ),
-        (
-            "gemini",
-            "project/.gemini/settings.json",
-            r#"{"hooksConfig": {"disabled": ["agent-skills"]}}"#,
-            "take `agent-skills` out",
-        ),
-    ] {
+    for line in SWITCHED_OFF.trim().lines() {
+        let cells: Vec<&str> = line.trim().split(" | ").collect();
+        let [agent, file, text, said] = cells[..] else {
+            panic!("{line}")
+        };
         let host = Host::stdin();
         host.succeeds(&["hosts", "add", agent, "--yes"]);
         assert!(checks(&host, "agent-entry").0.is_empty(), "{agent}");
         let file = match file.split_once('/') {
             Some(("home", file)) => host.home().join(file),
             Some((_, file)) => host.project().join(file),
-            None => continue,
+            None => panic!("{line}"),
         };
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, text).unwrap();
-        let row = row(&host, agent);
-        let missing = row["missing"].to_string();
-        assert!(missing.contains(said), "{agent}: {missing}");
+        write_at(file, text);
+        let missing = row(&host, agent)["missing"].to_string();
+        assert!(missing.contains(said), "{line}: {missing}");
         let (found, status) = checks(&host, "agent-entry");
-        assert_eq!((found.len(), status), (1, 1), "{agent} {found:?}");
+        assert_eq!((found.len(), status), (1, 1), "{line}: {found:?}");
     }
 }
 
@@ -191,60 +150,24 @@ fn connected_commands_are_tried_side_by_side() {
 }
 
 #[test]
-fn a_group_that_cannot_be_kept_is_left() {
-    if !is_root() {
-        println!("skipped: this needs the right to become another user");
-        return;
-    }
-    let host = Host::stdin();
-    let dir = host.home().join(".claude");
-    let file = dir.join("settings.json");
-    fs::create_dir(&dir).unwrap();
-    fs::write(&file, "{}\n").unwrap();
-    let theirs = |path: &Path| chown(path, Some(USER), Some(USER)).unwrap();
-    let mut all = vec![dir];
-    all.extend(host.plugin_dir().ancestors().take(4).map(Path::to_owned));
-    for path in &all {
-        theirs(path);
-    }
-    chown(&file, Some(USER), Some(4242)).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o660)).unwrap();
-    let mut command = host.surround(Command::new("setpriv"));
-    let user = ["--reuid=65534", "--regid=65534", "--clear-groups", EXE];
-    command
-        .args(user)
-        .args(["hosts", "add", "claude-code", "--yes"]);
-    let ran = finish(&mut command, b"");
-    assert_eq!(ran.status, 0, "{ran:?}");
-    let now = file.metadata().unwrap();
-    assert_eq!((now.uid(), now.gid()), (USER, USER));
-    assert_eq!(now.mode() & 0o7777, 0o600);
-    assert!(fs::read_to_string(&file).unwrap().contains("hook"));
-}
-
-#[test]
 fn where_only_others_are_connected_their_words_are_used() {
     let host = Host::stdin().var("PATH", "/usr/bin:/bin");
     let skill = host.home().join("of/notes");
     let text = "---\nname: notes\ndescription: d\nallowed-tools: Read Bash(git log:*)\n---\nb\n";
-    fs::create_dir_all(&skill).unwrap();
-    fs::write(skill.join("SKILL.md"), text).unwrap();
+    write_at(skill.join("SKILL.md"), text);
     host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
     let from = skill.display().to_string();
     let shown = host.succeeds(&["show", &from]);
     assert!(shown.contains("Read, Bash(git log:*)"), "{shown}");
     let installed = host.succeeds(&["install", &from]);
-    assert!(
-        installed.contains("next: ask your agent for what it does\n"),
-        "{installed}"
-    );
+    installed.has("next: ask your agent for what it does\n");
     let info = host.succeeds(&["info", "notes"]);
     assert!(info.contains("Bash(git log:*)"), "{info}");
     let all = [shown, installed, info];
     let chibi = |said: &&String| said.contains("chibi \"") || said.contains("shell_exec");
     assert_eq!(all.iter().find(chibi), None);
     let (found, status) = checks(&host, "program");
-    assert!(found[0]["message"].to_string().contains("for other agents"));
+    found[0]["message"].to_string().has("for other agents");
     assert_eq!(status, 0);
     // What chibi itself asks for has its names.
     host.hook("on_start", &serde_json::json!({}));
@@ -254,8 +177,7 @@ fn where_only_others_are_connected_their_words_are_used() {
     );
     assert!(info.contains("shell_exec(git log:*)"), "{info}");
     symlink(EXE, host.plugin_dir().join("agent-skills")).unwrap();
-    let shown = host.succeeds(&["show", &from]);
-    assert!(shown.contains("shell_exec(git log:*)"), "{shown}");
+    host.succeeds(&["show", &from]).has("shell_exec(git log:*)");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::layers::{is_offered, put};
 use crate::terminal::{converse, on, terminal_of, while_asked};
 
@@ -30,17 +31,14 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
     for answer in ["n\n", "\n", "what\n"] {
         let (shown, status) = converse(host.command().arg("trust"), answer);
         assert_eq!(status, 1, "{shown}");
-        for told in [
-            ".claude/skills/deploy: new",
-            "1 script: run.sh",
-            "may use shell_exec(git push)",
-            "runs when it is activated: run.sh",
-            ".claude/skills/ (beside the skills): new",
-            "Trust it as it is now? [y/N]",
-            "was not trusted: you said no",
-        ] {
-            assert!(shown.contains(told), "{told}: {shown}");
-        }
+        shown
+            .has(".claude/skills/deploy: new")
+            .has("1 script: run.sh")
+            .has("may use shell_exec(git push)")
+            .has("runs when it is activated: run.sh")
+            .has(".claude/skills/ (beside the skills): new")
+            .has("Trust it as it is now? [y/N]")
+            .has("was not trusted: you said no");
         // Its author's prose is not shown to who decides about it.
         assert!(!shown.contains("Body from"), "{shown}");
         assert!(!host.plugin_dir().join("trust.json").exists());
@@ -54,13 +52,10 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
     fs::remove_file(host.project().join(".claude/skills/deploy/run.sh")).unwrap();
     put(&host.project().join(".claude/skills"), "other", "", "x");
     let (shown, _) = converse(host.command().arg("trust"), "y\n");
-    for told in [
-        "deploy: changed since: run.sh (gone)",
-        "other: new",
-        "1 is as before",
-    ] {
-        assert!(shown.contains(told), "{told}: {shown}");
-    }
+    shown
+        .has("deploy: changed since: run.sh (gone)")
+        .has("other: new")
+        .has("1 is as before");
     fs::remove_dir_all(host.project().join(".claude/skills/other")).unwrap();
     let told = host.succeeds(&["trust", "--dry-run"]);
     assert!(told.contains("  .claude/skills/other: gone"), "{told}");
@@ -84,25 +79,18 @@ fn what_changes_while_trust_asks_is_not_trusted() {
 #[test]
 fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
     let host = with_project(Host::stdin());
-    let told = host.succeeds(&["trust", "--dry-run"]);
-    assert!(
-        told.contains("deploy: new") && told.contains("run.sh"),
-        "{told}"
-    );
+    host.succeeds(&["trust", "--dry-run"])
+        .has("deploy: new")
+        .has("run.sh");
     let told = host.fails(&["trust"]);
-    for part in [
-        "there is no terminal to ask at",
-        "--dry-run`",
-        "--yes` agrees",
-    ] {
-        assert!(told.contains(part), "{told}");
-    }
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true").unwrap();
-    let ran = host.unattended(&["trust", "--always"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("--yes` agrees"),
-        "{ran:?}"
-    );
+    told.has("there is no terminal to ask at")
+        .has("--dry-run`")
+        .has("--yes` agrees");
+    host.config("unattended = true");
+    host.unattended(&["trust", "--always"])
+        .ends(1)
+        .stderr
+        .has("--yes` agrees");
     assert!(!host.plugin_dir().join("trust.json").exists());
     let ran = host.unattended(&["trust", "--yes", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -119,19 +107,10 @@ fn of_many_parts_the_question_shows_a_screenful() {
         put(&place, &format!("skill-{number:02}"), "", "x");
     }
     let (shown, _) = converse(host.command().arg("trust"), "n\n");
-    assert!(
-        shown.contains("skill-09: new") && !shown.contains("skill-10: new"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("and 30 more: `agent-skills trust "),
-        "{shown}"
-    );
+    shown.has("skill-09: new").lacks("skill-10: new");
+    shown.has("and 30 more: `agent-skills trust ");
     assert!(shown.lines().count() <= 45, "{shown}");
-    assert!(
-        host.succeeds(&["trust", "--dry-run"])
-            .contains("skill-39: new")
-    );
+    host.succeeds(&["trust", "--dry-run"]).has("skill-39: new");
 }
 
 /// A skill whose hooks are to be approved.
@@ -146,15 +125,12 @@ fn approve_shows_what_the_skill_can_do_and_asks() {
     let host = with_hooks();
     let (shown, status) = converse(host.command().args(["approve", "lab"]), "n\n");
     assert_eq!(status, 1, "{shown}");
-    for told in [
-        "may use every tool",
-        "runs when it is activated: run.sh",
-        "1 script",
-        "you said no",
-    ] {
-        assert!(shown.contains(told), "{told}: {shown}");
-    }
-    assert!(host.fails(&["approve", "lab"]).contains("--yes` agrees"));
+    shown
+        .has("may use every tool")
+        .has("runs when it is activated: run.sh")
+        .has("1 script")
+        .has("you said no");
+    host.fails(&["approve", "lab"]).has("--yes` agrees");
     assert_eq!(
         host.json(&["approve", "--list", "--json"])["approvals"],
         json!([])
@@ -185,7 +161,7 @@ fn approvals_are_listed_and_taken_back() {
         .iter()
         .map(|one| {
             assert_eq!(one["by"], "ada");
-            assert!(one["time"].as_str().unwrap().starts_with("20"), "{one}");
+            one["time"].as_str().unwrap().begins("20");
             (
                 one["name"].as_str().unwrap(),
                 one["state"].as_str().unwrap(),
@@ -196,22 +172,18 @@ fn approvals_are_listed_and_taken_back() {
         states,
         [("lab", "same"), ("old", "gone"), ("pdf", "changed")]
     );
-    let told = host.succeeds(&["approve", "--list"]);
-    assert!(
-        told.contains("lab") && told.contains("as approved"),
-        "{told}"
-    );
+    host.succeeds(&["approve", "--list"])
+        .has("lab")
+        .has("as approved");
     let would = host.succeeds(&["approve", "--revoke", "lab", "--dry-run"]);
     assert!(would.contains("would no longer approve `lab`"), "{would}");
     // One that is gone is taken back, too.
     host.succeeds(&["approve", "--revoke", "plugin/lab", "old"]);
     let left = host.json(&["approve", "--list", "--json"]);
     assert_eq!(left["approvals"].as_array().unwrap().len(), 1, "{left}");
-    let told = host.fails(&["approve", "--revoke", "lab"]);
-    assert!(
-        told.contains("was not approved") && told.contains("approve --list"),
-        "{told}"
-    );
+    host.fails(&["approve", "--revoke", "lab"])
+        .has("was not approved")
+        .has("approve --list");
     let log = host.succeeds(&["audit", "--event", "unapprove", "--json"]);
     assert_eq!(log.matches("\"unapprove\"").count(), 2, "{log}");
 }
@@ -219,11 +191,9 @@ fn approvals_are_listed_and_taken_back() {
 #[test]
 fn nobody_approves_what_comes_with_an_untrusted_project() {
     let host = with_project(Host::stdin());
-    let told = host.fails(&["approve", "--yes", "deploy"]);
-    assert!(
-        told.contains("not trusted") && told.contains("agent-skills trust "),
-        "{told}"
-    );
+    host.fails(&["approve", "--yes", "deploy"])
+        .has("not trusted")
+        .has("agent-skills trust ");
 }
 
 /// A skill that nobody can install again, and one from a source.
@@ -232,12 +202,10 @@ fn with_own_and_installed() -> (Host, std::path::PathBuf) {
         .skill("mine", "", "x")
         .file("mine/.git/config", "mine");
     let source = host.home().join("source/pdf");
-    fs::create_dir_all(&source).unwrap();
-    fs::write(
+    write_at(
         source.join("SKILL.md"),
         "---\nname: pdf\ndescription: d\n---\n",
-    )
-    .unwrap();
+    );
     host.succeeds(&["install", "--yes", source.to_str().unwrap()]);
     (host, source)
 }
@@ -284,23 +252,15 @@ fn remove_asks_only_about_what_no_source_can_bring_back() {
 #[test]
 fn from_a_pipe_remove_needs_a_yes_for_what_would_be_lost() {
     let (host, _) = with_own_and_installed();
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true").unwrap();
+    host.config("unattended = true");
     let ran = host.unattended(&["remove", "mine", "pdf"]);
-    assert!(
-        ran.status == 1 && ran.stdout.contains("removed `pdf`"),
-        "{ran:?}"
-    );
-    assert!(
-        ran.stderr
-            .contains("`agent-skills remove mine --yes` agrees"),
-        "{ran:?}"
-    );
+    ran.ends(1).stdout.has("removed `pdf`");
+    ran.stderr.has("`agent-skills remove mine --yes` agrees");
     assert!(host.skills_dir().join("mine").exists());
-    let ran = host.unattended(&["remove", "mine", "--yes"]);
-    assert!(
-        ran.status == 0 && ran.stdout.contains("rollback mine"),
-        "{ran:?}"
-    );
+    host.unattended(&["remove", "mine", "--yes"])
+        .ends(0)
+        .stdout
+        .has("rollback mine");
 }
 
 #[test]
@@ -312,10 +272,10 @@ fn each_removed_state_is_kept_and_the_last_comes_back_first() {
     let text = || fs::read_to_string(host.skills_dir().join("mine/SKILL.md")).unwrap();
     for expected in ["second", "first"] {
         host.succeeds(&["rollback", "mine"]);
-        assert!(text().contains(expected), "{}", text());
+        text().has(expected);
         fs::remove_dir_all(host.skills_dir().join("mine")).unwrap();
     }
-    assert!(host.fails(&["rollback", "mine"]).contains("not installed"));
+    host.fails(&["rollback", "mine"]).has("not installed");
 }
 
 #[test]
@@ -323,29 +283,21 @@ fn a_removal_in_a_layer_says_how_to_bring_it_back_there() {
     let host = Host::stdin();
     let personal = host.home().join(".chibi/skills");
     put(&personal, "own", "", "x");
-    let told = host.succeeds(&["remove", "own", "--yes"]);
-    assert!(
-        told.contains("`agent-skills rollback own --layer personal`"),
-        "{told}"
-    );
+    host.succeeds(&["remove", "own", "--yes"])
+        .has("`agent-skills rollback own --layer personal`");
     host.succeeds(&["rollback", "own", "--layer", "personal"]);
     assert!(personal.join("own/SKILL.md").exists());
 }
 
 #[test]
 fn a_model_removes_nothing_that_would_be_lost() {
-    for host in Host::both() {
-        let host = host.skill("mine", "", "x");
-        let told = host.tool(
-            "skill_marketplace",
-            &json!({"action": "remove", "skill_ref": "mine"}),
-        );
-        assert!(
-            told.contains("in a terminal: agent-skills remove mine"),
-            "{told}"
-        );
-        assert!(host.skills_dir().join("mine").exists());
-    }
+    let host = Host::stdin().skill("mine", "", "x");
+    host.tool(
+        "skill_marketplace",
+        &json!({"action": "remove", "skill_ref": "mine"}),
+    )
+    .has("in a terminal: agent-skills remove mine");
+    assert!(host.skills_dir().join("mine").exists());
 }
 
 /// A project cannot decide what a person sees before they answer.
@@ -372,5 +324,5 @@ fn a_name_forges_no_line_and_what_is_severe_comes_first() {
     assert!(at("  .chibi/skills/z: new").is_some(), "{shown}");
     let told = "lines, more than the terminal shows at once";
     assert!(shown.contains(told), "{shown}");
-    assert!(!ask(terminal_of(80, 500)).contains(told));
+    ask(terminal_of(80, 500)).lacks(told);
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::conversations::{active, enters, kept, ls, next_prompt};
+use crate::host::Has;
 
 #[test]
 fn a_restriction_that_cannot_be_brought_back_closes() {
@@ -29,7 +30,7 @@ fn a_broken_configuration_does_not_lift_what_is_kept() {
         let host = kept(host);
         next_prompt(&host, "work");
         host.activates("reads");
-        fs::write(host.plugin_dir().join("config.toml"), "scope =").unwrap();
+        host.config("scope =");
         next_prompt(&host, "work");
         host.blocks("shell_exec", &ls());
     }
@@ -99,11 +100,9 @@ fn a_conversation_that_is_not_known_is_not_ended_in_silence() {
         let host = kept(host);
         next_prompt(&host, "work");
         host.activates("reads");
-        let told = host.fails(&["deactivate", "--context", "wrok"]);
-        assert!(
-            told.contains("no conversation `wrok`") && told.contains("known are `work`"),
-            "{told}"
-        );
+        host.fails(&["deactivate", "--context", "wrok"])
+            .has("no conversation `wrok`")
+            .has("known are `work`");
         host.blocks("shell_exec", &ls());
     }
 }
@@ -116,10 +115,7 @@ fn a_vanished_skill_is_not_followed_by_reading_it() {
         host.activates("reads");
         fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
         let prompt = next_prompt(&host, "work");
-        assert!(
-            prompt.contains("`reads` (restricts which tools may be used) (its files are gone"),
-            "{prompt}"
-        );
+        prompt.has("`reads` (restricts which tools may be used) (its files are gone");
         assert!(!prompt.contains("read_skill_file {"), "{prompt}");
     }
 }

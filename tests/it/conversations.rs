@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Generation;
+use crate::host::{Generation, Has};
 
 fn with_skills(host: Host) -> Host {
     host.skill("reads", "allowed-tools: Read", "Body of reads.")
@@ -15,11 +15,7 @@ fn with_skills(host: Host) -> Host {
 
 pub fn kept(host: Host) -> Host {
     let host = with_skills(host);
-    fs::write(
-        host.plugin_dir().join("config.toml"),
-        "scope = \"context\"\n",
-    )
-    .unwrap();
+    host.config("scope = \"context\"\n");
     host
 }
 
@@ -53,40 +49,31 @@ pub fn active(host: &Host) -> Vec<String> {
 
 #[test]
 fn by_default_everything_ends_with_the_host_process() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        next_prompt(&host, "work");
-        host.activates("reads").blocks("shell_exec", &ls());
-        let prompt = next_prompt(&host, "work");
-        assert!(!prompt.contains("Active Skills"), "{prompt}");
-        host.allows("shell_exec", &ls());
-        assert_eq!(active(&host), [""; 0]);
-    }
+    let host = with_skills(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("reads").blocks("shell_exec", &ls());
+    next_prompt(&host, "work").lacks("Active Skills");
+    host.allows("shell_exec", &ls());
+    assert_eq!(active(&host), [""; 0]);
 }
 
 #[test]
 fn a_conversation_keeps_its_skills_and_their_restrictions() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        host.activates("reads");
-        for _ in 0..2 {
-            let prompt = next_prompt(&host, "work");
-            assert!(
-                prompt.contains("## Active Skills")
-                    && prompt.contains("`reads` (restricts which tools may be used)"),
-                "{prompt}"
-            );
-            host.blocks("shell_exec", &ls());
-            host.allows("file_head", &json!({"path": "x"}));
-            assert_eq!(active(&host), ["reads"]);
-        }
-        let prompt = next_prompt(&host, "play");
-        assert!(!prompt.contains("Active Skills"), "{prompt}");
-        host.allows("shell_exec", &ls());
-        next_prompt(&host, "work");
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("reads");
+    for _ in 0..2 {
+        next_prompt(&host, "work")
+            .has("## Active Skills")
+            .has("`reads` (restricts which tools may be used)");
         host.blocks("shell_exec", &ls());
+        host.allows("file_head", &json!({"path": "x"}));
+        assert_eq!(active(&host), ["reads"]);
     }
+    next_prompt(&host, "play").lacks("Active Skills");
+    host.allows("shell_exec", &ls());
+    next_prompt(&host, "work");
+    host.blocks("shell_exec", &ls());
 }
 
 #[test]
@@ -110,34 +97,26 @@ fn the_older_host_gets_instructions_the_newer_a_reminder() {
 
 #[test]
 fn a_continuation_in_the_same_process_is_reminded_too() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        next_prompt(&host, "work");
-        host.activates("free").activates("reads");
-        let prompt = enters(&host, "work");
-        assert!(
-            prompt.contains("the most recently loaded last: `reads` "),
-            "{prompt}"
-        );
-        host.blocks("shell_exec", &ls());
-    }
+    let host = with_skills(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("free").activates("reads");
+    enters(&host, "work").has("the most recently loaded last: `reads` ");
+    host.blocks("shell_exec", &ls());
 }
 
 #[test]
 fn one_process_that_serves_several_conversations_switches() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "one");
-        host.activates("reads");
-        enters(&host, "two");
-        host.allows("shell_exec", &ls()).activates("free");
-        assert_eq!(active(&host), ["free"]);
-        enters(&host, "one");
-        assert_eq!(active(&host), ["reads"]);
-        host.blocks("shell_exec", &ls());
-        next_prompt(&host, "two");
-        assert_eq!(active(&host), ["free"]);
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "one");
+    host.activates("reads");
+    enters(&host, "two");
+    host.allows("shell_exec", &ls()).activates("free");
+    assert_eq!(active(&host), ["free"]);
+    enters(&host, "one");
+    assert_eq!(active(&host), ["reads"]);
+    host.blocks("shell_exec", &ls());
+    next_prompt(&host, "two");
+    assert_eq!(active(&host), ["free"]);
 }
 
 #[test]
@@ -151,10 +130,9 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
         let prompt = next_prompt(&host, "work");
         host.blocks("shell_exec", &ls());
         if host.generation() == Generation::Environment {
-            assert!(
-                prompt.contains("New body.") && prompt.contains("has changed since it was loaded"),
-                "{prompt}"
-            );
+            prompt
+                .has("New body.")
+                .has("has changed since it was loaded");
         }
         fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
         let prompt = next_prompt(&host, "work");
@@ -167,118 +145,105 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
 
 #[test]
 fn the_user_ends_what_a_conversation_keeps() {
-    for host in Host::both() {
-        let host = kept(host);
-        for context in ["one", "two", "three"] {
-            next_prompt(&host, context);
-            host.activates("reads");
-        }
-        host.starts();
-        let told = host.succeeds(&["deactivate", "--context", "two"]);
-        assert_eq!(told, "`reads` is no longer active\n");
-        next_prompt(&host, "two");
-        host.allows("shell_exec", &ls());
-        next_prompt(&host, "one");
-        host.blocks("shell_exec", &ls());
-        host.succeeds(&["deactivate", "--context", "one"]);
-        host.allows("shell_exec", &ls());
-        host.succeeds(&["deactivate"]);
-        for context in ["one", "three"] {
-            next_prompt(&host, context);
-            host.allows("shell_exec", &ls());
-        }
-        assert!(host.succeeds(&["deactivate"]).contains("Nothing"));
+    let host = kept(Host::stdin());
+    for context in ["one", "two", "three"] {
+        next_prompt(&host, context);
+        host.activates("reads");
     }
+    host.starts();
+    let told = host.succeeds(&["deactivate", "--context", "two"]);
+    assert_eq!(told, "`reads` is no longer active\n");
+    next_prompt(&host, "two");
+    host.allows("shell_exec", &ls());
+    next_prompt(&host, "one");
+    host.blocks("shell_exec", &ls());
+    host.succeeds(&["deactivate", "--context", "one"]);
+    host.allows("shell_exec", &ls());
+    host.succeeds(&["deactivate"]);
+    for context in ["one", "three"] {
+        next_prompt(&host, context);
+        host.allows("shell_exec", &ls());
+    }
+    host.succeeds(&["deactivate"]).has("Nothing");
 }
 
 #[test]
 fn unloading_ends_it_for_the_conversation() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        let call = json!({"action": "load", "names": ["free", "plain"]});
-        host.allows("skill_session", &call);
-        host.tool("skill_session", &call);
-        next_prompt(&host, "work");
-        assert_eq!(active(&host), ["free", "plain"]);
-        host.tool(
-            "skill_session",
-            &json!({"action": "unload", "names": ["plain"]}),
-        );
-        next_prompt(&host, "work");
-        assert_eq!(active(&host), ["free"]);
-        host.tool("skill_session", &json!({"action": "unload", "all": true}));
-        let prompt = next_prompt(&host, "work");
-        assert!(!prompt.contains("Active Skills"), "{prompt}");
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    let call = json!({"action": "load", "names": ["free", "plain"]});
+    host.allows("skill_session", &call);
+    host.tool("skill_session", &call);
+    next_prompt(&host, "work");
+    assert_eq!(active(&host), ["free", "plain"]);
+    host.tool(
+        "skill_session",
+        &json!({"action": "unload", "names": ["plain"]}),
+    );
+    next_prompt(&host, "work");
+    assert_eq!(active(&host), ["free"]);
+    host.tool("skill_session", &json!({"action": "unload", "all": true}));
+    next_prompt(&host, "work").lacks("Active Skills");
 }
 
 #[test]
 fn choosing_the_prompt_again_forgets_what_was_kept() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        host.activates("reads");
-        let config = host.plugin_dir().join("config.toml");
-        fs::write(&config, "scope = \"prompt\"\n").unwrap();
-        next_prompt(&host, "play");
-        fs::write(&config, "scope = \"context\"\n").unwrap();
-        next_prompt(&host, "work");
-        host.allows("shell_exec", &ls());
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("reads");
+    let config = host.plugin_dir().join("config.toml");
+    fs::write(&config, "scope = \"prompt\"\n").unwrap();
+    next_prompt(&host, "play");
+    fs::write(&config, "scope = \"context\"\n").unwrap();
+    next_prompt(&host, "work");
+    host.allows("shell_exec", &ls());
 }
 
 #[test]
 fn nothing_of_a_direct_call_is_kept() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        // `-P` starts the host afresh and enters no conversation.
-        host.starts().tool("skill_reads", &json!({}));
-        next_prompt(&host, "work");
-        host.allows("shell_exec", &ls());
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    // `-P` starts the host afresh and enters no conversation.
+    host.starts().tool("skill_reads", &json!({}));
+    next_prompt(&host, "work");
+    host.allows("shell_exec", &ls());
 }
 
 #[test]
 fn ends_are_recorded_when_they_happen() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        host.activates("reads");
-        next_prompt(&host, "work");
-        next_prompt(&host, "work");
-        let log = || fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap();
-        let count = |event: &str| log().matches(&format!("\"event\":\"{event}\"")).count();
-        assert_eq!((count("activate"), count("end")), (1, 0));
-        host.succeeds(&["deactivate", "--context", "work"]);
-        assert_eq!(count("end"), 1);
-        assert!(log().contains("\"reason\":\"deactivated\""));
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("reads");
+    next_prompt(&host, "work");
+    next_prompt(&host, "work");
+    let log = || fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap();
+    let count = |event: &str| log().matches(&format!("\"event\":\"{event}\"")).count();
+    assert_eq!((count("activate"), count("end")), (1, 0));
+    host.succeeds(&["deactivate", "--context", "work"]);
+    assert_eq!(count("end"), 1);
+    log().has("\"reason\":\"deactivated\"");
 }
 
 #[test]
 fn an_activation_before_the_conversation_is_known_counts() {
-    for host in Host::both() {
-        let host = kept(host).skill("denies", "disallowed-tools: WebFetch", "");
-        next_prompt(&host, "work");
-        host.activates("denies").activates("plain");
-        host.starts();
-        let text = "---\nname: denies\ndescription: d\ndisallowed-tools: Write\n---\n";
-        fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
-        host.tool("skill_denies", &json!({}));
-        enters(&host, "work");
-        host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
-        host.blocks("file_edit", &json!({"path": "x"}));
-        assert_eq!(active(&host).last().unwrap(), "denies");
-        assert_eq!(
-            active(&host)
-                .iter()
-                .filter(|name| *name == "denies")
-                .count(),
-            1
-        );
-    }
+    let host = kept(Host::stdin()).skill("denies", "disallowed-tools: WebFetch", "");
+    next_prompt(&host, "work");
+    host.activates("denies").activates("plain");
+    host.starts();
+    let text = "---\nname: denies\ndescription: d\ndisallowed-tools: Write\n---\n";
+    fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
+    host.tool("skill_denies", &json!({}));
+    enters(&host, "work");
+    host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
+    host.blocks("file_edit", &json!({"path": "x"}));
+    assert_eq!(active(&host).last().unwrap(), "denies");
+    assert_eq!(
+        active(&host)
+            .iter()
+            .filter(|name| *name == "denies")
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -291,7 +256,7 @@ fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
             host.allows("skill_task", &arguments);
             host.tool("skill_task", &arguments)
         };
-        assert!(call("the task").contains("Do the task."));
+        call("the task").has("Do the task.");
         let prompt = next_prompt(&host, "work");
         let again = call("the task");
         if host.generation() == Generation::Environment {
@@ -300,8 +265,8 @@ fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
         }
         assert!(again.contains("already active"), "{again}");
         // Called without, it is a call without.
-        assert!(call("").contains("Do $ARGUMENTS."));
-        assert!(!next_prompt(&host, "work").contains("the task"));
+        call("").has("Do $ARGUMENTS.");
+        next_prompt(&host, "work").lacks("the task");
     }
 }
 
@@ -315,10 +280,7 @@ fn what_is_too_long_to_be_put_in_again_is_named() {
         let prompt = next_prompt(&host, "work");
         assert!(prompt.len() < 20_000, "{}", prompt.len());
         if host.generation() == Generation::Environment {
-            assert!(
-                prompt.contains("too long to stand here. read_skill_file"),
-                "{prompt}"
-            );
+            prompt.has("too long to stand here. read_skill_file");
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::layers::{LAYERS, installed, is_offered, layer_dir, put, with_layers};
 
 /// What a model gets when it asks for `written` in every way there is.
@@ -83,8 +84,7 @@ fn lower(host: &Host, layer: &str) {
 }
 
 fn configured(file: &Path, text: &str) {
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
+    write_at(file, text);
 }
 
 type Try = (&'static str, fn(&Host));
@@ -118,8 +118,8 @@ const TRIES: [Try; 11] = [
         );
     }),
     ("`disable`", |host| {
-        let told = host.fails(&["disable", "deploy"]);
-        assert!(told.contains("the administrator's"), "{told}");
+        host.fails(&["disable", "deploy"])
+            .has("the administrator's");
         host.fails(&["disable", "--user", "enterprise/deploy"]);
         host.fails(&["enable", "--name-only", "deploy"]);
     }),
@@ -157,7 +157,14 @@ fn project(host: &Host, text: &str) {
 #[test]
 fn nothing_leads_round_an_enterprise_skill() {
     for (at, (what, go)) in TRIES.into_iter().enumerate() {
-        for (of, layer) in LAYERS[1..].iter().enumerate() {
+        // With nothing tried, of every layer; else of one, in turn.
+        let below = &LAYERS[1..];
+        let tried = if at == 0 {
+            below
+        } else {
+            &below[at % 3..=at % 3]
+        };
+        for (of, layer) in tried.iter().enumerate() {
             let host = if (at + of) % 2 == 0 {
                 Host::stdin()
             } else {
@@ -200,18 +207,16 @@ fn nothing_leads_round_an_enterprise_skill() {
 fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
     let ways: [Try; 6] = [
         ("broken", |host| {
-            fs::write(
+            write_at(
                 layer_dir(host, "enterprise").join("deploy/SKILL.md"),
                 "no frontmatter",
-            )
-            .unwrap();
+            );
         }),
         ("without a description", |host| {
-            fs::write(
+            write_at(
                 layer_dir(host, "enterprise").join("deploy/SKILL.md"),
                 "---\nname: deploy\n---\n",
-            )
-            .unwrap();
+            );
         }),
         ("gone from its directory", |host| {
             fs::remove_file(layer_dir(host, "enterprise").join("deploy/SKILL.md")).unwrap();
@@ -234,29 +239,26 @@ fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
             own(host, "[visibility]\ndeploy = \"on\"\n");
         }),
         ("not approved", |host| {
-            fs::write(
+            write_at(
                 host.home().join("enterprise/policy.toml"),
                 "[approval]\nrequire = [\"all\"]\n",
-            )
-            .unwrap();
+            );
             host.succeeds(&["approve", "--yes", "plugin/deploy"]);
             fs::write(layer_dir(host, "enterprise").join("deploy/more"), "x").unwrap();
         }),
     ];
     for (what, go) in ways {
-        for host in Host::both() {
-            let host = with_layers(host);
-            put(&layer_dir(&host, "enterprise"), "deploy", "", "E");
-            lower(&host, "plugin");
-            // So that the index knows them, too.
-            host.schema();
-            host.prompt();
-            go(&host);
-            assert!(!is_offered(&host, "deploy"), "{what}");
-            for written in ["deploy", "deploy-dir", "plugin/deploy", "acme/deploy"] {
-                for answer in asked_for(&host, written) {
-                    assert!(!answer.contains("LOWER"), "{what}, {written}: {answer}");
-                }
+        let host = with_layers(Host::stdin());
+        put(&layer_dir(&host, "enterprise"), "deploy", "", "E");
+        lower(&host, "plugin");
+        // So that the index knows them, too.
+        host.schema();
+        host.prompt();
+        go(&host);
+        assert!(!is_offered(&host, "deploy"), "{what}");
+        for written in ["deploy", "deploy-dir", "plugin/deploy", "acme/deploy"] {
+            for answer in asked_for(&host, written) {
+                assert!(!answer.contains("LOWER"), "{what}, {written}: {answer}");
             }
         }
     }
@@ -265,16 +267,14 @@ fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
 /// Between the other layers, who names a shadowed one gets it.
 #[test]
 fn a_qualified_name_means_its_layer_below_enterprise() {
-    for host in Host::both() {
-        let host = with_layers(host);
-        put(&layer_dir(&host, "personal"), "deploy", "", "personal");
-        lower(&host, "plugin");
-        for written in ["plugin/deploy", "acme/deploy", "deploy@acme"] {
-            let read = json!({"skill": written, "path": "from.txt"});
-            assert_eq!(host.tool("read_skill_file", &read), "LOWER", "{written}");
-        }
-        own(&host, "[visibility]\ndeploy = \"off\"\n");
-        let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
-        assert!(host.tool("read_skill_file", &read).starts_with("Error: "));
+    let host = with_layers(Host::stdin());
+    put(&layer_dir(&host, "personal"), "deploy", "", "personal");
+    lower(&host, "plugin");
+    for written in ["plugin/deploy", "acme/deploy", "deploy@acme"] {
+        let read = json!({"skill": written, "path": "from.txt"});
+        assert_eq!(host.tool("read_skill_file", &read), "LOWER", "{written}");
     }
+    own(&host, "[visibility]\ndeploy = \"off\"\n");
+    let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
+    host.tool("read_skill_file", &read).begins("Error: ");
 }

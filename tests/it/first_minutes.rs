@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use crate::Host;
+use crate::host::Has;
 use crate::looking::{host, without_colour};
 use crate::terminal::at_width;
 
@@ -58,11 +59,7 @@ fn the_manual_page_is_one_that_roff_understands() {
     }
     let ran = crate::host::finish(&mut groff, page.as_bytes());
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    assert!(
-        ran.stdout.contains("tokens: Most tokens first"),
-        "{}",
-        ran.stdout
-    );
+    ran.stdout.has("tokens: Most tokens first");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::market_sources::skill;
 use crate::repository::Hub;
 
@@ -58,7 +59,7 @@ fn a_projects_lockfile_is_parsed_before_git_starts() {
     let noted = Noted::new();
     let host = &noted.host;
     host.succeeds(&["install", "acme/pdf", "--project"]);
-    assert!(noted.told().contains("fetch"), "git is noted down");
+    noted.told().has("fetch");
     let file = host.project().join(".chibi/skills.lock.json");
     let lock: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     fs::remove_dir_all(host.project().join(".chibi/skills")).unwrap();

@@ -11,8 +11,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use crate::Host;
+use crate::host::Has;
 use crate::market::skill;
-use crate::repository::{Hub, commit, files, git};
+use crate::repository::{Hub, commit, files, git, rev};
 use crate::server::Server;
 
 /// The programs with their versions, each version once.
@@ -78,16 +79,6 @@ fn repository(hub: &Hub, may_filter: bool) -> PathBuf {
     dir
 }
 
-fn head(dir: &Path) -> String {
-    let mut command = Command::new("git");
-    let output = command
-        .args(["rev-parse", "HEAD"])
-        .current_dir(dir)
-        .output();
-    let output = output.unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 fn change(dir: &Path, text: &str) {
     fs::write(dir.join("skills/pdf/more.md"), text).unwrap();
     commit(dir);
@@ -98,19 +89,19 @@ fn every_git_installs_updates_and_shows_history() {
     for may_filter in [true, false] {
         with_each(|host, hub| {
             let dir = repository(hub, may_filter);
-            let first = head(&dir);
+            let first = rev(&dir, "HEAD");
             let who = ["-c", "user.name=t", "-c", "user.email=t@e"];
             git(&dir, &[&who[..], &["tag", "-a", "-m", "t", "v1"]].concat());
             host.succeeds(&["install", "--yes", "acme/skills@pdf"]);
             change(&dir, "second");
             change(&dir, "third");
-            assert!(host.person(&["update", "--check"]).stdout.contains("pdf"));
+            host.person(&["update", "--check"]).stdout.has("pdf");
             host.succeeds(&["update", "--yes", "pdf"]);
             let installed = host.skills_dir().join("pdf");
             assert_eq!(fs::read(installed.join("more.md")).unwrap(), b"third");
             let history = host.succeeds(&["info", "pdf", "--history"]);
             assert!(history.matches("change").count() >= 2, "{history}");
-            assert!(host.succeeds(&["verify", "pdf"]).contains("intact"));
+            host.succeeds(&["verify", "pdf"]).has("intact");
             for reference in [
                 "acme/skills@pdf#v1",
                 &format!("acme/skills@pdf#{first}"),
@@ -163,7 +154,7 @@ fn every_git_takes_pointers_and_submodules_as_they_are() {
         fs::write(dir.join("skills/pdf/model.bin"), pointer).unwrap();
         let modules = "[submodule \"x\"]\n\tpath = skills/pdf/x\n\turl = ../x\n";
         fs::write(dir.join(".gitmodules"), modules).unwrap();
-        let module = format!("160000,{},skills/pdf/x", head(&dir));
+        let module = format!("160000,{},skills/pdf/x", rev(&dir, "HEAD"));
         git(&dir, &["update-index", "--add", "--cacheinfo", &module]);
         commit(&dir);
         host.succeeds(&["install", "--yes", "acme/skills@pdf"]);
@@ -189,7 +180,7 @@ fn object(dir: &Path, kind: &str, bytes: &[u8]) -> String {
 
 /// Makes a commit of a tree the branch's next one.
 fn committed(dir: &Path, tree: &str, who: &str) {
-    let text = format!("tree {tree}\nparent {}\n{who}\n\nodd\n", head(dir));
+    let text = format!("tree {tree}\nparent {}\n{who}\n\nodd\n", rev(dir, "HEAD"));
     let id = object(dir, "commit", text.as_bytes());
     git(dir, &["update-ref", "refs/heads/main", &id]);
     git(dir, &["reset", "-q", "--hard"]);
@@ -213,7 +204,7 @@ fn every_git_installs_what_has_odd_dates_and_authors() {
         {
             // It is the tip at first, and then history.
             change(&dir, &number.to_string());
-            committed(&dir, &head_tree(&dir), who);
+            committed(&dir, &rev(&dir, "HEAD^{tree}"), who);
             host.succeeds(&verb);
             let more = host.skills_dir().join("pdf/more.md");
             assert_eq!(fs::read_to_string(more).unwrap(), number.to_string());
@@ -221,16 +212,8 @@ fn every_git_installs_what_has_odd_dates_and_authors() {
         }
         change(&dir, "last");
         host.succeeds(&verb);
-        let told = host.succeeds(&["info", "pdf", "--history"]);
-        assert!(told.contains("change"), "{told}");
+        host.succeeds(&["info", "pdf", "--history"]).has("change");
     });
-}
-
-fn head_tree(dir: &Path) -> String {
-    let mut command = Command::new("git");
-    let output = command.args(["rev-parse", "HEAD^{tree}"]).current_dir(dir);
-    let output = output.output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 fn entry(mode: &str, name: &str, id: &str) -> Vec<u8> {
@@ -256,73 +239,22 @@ fn every_git_writes_nothing_of_a_hostile_tree_elsewhere() {
         let skill_file = entry("100644", "SKILL.md", &good);
         let first = entry("100644", "A.md", &evil);
         let in_dir = entry("40000", "A.md", &dot_git);
+        let before = |odd: Vec<u8>| [odd, skill_file.clone()];
         for (what, is_taken, entries) in [
-            (
-                ".git",
-                true,
-                [entry("40000", ".git", &dot_git), skill_file.clone()],
-            ),
-            (
-                ".GIT",
-                true,
-                [entry("40000", ".GIT", &dot_git), skill_file.clone()],
-            ),
-            (
-                "..",
-                true,
-                [entry("40000", "..", &dot_git), skill_file.clone()],
-            ),
-            (
-                ".",
-                true,
-                [entry("40000", ".", &dot_git), skill_file.clone()],
-            ),
-            (
-                "a slash",
-                true,
-                [entry("100644", "../../evil", &evil), skill_file.clone()],
-            ),
-            (
-                "absolute",
-                true,
-                [entry("100644", "/tmp/evil", &evil), skill_file.clone()],
-            ),
-            (
-                "empty",
-                true,
-                [entry("100644", "", &evil), skill_file.clone()],
-            ),
-            (
-                "padded",
-                true,
-                [entry("0100644", "A.md", &evil), skill_file.clone()],
-            ),
-            (
-                "no mode",
-                true,
-                [entry("100640", "A.md", &evil), skill_file.clone()],
-            ),
-            (
-                "link",
-                true,
-                [entry("120000", ".gitmodules", &evil), skill_file.clone()],
-            ),
-            (
-                "twice",
-                true,
-                [first.clone(), [first.clone(), skill_file.clone()].concat()],
-            ),
-            (
-                "both",
-                false,
-                [first.clone(), [in_dir, skill_file.clone()].concat()],
-            ),
+            (".git", true, before(entry("40000", ".git", &dot_git))),
+            (".GIT", true, before(entry("40000", ".GIT", &dot_git))),
+            ("..", true, before(entry("40000", "..", &dot_git))),
+            (".", true, before(entry("40000", ".", &dot_git))),
+            ("slash", true, before(entry("100644", "../../evil", &evil))),
+            ("root", true, before(entry("100644", "/tmp/evil", &evil))),
+            ("empty", true, before(entry("100644", "", &evil))),
+            ("padded", true, before(entry("0100644", "A.md", &evil))),
+            ("no mode", true, before(entry("100640", "A.md", &evil))),
+            ("link", true, before(entry("120000", ".gitmodules", &evil))),
+            ("twice", true, before([&*first, &*first].concat())),
+            ("both", false, before([&*first, &*in_dir].concat())),
             ("order", true, [skill_file.clone(), first.clone()]),
-            (
-                "nothing",
-                false,
-                [entry("100644", "A.md", &missing), skill_file.clone()],
-            ),
+            ("nothing", false, before(entry("100644", "A.md", &missing))),
         ] {
             let pdf = object(&dir, "tree", &entries.concat());
             let skills = object(&dir, "tree", &entry("40000", "pdf", &pdf));

@@ -13,8 +13,8 @@ use crate::Host;
 use crate::market::skill;
 use crate::repository::{Hub, commit};
 
-const FEW: usize = 50;
-const MANY: usize = 500;
+const FEW: usize = 20;
+const MANY: usize = 200;
 
 /// Every verb that touches many skills, in an order in which each has something to do.
 const VERBS: [&[&str]; 13] = [

@@ -38,10 +38,10 @@ fn wrong(text: &str) -> Vec<String> {
             .file("honest/scripts/run.py", "");
         let dir = host.skills_dir().join("honest").display().to_string();
         fs::create_dir_all(host.project().join("sub")).unwrap();
-        host.activates("honest");
+        assert_eq!(host.pre_tool_here("skill_honest", &json!({})), json!({}));
         for row in rows.iter().filter(|row| row.allow == list) {
             let command = row.command.replace("SKILLDIR", &dir);
-            let answer = host.pre_tool("shell_exec", &json!({"command": command}));
+            let answer = host.pre_tool_here("shell_exec", &json!({"command": command}));
             if answer["block"].is_null() != row.passes {
                 let told = answer["message"]
                     .as_str()

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 
 #[test]
 fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
@@ -82,10 +83,7 @@ fn activation_restricts_from_the_next_call_to_the_next_start() {
             .allows("shell_exec", &json!({"command": "ls"}));
         host.activates("careful");
         let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            message.contains("not allowed") && message.contains("careful"),
-            "{message}"
-        );
+        message.has("not allowed").has("careful");
         assert!(message.contains("file_head"), "{message}");
         host.allows("file_head", &json!({"path": "x"}));
         host.starts()
@@ -151,7 +149,7 @@ fn an_activation_that_fails_restricts_nothing() {
     for host in Host::both() {
         let host = host.file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n");
         host.starts().allows("skill_bad", &json!({}));
-        assert!(host.tool("skill_bad", &json!({})).starts_with("Error: "));
+        host.tool("skill_bad", &json!({})).begins("Error: ");
         host.allows("shell_exec", &json!({"command": "ls"}));
         // Arguments that the tool refuses do not activate either.
         let host = host.skill("good", "allowed-tools: Read", "");
@@ -163,10 +161,8 @@ fn an_activation_that_fails_restricts_nothing() {
 #[test]
 fn the_command_line_as_a_tool_is_never_the_models() {
     for host in Host::both() {
-        assert!(
-            host.blocks("agent-skills", &json!({"args": ["list"]}))
-                .contains("not allowed")
-        );
+        host.blocks("agent-skills", &json!({"args": ["list"]}))
+            .has("not allowed");
     }
 }
 
@@ -232,21 +228,16 @@ fn corrupt_state_leaves_reading_until_the_next_start() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "");
         host.activates("careful");
-        std::fs::write(
+        write_at(
             host.plugin_dir().join("state.json"),
             "{\"version\":1,\"sess",
-        )
-        .unwrap();
-        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            message.contains("not allowed") && message.contains("next prompt"),
-            "{message}"
         );
+        host.blocks("shell_exec", &json!({"command": "ls"}))
+            .has("not allowed")
+            .has("next prompt");
         host.allows("file_head", &json!({"path": "x"}));
-        assert!(
-            host.blocks("skill_careful", &json!({}))
-                .contains("cannot be read")
-        );
+        host.blocks("skill_careful", &json!({}))
+            .has("cannot be read");
         host.starts()
             .allows("shell_exec", &json!({"command": "ls"}));
     }
@@ -280,19 +271,13 @@ fn a_call_that_cannot_be_read_is_blocked_whatever_is_in_force() {
             }
         };
         all_are_blocked();
-        std::fs::write(
-            host.plugin_dir().join("config.toml"),
-            "deny = [\"shell_exec\"]",
-        )
-        .unwrap();
+        host.config("deny = [\"shell_exec\"]");
         host.activates("free");
         all_are_blocked();
         // What other plugins may have made of the arguments.
         let shell = unreadable.last().unwrap();
-        assert!(
-            host.raw("hook", "pre_shell_exec", shell)
-                .contains("\"denied\":true")
-        );
+        host.raw("hook", "pre_shell_exec", shell)
+            .has("\"denied\":true");
         host.activates("careful");
         all_are_blocked();
     }

@@ -2,12 +2,13 @@
 //! executable, with a home directory of its own.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use agent_skills::catalog::Catalog;
+use agent_skills::protocol::Input;
 use agent_skills::run_context::RunContext;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
@@ -50,6 +51,12 @@ impl Ran {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             status: output.status.code().unwrap_or(-1),
         }
+    }
+
+    #[track_caller]
+    pub fn ends(&self, status: i32) -> &Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
     }
 }
 
@@ -123,10 +130,18 @@ impl Host {
 
     /// Writes a file below the skills directory.
     pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        let path = self.skills_dir().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        write_at(self.skills_dir().join(path), content);
         self
+    }
+
+    /// Writes the user's configuration.
+    pub fn config(&self, text: impl AsRef<[u8]>) {
+        write_at(self.plugin_dir().join("config.toml"), text);
+    }
+
+    pub fn lockfile(&self) -> Value {
+        let path = self.plugin_dir().join("skills.lock.json");
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
     }
 
     pub fn var(mut self, name: &str, value: &str) -> Self {
@@ -254,6 +269,24 @@ impl Host {
     pub fn hook_with_stderr(&self, name: &str, data: &Value) -> (Value, String) {
         let ran = self.call("hook", name, &data.to_string());
         (serde_json::from_str(&ran.stdout).unwrap(), ran.stderr)
+    }
+
+    /// What `pre_tool` answers, in this process, for many calls.
+    pub fn pre_tool_here(&self, tool: &str, arguments: &Value) -> Value {
+        let vars = [
+            ("HOME", self.home().to_owned()),
+            ("AGENT_SKILLS_HOME", self.plugin_dir()),
+            ("AGENT_SKILLS_SESSION", self.session.clone().into()),
+            ("CHIBI_HOOK", "pre_tool".into()),
+            ("PATH", "/usr/bin:/bin".into()),
+        ];
+        let data = json!({"tool_name": tool, "arguments": arguments}).to_string();
+        let answer = agent_skills::run(Input {
+            args: Vec::new(),
+            env: Env::new(vars, &self.cwd),
+            stdin: Box::new(Cursor::new(data)),
+        });
+        serde_json::from_str(&answer.stdout).unwrap()
     }
 
     #[track_caller]
@@ -385,4 +418,45 @@ pub fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
         feeder.join().unwrap();
     }
     Ran::of(output)
+}
+
+/// Writes a file, and makes its directory.
+#[track_caller]
+pub fn write_at(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.as_ref().parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// What a text must be like, one thing after the other.
+pub trait Has {
+    fn has(&self, part: &str) -> &Self;
+    fn lacks(&self, part: &str) -> &Self;
+    fn begins(&self, part: &str) -> &Self;
+    fn finishes(&self, part: &str) -> &Self;
+}
+
+impl Has for str {
+    #[track_caller]
+    fn has(&self, part: &str) -> &Self {
+        assert!(self.contains(part), "{part:?} is missing: {self}");
+        self
+    }
+
+    #[track_caller]
+    fn lacks(&self, part: &str) -> &Self {
+        assert!(!self.contains(part), "{part:?} is there: {self}");
+        self
+    }
+
+    #[track_caller]
+    fn begins(&self, part: &str) -> &Self {
+        assert!(self.starts_with(part), "not first {part:?}: {self}");
+        self
+    }
+
+    #[track_caller]
+    fn finishes(&self, part: &str) -> &Self {
+        assert!(self.ends_with(part), "not last {part:?}: {self}");
+        self
+    }
 }

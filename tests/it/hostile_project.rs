@@ -10,7 +10,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Ran;
+use crate::host::{Has, Ran, write_at};
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit, copy};
 
@@ -43,14 +43,12 @@ impl Clone {
             "canary/pdf/SKILL.md",
         ] {
             let path = host.home().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, format!("{file} is the user's")).unwrap();
+            write_at(path, format!("{file} is the user's"));
         }
-        fs::write(
+        write_at(
             host.home().join("canary/a/journal.json"),
             r#"{"name":"pdf"}"#,
-        )
-        .unwrap();
+        );
         fs::write(host.home().join("canary/audit.jsonl"), "").unwrap();
         let hub = Rc::new(hub);
         Self { hub, host }
@@ -130,17 +128,10 @@ const VERBS: [&[&str]; 21] = [
         "install",
         "acme/pdf",
         "--project",
-        "--yes",
+        "-y",
         "--accept-findings",
     ],
-    &[
-        "install",
-        "acme/pdf",
-        "--project",
-        "--name",
-        "other",
-        "--yes",
-    ],
+    &["install", "acme/pdf", "--project", "--name", "other", "-y"],
     &["update", "--project", "--dry-run"],
     &["update", "--project", "--diff", "--dry-run"],
     &["update", "--project", "--yes"],
@@ -181,8 +172,7 @@ fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
     for (place, target) in PLACES {
         let clone = untouched.again();
         let dir = clone.host.project().join("canary-skill");
-        fs::create_dir_all(&dir).unwrap();
-        fs::write(dir.join("SKILL.md"), skill("linked")).unwrap();
+        write_at(dir.join("SKILL.md"), skill("linked"));
         let path = clone.at(place);
         // Joined with nothing, a path ends in a slash, and means what a link leads to.
         let path = if place.is_empty() {
@@ -321,13 +311,12 @@ fn the_users_own_links_work() {
             .exists()
     );
     assert!(host.home().join("disk/skills/pdf/SKILL.md").exists());
-    assert!(fs::read_to_string(&dotfile).unwrap().contains("tenant"));
+    fs::read_to_string(&dotfile).unwrap().has("tenant");
     assert!(host.plugin_dir().join("config.toml").is_symlink());
     host.succeeds(&["remove", "pdf", "--layer", "personal"]);
     // A skill at its place as a link, as `npx skills` makes one for each agent.
     let real = host.project().join(".agents/skills/csv");
-    fs::create_dir_all(&real).unwrap();
-    fs::write(real.join("SKILL.md"), skill("csv")).unwrap();
+    write_at(real.join("SKILL.md"), skill("csv"));
     let agent = host.project().join(".claude/skills");
     fs::create_dir_all(&agent).unwrap();
     symlink("../../.agents/skills/csv", agent.join("csv")).unwrap();
@@ -343,8 +332,7 @@ fn the_users_own_links_work() {
 
 fn project_link(project: &Path) -> PathBuf {
     let dir = project.join("mine");
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("SKILL.md"), skill("mine")).unwrap();
+    write_at(dir.join("SKILL.md"), skill("mine"));
     dir
 }
 
@@ -357,8 +345,7 @@ fn a_link_in_a_clone_that_is_the_home_is_not_followed() {
     fs::write(host.home().join("victim/staging/7-0"), "").unwrap();
     symlink(host.home().join("victim"), host.project().join(".chibi")).unwrap();
     let source = host.home().join("source");
-    fs::create_dir_all(&source).unwrap();
-    fs::write(source.join("SKILL.md"), skill("pdf")).unwrap();
+    write_at(source.join("SKILL.md"), skill("pdf"));
     let home = host.project().to_str().unwrap().to_owned();
     let host = host.var("HOME", &home);
     let words = [
@@ -368,8 +355,7 @@ fn a_link_in_a_clone_that_is_the_home_is_not_followed() {
         "personal",
         source.to_str().unwrap(),
     ];
-    let told = host.fails(&words);
-    assert!(told.contains("/.chibi`: it is a symbolic link"), "{told}");
+    host.fails(&words).has("/.chibi`: it is a symbolic link");
     assert_eq!(
         fs::read_dir(thesis.ancestors().nth(3).unwrap())
             .unwrap()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Host;
-use crate::host::finish;
+use crate::host::{Has, finish, write_at};
 
 /// Every agent with its files for a user and a project, below their home and its root.
 const AGENTS: [(&str, &str, &str); 7] = [
@@ -67,8 +67,7 @@ fn row(host: &Host, name: &str) -> Value {
 }
 
 fn put(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    write_at(path, text);
 }
 
 #[test]
@@ -81,11 +80,10 @@ fn each_agent_is_connected_once_and_leaves_no_trace() {
         ] {
             let before = tree(host.home());
             let add = ["hosts", "add", agent, "--yes", "--scope", scope];
-            let said = host.succeeds(&add);
-            assert!(said.contains(file.to_str().unwrap()), "{said}");
+            host.succeeds(&add).has(file.to_str().unwrap());
             let text = fs::read_to_string(&file).unwrap();
             assert!(text.contains("agent-skills"), "{text}");
-            assert!(host.succeeds(&add).contains("already"), "{agent}");
+            host.succeeds(&add).has("already");
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
             let shown = row(&host, agent);
             assert_eq!(shown["connected"], true, "{shown}");
@@ -155,7 +153,7 @@ fn after_other_changes_only_our_entries_go() {
         host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
         assert_eq!(file.exists(), is_left, "{more:?}");
     }
-    assert!(!fs::read_to_string(&file).unwrap().contains("hook"));
+    fs::read_to_string(&file).unwrap().lacks("hook");
 }
 
 #[test]
@@ -169,7 +167,7 @@ fn a_linked_file_stays_a_link_with_its_mode() {
     symlink("../dotfiles/claude.json", &link).unwrap();
     host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
     assert!(link.is_symlink());
-    assert!(fs::read_to_string(&real).unwrap().contains("agent-skills"));
+    fs::read_to_string(&real).unwrap().has("agent-skills");
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&real), 0o660);
     host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
@@ -210,11 +208,9 @@ fn a_file_that_cannot_be_read_stays_as_it_is() {
         ("{\"hooks\": {}, \"hooks\": {}}", "twice"),
     ] {
         put(&file, text);
-        let error = host.fails(&["hosts", "add", "gemini", "--yes"]);
-        assert!(
-            error.contains(why) && error.contains("left as it is"),
-            "{error}"
-        );
+        host.fails(&["hosts", "add", "gemini", "--yes"])
+            .has(why)
+            .has("left as it is");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
     let missing = row(&host, "gemini")["missing"].to_string();
@@ -233,30 +229,25 @@ fn a_dry_run_shows_the_difference_and_changes_nothing() {
     let file = host.home().join(".claude/settings.json");
     put(&file, THEIRS);
     let before = tree(host.home());
-    let said = host.succeeds(&["hosts", "add", "claude-code", "copilot", "--dry-run"]);
-    assert!(
-        said.contains("+++ ") && said.contains("--- /dev/null"),
-        "{said}"
-    );
+    host.succeeds(&["hosts", "add", "claude-code", "copilot", "--dry-run"])
+        .has("+++ ")
+        .has("--- /dev/null");
     assert_eq!(tree(host.home()), before);
     host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
     let before = tree(host.home());
-    let said = host.succeeds(&["hosts", "remove", "claude-code", "--dry-run"]);
-    assert!(
-        said.contains("would disconnect") && said.contains("\n-"),
-        "{said}"
-    );
+    host.succeeds(&["hosts", "remove", "claude-code", "--dry-run"])
+        .has("would disconnect")
+        .has("\n-");
     assert_eq!(tree(host.home()), before);
 }
 
 #[test]
 fn a_script_may_restrict_and_only_a_person_loosens() {
     let host = Host::stdin();
-    let ran = host.unattended(&["hosts", "add", "codex"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("--yes` agrees"),
-        "{ran:?}"
-    );
+    host.unattended(&["hosts", "add", "codex"])
+        .ends(1)
+        .stderr
+        .has("--yes` agrees");
     let ran = host.unattended(&["hosts", "add", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let loosening = [
@@ -277,7 +268,7 @@ fn a_script_may_restrict_and_only_a_person_loosens() {
         host.blocks("agent-skills", &serde_json::json!({"args": words}));
     }
     assert!(!host.home().join(".gemini").exists());
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     let ran = host.unattended(loosening[0]);
     assert_eq!(ran.status, 0, "{ran:?}");
 }
@@ -287,29 +278,19 @@ fn what_an_agent_lacks_is_said() {
     let host = Host::stdin();
     let said = host.succeeds(&["hosts", "add", "codex", "--mode", "grant", "--yes"]);
     assert!(said.contains("takes no grant"), "{said}");
-    assert!(
-        said.contains("/hooks") && said.contains("write_stdin"),
-        "{said}"
-    );
+    said.has("/hooks").has("write_stdin");
     let missing = row(&host, "codex")["missing"].to_string();
-    assert!(
-        missing.contains("not yet seen: trust it in codex with /hooks"),
-        "{missing}"
-    );
+    missing.has("not yet seen: trust it in codex with /hooks");
     fs::write(host.plugin_dir().join("hosts/codex.seen"), "").unwrap();
     let shown = row(&host, "codex");
-    assert!(
-        !shown["missing"].to_string().contains("not yet seen"),
-        "{shown}"
-    );
+    shown["missing"].to_string().lacks("not yet seen");
     assert!(shown["last_seen"].is_string(), "{shown}");
     for (agent, said_of_others) in [
         ("gemini", "blocks every call of theirs"),
         ("copilot", "only you use this file"),
     ] {
         let add = ["hosts", "add", agent, "--scope", "project", "--dry-run"];
-        let said = host.succeeds(&add);
-        assert!(said.contains(said_of_others), "{said}");
+        host.succeeds(&add).has(said_of_others);
     }
     let error = host.fails(&["hosts", "add", "opencode", "--scope", "managed", "--yes"]);
     assert!(error.contains("--scope user"), "{error}");
@@ -325,12 +306,9 @@ fn an_entry_whose_program_is_gone_is_no_connection() {
     fs::write(&file, text.replace(program, "/gone/agent-skills")).unwrap();
     let shown = row(&host, "claude-code");
     assert_eq!(shown["connected"], false, "{shown}");
-    assert!(shown["missing"].to_string().contains("/gone/"), "{shown}");
+    shown["missing"].to_string().has("/gone/");
     let doctor = host.person(&["doctor"]).stdout;
-    assert!(
-        doctor.contains("there is no `/gone/agent-skills`"),
-        "{doctor}"
-    );
+    doctor.has("there is no `/gone/agent-skills`");
     // Once: that it does not answer follows from that.
     assert!(!doctor.contains("answer"), "{doctor}");
     // The entry is put right in its place, and the undo still knows that there was no file.
@@ -352,7 +330,7 @@ fn a_plugin_directory_is_written_once() {
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_agent-skills"));
     assert_eq!(entry["args"][3], "both");
     assert!(dir.join(".claude-plugin/plugin.json").is_file());
-    assert!(host.fails(&words).contains("exists already"));
+    host.fails(&words).has("exists already");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fs;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::layers::{LAYERS, layer_dir, put, with_layers};
 use crate::market::skill;
 use crate::repository::Hub;
@@ -57,11 +58,10 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
             host.succeeds(&["trust", "--yes", "--always"]);
         }
         let body = format!("Body from {layer}.");
-        assert!(host.succeeds(&["try", "deploy"]).contains(&body));
+        host.succeeds(&["try", "deploy"]).has(&body);
         let info = host.json(&["info", "deploy", "--json"]);
         assert_eq!(info["path"], dir.as_str(), "{info}");
-        let files = host.succeeds(&["info", "deploy", "--files"]);
-        assert!(files.contains("run.sh"), "{files}");
+        host.succeeds(&["info", "deploy", "--files"]).has("run.sh");
         for words in [
             &["validate", "deploy"][..],
             &["package", "deploy", "--dry-run"],
@@ -91,7 +91,7 @@ fn of_several_layers_the_catalogs_choice_is_meant() {
     let high = put_blocking(&host, "personal");
     let low = layer_dir(&host, "plugin");
     put(&low, "deploy", "", "plugin");
-    assert!(host.succeeds(&["scan", "deploy"]).contains(&high));
+    host.succeeds(&["scan", "deploy"]).has(&high);
     let told = host.succeeds(&["scan", "plugin/deploy"]);
     assert!(told.contains("0 findings in") && told.contains(&low.display().to_string()));
     // Both come from a source now, and `verify` looks at the one in use.
@@ -102,11 +102,10 @@ fn of_several_layers_the_catalogs_choice_is_meant() {
         fs::remove_dir_all(dir).unwrap();
         host.succeeds(&["install", "--yes", "--layer", layer, "deploy"]);
     }
-    fs::write(
+    write_at(
         layer_dir(&host, "personal").join("deploy/SKILL.md"),
         skill("deploy") + "changed",
-    )
-    .unwrap();
+    );
     let ran = host.person(&["verify", "deploy"]);
     assert!(ran.stderr.contains(&high), "{ran:?}");
     assert!(ran.stdout.contains("deploy: changed"), "{ran:?}");
@@ -121,10 +120,8 @@ fn an_installed_skill_that_is_gone_means_no_other() {
     let (host, _hub) = with_namesake();
     host.succeeds(&["install", "--yes", "--layer", "personal", "deploy"]);
     fs::remove_dir_all(layer_dir(&host, "personal").join("deploy")).unwrap();
-    let told = host.fails(&["scan", "deploy"]);
-    assert!(told.contains("is gone"), "{told}");
-    let told = host.fails(&["scan", "deploi"]);
-    assert!(told.contains("no source has"), "{told}");
+    host.fails(&["scan", "deploy"]).has("is gone");
+    host.fails(&["scan", "deploi"]).has("no source has");
 }
 
 #[test]
@@ -152,12 +149,8 @@ fn a_skill_that_only_another_agent_has_is_no_sources() {
         dir.join("deploy").display().to_string()
     };
     let dir = put_in(".gemini/skills");
-    let told = host.succeeds(&["scan", "deploy"]);
-    assert!(
-        told.contains(&format!("deploy: 1 finding in {dir}")),
-        "{told}"
-    );
+    host.succeeds(&["scan", "deploy"])
+        .has(&format!("deploy: 1 finding in {dir}"));
     put_in(".qwen/skills");
-    let told = host.fails(&["scan", "deploy"]);
-    assert!(told.contains("give the directory"), "{told}");
+    host.fails(&["scan", "deploy"]).has("give the directory");
 }

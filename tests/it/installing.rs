@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Host;
-use crate::host::{Ran, finish};
+use crate::host::{Has, Ran, finish, write_at};
 
 pub fn script(host: &Host, args: &[&str]) -> Ran {
     script_below(host, &std::env::var("PATH").unwrap(), args)
@@ -113,19 +113,14 @@ fn completions_and_manual_are_installed_on_request() {
         ran.status == 0 && files.iter().all(|file| file.exists()),
         "{ran:?}"
     );
-    fs::write(
-        host.plugin_dir().join("config.toml"),
-        "enforce = \"warn\"\n",
-    )
-    .unwrap();
+    host.config("enforce = \"warn\"\n");
     fs::write(host.plugin_dir().join("state.json"), "{}").unwrap();
     fs::create_dir(host.plugin_dir().join("cache")).unwrap();
 
-    let ran = script(&host, &["--uninstall"]);
-    assert!(
-        ran.status == 0 && ran.stdout.contains("config.toml"),
-        "{ran:?}"
-    );
+    script(&host, &["--uninstall"])
+        .ends(0)
+        .stdout
+        .has("config.toml");
     assert!(files.iter().all(|file| !file.exists()));
     let left = |name: &str| host.plugin_dir().join(name).exists();
     assert!(left("skills/mine/SKILL.md") && left("config.toml"));
@@ -155,11 +150,10 @@ fn without_anything_of_the_users_nothing_stays() {
     assert_eq!(script(&host, &["--program", exe]).status, 0);
     let ran = script(&host, &["--uninstall"]);
     assert!(ran.status == 0 && !host.plugin_dir().exists(), "{ran:?}");
-    let ran = script(&host, &["--uninstall"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("hint: say where it is"),
-        "{ran:?}"
-    );
+    script(&host, &["--uninstall"])
+        .ends(1)
+        .stderr
+        .has("hint: say where it is");
 }
 
 #[test]
@@ -225,14 +219,12 @@ fn what_is_no_installation_is_not_uninstalled() {
         ("Cargo.lock", "a"),
         ("hooks/h", "c"),
     ] {
-        fs::create_dir_all(dir.join(path).parent().unwrap()).unwrap();
-        fs::write(dir.join(path), text).unwrap();
+        write_at(dir.join(path), text);
     }
-    let ran = script(&host, &["--uninstall", "--dir", dir.to_str().unwrap()]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("is no installation"),
-        "{ran:?}"
-    );
+    script(&host, &["--uninstall", "--dir", dir.to_str().unwrap()])
+        .ends(1)
+        .stderr
+        .has("is no installation");
     for path in ["jobs/thesis.txt", "Cargo.lock", "hooks/h"] {
         assert!(dir.join(path).exists(), "{path}");
     }
@@ -261,10 +253,7 @@ fn a_link_puts_the_program_on_the_path() {
         // Again, where it is on the path.
         let ran = script_below(&host, &format!("{path}:{}", bin.display()), &with);
         assert!(ran.status == 0 && !ran.stdout.contains("note:"), "{ran:?}");
-        assert!(
-            ran.stdout.ends_with("\n      agent-skills doctor\n"),
-            "{ran:?}"
-        );
+        ran.stdout.finishes("\n      agent-skills doctor\n");
 
         let ran = script(&host, &[&["--uninstall"], args].concat());
         assert!(

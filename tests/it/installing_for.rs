@@ -10,7 +10,7 @@ use agent_skills::host::agent::Agent;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Ran, finish};
+use crate::host::{Has, Ran, finish};
 use crate::installing::script;
 
 const EXE: &str = env!("CARGO_BIN_EXE_agent-skills");
@@ -48,11 +48,9 @@ fn without_chibi_there_are_a_program_and_a_data_directory() {
     // Once more: an upgrade.
     let ran = script(&host, &["--for=codex", "--program", EXE]);
     assert!(ran.stdout.contains("with its data in"), "{ran:?}");
-    let path = runs(&host, &["config", "path"]).stdout;
-    assert!(
-        path.contains("/.local/share/agent-skills/config.toml"),
-        "{path}"
-    );
+    runs(&host, &["config", "path"])
+        .stdout
+        .has("/.local/share/agent-skills/config.toml");
     let doctor = runs(&host, &["doctor", "--json"]).stdout;
     assert!(doctor.contains("for other agents than chibi"), "{doctor}");
     assert!(!doctor.contains("plugin-"), "{doctor}");
@@ -78,10 +76,7 @@ fn agents_are_connected_and_disconnected() {
     let ran = script(&host, &["--for", "claude-code,codex", "--program", EXE]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let entries = fs::read_to_string(&settings).unwrap();
-    assert!(
-        entries.contains(program(&host).to_str().unwrap()),
-        "{entries}"
-    );
+    entries.has(program(&host).to_str().unwrap());
     // A script disconnects all or none, and none below an agent.
     let hooks = host.home().join(".codex/hooks.json");
     let whole = fs::read_to_string(&hooks).unwrap();
@@ -147,11 +142,10 @@ fn a_program_of_somebody_else_stays() {
         } else {
             fs::write(program(&host), "theirs").unwrap();
         }
-        let ran = script(&host, &["--for", "codex", "--program", EXE]);
-        assert!(
-            ran.status == 1 && ran.stderr.contains("did not make it"),
-            "{ran:?}"
-        );
+        script(&host, &["--for", "codex", "--program", EXE])
+            .ends(1)
+            .stderr
+            .has("did not make it");
         assert!(!data(&host).exists());
     }
     let elsewhere = host.home().join("bin");
@@ -165,11 +159,10 @@ fn a_program_of_somebody_else_stays() {
     ];
     script(&host, &words);
     assert!(elsewhere.join("agent-skills").is_file());
-    let ran = script(&host, &["--for", "codex", "--dir", "x"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("leave out --dir"),
-        "{ran:?}"
-    );
+    script(&host, &["--for", "codex", "--dir", "x"])
+        .ends(1)
+        .stderr
+        .has("leave out --dir");
 }
 
 #[test]

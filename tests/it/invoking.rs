@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Generation;
+use crate::host::{Generation, Has, write_at};
 use crate::layers::{installed, layer_dir, put, with_layers};
 
 /// What becomes of a prompt that the user writes, and what they are told.
@@ -63,99 +63,84 @@ fn a_prompt_calls_a_skill_that_the_model_cannot() {
                 ),
                 ("skill_marketplace", json!({"args": ["use", "shy"]})),
             ] {
-                assert!(
-                    host.tool(tool, &call).starts_with("Error: "),
-                    "{tool} {call}"
-                );
+                host.tool(tool, &call).begins("Error: ");
             }
             host.allows("shell_exec", &json!({"command": "ls"}));
             let had = turn(&host, words);
-            assert!(
-                had.contains("the form") && had.contains("The user calls the skill `shy`."),
-                "{had}"
-            );
+            had.has("the form").has("The user calls the skill `shy`.");
             assert!(had.contains("Do it with"), "{had}");
             if host.generation() == Generation::Stdin {
                 assert!(had.contains("Do it with the form."), "{had}");
             }
             assert_eq!(had.matches("Do it with").count(), 1, "{had}");
-            assert!(
-                had.contains("Active now, the most recently loaded last: `shy`"),
-                "{had}"
-            );
+            had.has("Active now, the most recently loaded last: `shy`");
             // Its restriction holds, and its files are open.
             host.blocks("shell_exec", &json!({"command": "ls"}));
             let read = json!({"skill": "shy", "path": "notes.txt"});
             host.allows("read_skill_file", &read);
-            assert!(host.tool("read_skill_file", &read).contains("NOTES"));
+            host.tool("read_skill_file", &read).has("NOTES");
             let run = json!({"skill": "shy", "script": "run.sh"});
             host.allows("run_skill_script", &run);
-            assert!(host.tool("run_skill_script", &run).contains("RAN"));
+            host.tool("run_skill_script", &run).has("RAN");
             let tools = json!({"tools": [{"name": "read_skill_file", "type": "plugin"}]});
-            assert!(
-                !host.hook("pre_api_tools", &tools)["exclude"]
-                    .to_string()
-                    .contains("read_skill_file")
-            );
+            host.hook("pre_api_tools", &tools)["exclude"]
+                .to_string()
+                .lacks("read_skill_file");
             // What a later turn is told, in a run of its own, is nothing.
             host.starts();
             host.allows("shell_exec", &json!({"command": "ls"}));
-            assert!(host.tool("read_skill_file", &read).starts_with("Error: "));
+            host.tool("read_skill_file", &read).begins("Error: ");
         }
     }
 }
 
 #[test]
 fn only_the_first_prompt_of_a_run_is_the_users() {
-    for host in Host::both() {
-        let host = shy(host);
-        host.starts();
-        host.prompt();
-        assert_eq!(prompt(&host, "/shy x").0, None);
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        host.starts();
-        assert!(prompt(&host, "/shy x").0.is_some());
-    }
+    let host = shy(Host::stdin());
+    host.starts();
+    host.prompt();
+    assert_eq!(prompt(&host, "/shy x").0, None);
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    host.starts();
+    assert!(prompt(&host, "/shy x").0.is_some());
 }
 
 #[test]
 fn what_is_no_call_is_left_as_it_is() {
-    for host in Host::both() {
-        let host = shy(host);
-        host.starts();
-        for text in [
-            "shy",
-            "",
-            "/",
-            "/none",
-            "/tmp/x is odd",
-            "/shy/notes.txt",
-            "/../shy",
-            "//shy",
-            "do /shy",
-            "use shy",
-            "agent-skills install shy",
-            "/shy\u{202e}",
-            "/inner x",
-        ] {
-            assert_eq!(prompt(&host, text).0, None, "{text:?}");
-        }
-        for data in [
-            "",
-            "null",
-            "[]",
-            "{}",
-            r#"{"prompt": 3}"#,
-            r#"{"prompt": null}"#,
-        ] {
-            assert_eq!(host.raw("hook", "pre_message", data).trim(), "{}", "{data}");
-        }
-        let (_, told) = prompt(&host, "agent-skills use none");
-        assert!(told.contains("there is no skill `none`"), "{told}");
-        let (_, told) = prompt(&host, "/inner x");
-        assert!(told.contains("user-invocable"), "{told}");
-        host.allows("shell_exec", &json!({"command": "ls"}));
+    let host = shy(Host::stdin());
+    host.starts();
+    for text in [
+        "shy",
+        "",
+        "/",
+        "/none",
+        "/tmp/x is odd",
+        "/shy/notes.txt",
+        "/../shy",
+        "//shy",
+        "do /shy",
+        "use shy",
+        "agent-skills install shy",
+        "/shy\u{202e}",
+        "/inner x",
+    ] {
+        assert_eq!(prompt(&host, text).0, None, "{text:?}");
     }
+    for data in [
+        "",
+        "null",
+        "[]",
+        "{}",
+        r#"{"prompt": 3}"#,
+        r#"{"prompt": null}"#,
+    ] {
+        assert_eq!(host.raw("hook", "pre_message", data).trim(), "{}", "{data}");
+    }
+    let (_, told) = prompt(&host, "agent-skills use none");
+    assert!(told.contains("there is no skill `none`"), "{told}");
+    let (_, told) = prompt(&host, "/inner x");
+    assert!(told.contains("user-invocable"), "{told}");
+    host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
 /// What hides a skill from everybody hides it from this way, too.
@@ -164,32 +149,22 @@ fn nothing_that_is_hidden_or_forbidden_is_called() {
     type Way = (&'static str, fn(&Host));
     let ways: [Way; 6] = [
         ("switched off", |host| {
-            fs::write(
-                host.plugin_dir().join("config.toml"),
-                "[visibility]\nshy = \"off\"\n",
-            )
-            .unwrap();
+            host.config("[visibility]\nshy = \"off\"\n");
         }),
         ("not in this context", |host| {
-            fs::write(
-                host.plugin_dir().join("config.toml"),
-                "[catalog]\ndefault = [\"other\"]\n",
-            )
-            .unwrap();
+            host.config("[catalog]\ndefault = [\"other\"]\n");
         }),
         ("blocked", |host| {
-            fs::write(
+            write_at(
                 host.home().join("enterprise/policy.toml"),
                 "[skills]\nblock = [\"shy\"]\n",
-            )
-            .unwrap();
+            );
         }),
         ("its tool denied", |host| {
-            fs::write(
+            write_at(
                 host.home().join("enterprise/policy.toml"),
                 "[tools]\ndeny = [\"skill_shy\"]\n",
-            )
-            .unwrap();
+            );
         }),
         ("an unreadable policy", |host| {
             fs::write(host.home().join("enterprise/policy.toml"), "[skills").unwrap();
@@ -204,15 +179,14 @@ fn nothing_that_is_hidden_or_forbidden_is_called() {
         }),
     ];
     for (what, go) in ways {
-        for host in Host::both() {
-            let host = shy(with_layers(host));
-            go(&host);
-            host.starts();
-            for name in ["shy", "plugin/shy"] {
-                let (changed, told) = prompt(&host, &format!("/{name} x"));
-                assert_eq!(changed, None, "{what}, {name}");
-                assert!(told.contains("was not called"), "{what}, {name}: {told}");
-            }
+        let host = Host::stdin();
+        let host = shy(with_layers(host));
+        go(&host);
+        host.starts();
+        for name in ["shy", "plugin/shy"] {
+            let (changed, told) = prompt(&host, &format!("/{name} x"));
+            assert_eq!(changed, None, "{what}, {name}");
+            assert!(told.contains("was not called"), "{what}, {name}: {told}");
         }
     }
     let host = with_layers(Host::stdin());
@@ -228,26 +202,20 @@ fn nothing_that_is_hidden_or_forbidden_is_called() {
 /// A conversation that keeps its skills takes over what the prompt called before it was entered.
 #[test]
 fn what_a_prompt_calls_is_kept_for_its_conversation() {
-    for host in Host::both() {
-        let mut host = shy(host);
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "scope = \"context\"\n",
-        )
-        .unwrap();
-        for _ in 0..2 {
-            // The second time some conversation is restricted already.
-            host.starts();
-            assert!(turn(&host, "/shy x").contains("Active now"));
-            host.blocks("shell_exec", &json!({"command": "ls"}));
-        }
-        host.session("another run").starts();
-        assert!(host.prompt().contains("`shy` (restricts"));
+    let mut host = shy(Host::stdin());
+    host.config("scope = \"context\"\n");
+    for _ in 0..2 {
+        // The second time some conversation is restricted already.
+        host.starts();
+        turn(&host, "/shy x").has("Active now");
         host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            installed(&host)
-                .iter()
-                .all(|skill: &Value| skill["name"] != "shy" || skill["offered"] == false)
-        );
     }
+    host.session("another run").starts();
+    host.prompt().has("`shy` (restricts");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    assert!(
+        installed(&host)
+            .iter()
+            .all(|skill: &Value| skill["name"] != "shy" || skill["offered"] == false)
+    );
 }

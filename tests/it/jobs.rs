@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::Host;
-use crate::host::Generation;
+use crate::host::{Generation, Has, write_at};
 use crate::scripts::{RUN, started};
 
 /// Leaves three processes behind: a plain child, one in a session of its own, and a daemon.
@@ -52,79 +52,62 @@ fn a_script_that_outlasts_its_call_becomes_a_job() {
             .answers_after("0.3");
         let first = host.runs(&json!({}));
         let id = started(&first);
-        assert!(
-            first.starts_with("one\n[stderr]\noops\n[still running after 0."),
-            "{first}"
-        );
+        first.begins("one\n[stderr]\noops\n[still running after 0.");
         assert!(
             id.bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'),
             "{id}"
         );
         let (second, third) = (host.polls(&id), host.polls(&id));
-        assert!(
-            second.starts_with("(no output)\n[still running after "),
-            "{second}"
-        );
+        second.begins("(no output)\n[still running after ");
         assert_ne!(
             second, third,
             "two identical answers look like a loop to the host"
         );
         std::fs::write(host.at("go"), "").unwrap();
-        let last = host.polls(&id);
-        assert!(
-            last.starts_with("two\n[exit code: 3]\n[the job ended after "),
-            "{last}"
-        );
-        assert!(host.polls(&id).starts_with("(no output)\n[exit code: 3]\n"));
+        host.polls(&id)
+            .begins("two\n[exit code: 3]\n[the job ended after ");
+        host.polls(&id).begins("(no output)\n[exit code: 3]\n");
     }
 }
 
 #[test]
 fn in_the_background_it_is_a_job_at_once() {
-    for host in Host::both() {
-        let host = host.script("while [ ! -e go ]; do sleep 0.01; done; echo done");
-        let began = Instant::now();
-        let id = started(&host.runs(&json!({"background": true})));
-        assert!(began.elapsed() < Duration::from_secs(5));
-        std::fs::write(host.at("go"), "").unwrap();
-        let last = host.polls(&id);
-        assert!(last.starts_with("done\n[exit code: 0]\n"), "{last}");
-    }
+    let host = Host::stdin().script("while [ ! -e go ]; do sleep 0.01; done; echo done");
+    let began = Instant::now();
+    let id = started(&host.runs(&json!({"background": true})));
+    assert!(began.elapsed() < Duration::from_secs(5));
+    std::fs::write(host.at("go"), "").unwrap();
+    host.polls(&id).begins("done\n[exit code: 0]\n");
 }
 
 #[test]
 fn stopping_a_job_ends_all_that_it_started() {
-    for host in Host::both() {
-        let host = host
-            .script(&format!("{LITTER} echo ready; sleep 300"))
-            .answers_after("5");
-        let id = started(&host.runs(&json!({"background": true})));
-        eventually("started", || {
-            host.at("own").exists() && runs(&host.at("own"))
-        });
-        let text = host.tool(RUN, &json!({"job": id, "stop": true}));
-        assert!(text.contains("[the job stopped after "), "{text}");
-        assert_all_gone(&host);
-        // Stopping what is over says how it ended.
-        let again = host.tool(RUN, &json!({"job": id, "stop": true}));
-        assert!(again.contains("[the job stopped after "), "{again}");
-    }
+    let host = Host::stdin()
+        .script(&format!("{LITTER} echo ready; sleep 300"))
+        .answers_after("5");
+    let id = started(&host.runs(&json!({"background": true})));
+    eventually("started", || {
+        host.at("own").exists() && runs(&host.at("own"))
+    });
+    let text = host.tool(RUN, &json!({"job": id, "stop": true}));
+    assert!(text.contains("[the job stopped after "), "{text}");
+    assert_all_gone(&host);
+    // Stopping what is over says how it ended.
+    let again = host.tool(RUN, &json!({"job": id, "stop": true}));
+    assert!(again.contains("[the job stopped after "), "{again}");
 }
 
 #[test]
 fn the_total_limit_holds_even_if_nobody_asks_again() {
-    for host in Host::both() {
-        let host = host
-            .script(&format!("{LITTER} echo ready; sleep 300"))
-            .answers_after("5");
-        let id = started(&host.runs(&json!({"background": true, "timeout_secs": 1.5})));
-        eventually("started", || host.at("own").exists());
-        eventually("ended by itself", || !runs(&host.at("own")));
-        let text = host.polls(&id);
-        assert!(text.contains("ready\ntimed out after 1.5 s"), "{text}");
-        assert_all_gone(&host);
-    }
+    let host = Host::stdin()
+        .script(&format!("{LITTER} echo ready; sleep 300"))
+        .answers_after("5");
+    let id = started(&host.runs(&json!({"background": true, "timeout_secs": 1.5})));
+    eventually("started", || host.at("own").exists());
+    eventually("ended by itself", || !runs(&host.at("own")));
+    host.polls(&id).has("ready\ntimed out after 1.5 s");
+    assert_all_gone(&host);
 }
 
 #[test]
@@ -184,46 +167,37 @@ fn feed(plugin: &mut std::process::Child) {
 
 #[test]
 fn a_job_belongs_to_its_conversation_and_to_nobody_else() {
-    for mut host in Host::both() {
-        host = host.script("sleep 300").answers_after("0.2");
-        host.session("one")
-            .hook("post_system_prompt", &json!({"context_name": "work"}));
-        let id = started(&host.runs(&json!({"background": true})));
-        host.session("two")
-            .hook("post_system_prompt", &json!({"context_name": "play"}));
-        let unknown = host
-            .polls("abcdefgh23456789")
-            .replace("abcdefgh23456789", &id);
-        assert!(unknown.starts_with("Error: there is no job `"), "{unknown}");
-        assert_eq!(
-            host.polls(&id),
-            unknown,
-            "a foreign job is as unknown as any"
-        );
-        assert_eq!(host.tool(RUN, &json!({"job": id, "stop": true})), unknown);
-        host.session("three")
-            .hook("post_system_prompt", &json!({"context_name": "work"}));
-        assert!(
-            host.polls(&id).contains("still running"),
-            "the next prompt of the conversation"
-        );
-        host.tool(RUN, &json!({"job": id, "stop": true}));
-    }
+    let mut host = Host::stdin().script("sleep 300").answers_after("0.2");
+    host.session("one")
+        .hook("post_system_prompt", &json!({"context_name": "work"}));
+    let id = started(&host.runs(&json!({"background": true})));
+    host.session("two")
+        .hook("post_system_prompt", &json!({"context_name": "play"}));
+    let unknown = host
+        .polls("abcdefgh23456789")
+        .replace("abcdefgh23456789", &id);
+    assert!(unknown.starts_with("Error: there is no job `"), "{unknown}");
+    assert_eq!(
+        host.polls(&id),
+        unknown,
+        "a foreign job is as unknown as any"
+    );
+    assert_eq!(host.tool(RUN, &json!({"job": id, "stop": true})), unknown);
+    host.session("three")
+        .hook("post_system_prompt", &json!({"context_name": "work"}));
+    host.polls(&id).has("still running");
+    host.tool(RUN, &json!({"job": id, "stop": true}));
 }
 
 #[test]
 fn without_a_conversation_it_belongs_to_the_session() {
-    for mut host in Host::both() {
-        host = host.script("sleep 300").answers_after("0.2");
-        let id = started(&host.runs(&json!({"background": true})));
-        assert!(
-            host.session("other")
-                .polls(&id)
-                .starts_with("Error: there is no job")
-        );
-        host.session("host")
-            .tool(RUN, &json!({"job": id, "stop": true}));
-    }
+    let mut host = Host::stdin().script("sleep 300").answers_after("0.2");
+    let id = started(&host.runs(&json!({"background": true})));
+    host.session("other")
+        .polls(&id)
+        .begins("Error: there is no job");
+    host.session("host")
+        .tool(RUN, &json!({"job": id, "stop": true}));
 }
 
 #[test]
@@ -260,8 +234,7 @@ fn a_supervisor_that_is_killed_is_told() {
         .status()
         .unwrap();
     assert!(killed.success());
-    let text = host.polls(&id);
-    assert!(text.contains("its supervisor was killed"), "{text}");
+    host.polls(&id).has("its supervisor was killed");
 }
 
 #[test]
@@ -294,13 +267,9 @@ fn a_person_sees_every_job_and_can_follow_one() {
     let host = Host::stdin()
         .script("echo one; sleep 1; echo two; exit 3")
         .answers_after("0.2");
-    assert!(host.succeeds(&["jobs"]).starts_with("No jobs."));
+    host.succeeds(&["jobs"]).begins("No jobs.");
     let id = started(&host.runs(&json!({})));
-    let listed = host.succeeds(&["jobs"]);
-    assert!(
-        listed.contains(&id) && listed.contains("running"),
-        "{listed}"
-    );
+    host.succeeds(&["jobs"]).has(&id).has("running");
     let followed = host.person(&["jobs", "--follow", &id]);
     assert_eq!(
         (followed.stdout.as_str(), followed.status),
@@ -311,21 +280,16 @@ fn a_person_sees_every_job_and_can_follow_one() {
         (&json[0]["id"], &json[0]["exit_code"]),
         (&json!(id), &json!(3))
     );
-    assert!(
-        host.fails(&["jobs", "--follow", "nonsense"])
-            .contains("no job")
-    );
+    host.fails(&["jobs", "--follow", "nonsense"]).has("no job");
 }
 
 #[test]
 fn a_restricted_skill_can_wait_for_its_own_jobs() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        host.activates("careful");
-        host.allows(RUN, &json!({"job": "abcdefgh23456789"}));
-        host.allows(RUN, &json!({"job": "abcdefgh23456789", "stop": true}));
-        host.blocks(RUN, &json!({"skill": "s", "script": "run.sh"}));
-    }
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    host.activates("careful");
+    host.allows(RUN, &json!({"job": "abcdefgh23456789"}));
+    host.allows(RUN, &json!({"job": "abcdefgh23456789", "stop": true}));
+    host.blocks(RUN, &json!({"skill": "s", "script": "run.sh"}));
 }
 
 #[test]
@@ -342,11 +306,10 @@ fn an_install_that_outlasts_the_call_goes_on_as_a_job() {
     let bin = tempfile::tempdir().unwrap();
     let git = bin.path().join("git");
     let real = which::which("git").unwrap();
-    std::fs::write(
+    write_at(
         &git,
         format!("#!/bin/sh\nsleep 0.5\nexec '{}' \"$@\"\n", real.display()),
-    )
-    .unwrap();
+    );
     std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = format!(
         "{}:{}",
@@ -359,8 +322,7 @@ fn an_install_that_outlasts_the_call_goes_on_as_a_job() {
         .answers_after("0.3");
     let install = json!({"action": "install", "skill_ref": "acme/pdf"});
     let id = started(&host.tool("skill_marketplace", &install));
-    let end = host.polls_to_the_end(&id);
-    assert!(end.contains("installed `pdf`"), "{end}");
+    host.polls_to_the_end(&id).has("installed `pdf`");
     assert!(host.skills_dir().join("pdf/SKILL.md").exists());
 }
 
@@ -370,12 +332,12 @@ fn what_scripts_get_and_how_they_are_confined_is_configured() {
         .script("echo \"$MY_TOKEN\"; echo x > \"$HOME/outside\" && echo written")
         .var("MY_TOKEN", "secret-value");
     let configured = |text: &str| {
-        std::fs::write(host.plugin_dir().join("config.toml"), text).unwrap();
+        host.config(text);
         host.runs(&json!({}))
     };
-    assert!(!configured("").contains("secret-value"));
-    assert!(configured("pass_env = \"all\"").contains("secret-value"));
-    assert!(configured("[skills.s]\npass_env = [\"MY_TOKEN\"]").contains("secret-value"));
-    assert!(configured("script_seconds = 0").starts_with("Error: "));
-    assert!(configured("sandbox = \"of\"").contains("line 1"));
+    configured("").lacks("secret-value");
+    configured("pass_env = \"all\"").has("secret-value");
+    configured("[skills.s]\npass_env = [\"MY_TOKEN\"]").has("secret-value");
+    configured("script_seconds = 0").begins("Error: ");
+    configured("sandbox = \"of\"").has("line 1");
 }

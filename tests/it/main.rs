@@ -141,7 +141,6 @@ mod skill_hook_ends;
 mod skill_hooks;
 mod suggest;
 mod summary;
-mod supervise;
 mod switching;
 mod syncing;
 mod syncing_kills;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::repository::{Hub, commit, files};
 
 pub fn skill(name: &str) -> String {
@@ -35,21 +36,17 @@ fn a_skill_is_installed_used_updated_and_removed() {
         let (host, hub) = acme(host);
         let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
         assert!(answer.contains("\ninstalled `pdf` from "), "{answer}");
-        let again = host.tool(
+        host.tool(
             "skill_marketplace",
             &json!({"action": "install", "skill_ref": "acme/pdf"}),
-        );
-        assert!(
-            again.contains("already installed") && again.contains("update pdf"),
-            "{again}"
-        );
+        )
+        .has("already installed")
+        .has("update pdf");
         assert_eq!(host.skill_tools(), ["skill_pdf"]);
-        assert!(
-            host.activates("pdf")
-                .starts()
-                .tool("skill_pdf", &json!({}))
-                .contains("Body of pdf.")
-        );
+        host.activates("pdf")
+            .starts()
+            .tool("skill_pdf", &json!({}))
+            .has("Body of pdf.");
         let run = json!({"skill": "pdf", "script": "scripts/run.sh"});
         assert_eq!(host.tool("run_skill_script", &run), "ran\n");
 
@@ -59,16 +56,10 @@ fn a_skill_is_installed_used_updated_and_removed() {
         commit(Path::new(&repository));
         let updated = host.tool("skill_marketplace", &json!({"action": "update"}));
         assert!(updated.contains("`pdf` was updated from "), "{updated}");
-        assert!(
-            host.tool("skill_pdf", &json!({}))
-                .contains("New body of pdf.")
-        );
-        assert!(host.succeeds(&["update", "pdf"]).contains("up to date"));
+        host.tool("skill_pdf", &json!({})).has("New body of pdf.");
+        host.succeeds(&["update", "pdf"]).has("up to date");
 
-        assert!(
-            host.succeeds(&["remove", "acme/pdf"])
-                .contains("removed `pdf`")
-        );
+        host.succeeds(&["remove", "acme/pdf"]).has("removed `pdf`");
         assert!(host.skill_tools().is_empty());
     }
 }
@@ -90,8 +81,7 @@ fn a_namesake_that_is_left_out_is_named() {
     let dir = host.home().join("source/skills");
     for (name, more) in [("one", ""), ("two", "More.\n"), ("copy", "")] {
         let text = skill("deploy") + more;
-        std::fs::create_dir_all(dir.join(name)).unwrap();
-        std::fs::write(dir.join(name).join("SKILL.md"), text).unwrap();
+        write_at(dir.join(name).join("SKILL.md"), text);
     }
     let source = host.home().join("source");
     let told = host.succeeds(&["install", "--yes", source.to_str().unwrap(), "--all"]);
@@ -105,19 +95,16 @@ fn a_namesake_that_is_left_out_is_named() {
 
 #[test]
 fn errors_go_to_the_model_as_text() {
-    for host in Host::both() {
-        let (host, _hub) = acme(host);
-        let answer = host.tool(
-            "agent-skills",
-            &json!({"args": ["install", "acme/nothing"]}),
-        );
-        assert!(answer.starts_with("Error: "), "{answer}");
-        assert!(host.fails(&["install"]).contains("skills.lock.json"));
-        assert!(
-            host.tool("agent-skills", &json!({"args": ["explode"]}))
-                .starts_with("Error: ")
-        );
-    }
+    let host = Host::stdin();
+    let (host, _hub) = acme(host);
+    let answer = host.tool(
+        "agent-skills",
+        &json!({"args": ["install", "acme/nothing"]}),
+    );
+    assert!(answer.starts_with("Error: "), "{answer}");
+    host.fails(&["install"]).has("skills.lock.json");
+    host.tool("agent-skills", &json!({"args": ["explode"]}))
+        .begins("Error: ");
 }
 
 #[test]
@@ -146,10 +133,7 @@ fn list_installed_tells_of_every_directory() {
             (&json!("skill_good"), &json!(true))
         );
         assert_eq!(good["restriction"]["allowed"], json!(["Read Nonsense"]));
-        assert!(
-            good["diagnostics"].to_string().contains("unknown-tool"),
-            "{good}"
-        );
+        good["diagnostics"].to_string().has("unknown-tool");
         assert_eq!(odd["restriction"], Value::Null);
         assert_eq!(
             (&odd["name"], &odd["description"]),
@@ -169,15 +153,8 @@ fn list_and_search_work_offline_after_the_first_time() {
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     host.succeeds(&["search"]);
     drop(hub);
-    assert!(
-        host.succeeds(&["search", "pdf", "--offline"])
-            .contains("pdf")
-    );
-    assert!(
-        !host
-            .succeeds(&["search", "pdf", "--offline"])
-            .contains("csv")
-    );
+    host.succeeds(&["search", "pdf", "--offline"]).has("pdf");
+    host.succeeds(&["search", "pdf", "--offline"]).lacks("csv");
     let json: Value =
         serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
     assert_eq!(json["skills"].as_array().unwrap().len(), 2);
@@ -235,7 +212,7 @@ fn an_install_killed_anywhere_leaves_nothing_or_all() {
     host.succeeds(&["remove", "pdf"]);
     let known = listing(&host);
     let (mut seed, mut landed) = (88_172_645_463_325_252, 0);
-    for attempt in 0..50 {
+    for attempt in 0..20 {
         let mut child = host
             .command()
             .args(["install", "acme/pdf"])
@@ -264,7 +241,7 @@ fn an_install_killed_anywhere_leaves_nothing_or_all() {
         host.succeeds(&["remove", "pdf"]);
         assert_eq!(listing(&host), known, "attempt {attempt}");
     }
-    println!("{landed} of 50 installs had landed when they were killed");
+    println!("{landed} of 20 installs had landed when they were killed");
 }
 
 /// What lies in the plugin directory, down to the directories of single skills and repositories.
@@ -282,7 +259,7 @@ fn listing(host: &Host) -> Vec<String> {
 }
 
 #[test]
-pub fn two_installs_at_once_both_end_well() {
+fn two_installs_at_once_both_end_well() {
     let (host, _hub) = acme(Host::stdin());
     let start = |reference: &str| host.command().args(["install", reference]).spawn().unwrap();
     for references in [["acme/pdf", "acme/pdf"], ["acme/csv", "acme/pdf"]] {

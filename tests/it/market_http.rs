@@ -6,6 +6,7 @@ use std::fs;
 use std::sync::atomic::Ordering;
 
 use crate::archives::{tar_gz, zip};
+use crate::host::Has;
 use crate::repository::{Hub, git};
 use crate::server::Server;
 use crate::{Host, market_sources::skill};
@@ -50,11 +51,9 @@ fn a_skill_costs_what_it_is_and_not_what_its_repository_is() {
     server.take_seen();
     host.succeeds(&["install", "--offline", &format!("{url}@pdf")]);
     assert!(server.take_seen().is_empty());
-    let error = host.fails(&["install", "--offline", &format!("{url}@big")]);
-    assert!(
-        error.contains("not on this machine") && error.contains("without `--offline`"),
-        "{error}"
-    );
+    host.fails(&["install", "--offline", &format!("{url}@big")])
+        .has("not on this machine")
+        .has("without `--offline`");
 }
 
 #[test]
@@ -93,8 +92,8 @@ fn a_transfer_cut_off_leaves_nothing_and_can_be_repeated() {
     for (whole, begun) in [(0, 1), (1, 2), (1, 2)] {
         server.behaviour.whole.store(whole, Ordering::SeqCst);
         server.behaviour.cuts.store(1, Ordering::SeqCst);
-        let error = host.fails(&["install", &reference]);
-        assert!(error.contains("check the network"), "{error}");
+        host.fails(&["install", &reference])
+            .has("check the network");
         assert_eq!(fs::read_dir(host.skills_dir()).unwrap().count(), 0);
         assert_eq!(fetches(), begun);
     }
@@ -117,18 +116,14 @@ fn archives_are_installed_checked_and_updated() {
     );
     let url = server.url("x.zip");
     let wrong = format!("{url}#sha256={}", "0".repeat(64));
-    assert!(
-        host.fails(&["install", &wrong])
-            .contains("not the one asked for")
-    );
+    host.fails(&["install", &wrong])
+        .has("not the one asked for");
     host.succeeds(&["install", &url]);
     assert_eq!(host.skill_tools(), ["skill_zipped"]);
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    assert!(
-        lock.contains("\"kind\": \"archive\"") && lock.contains("\"commit\": \"sha256:"),
-        "{lock}"
-    );
-    assert!(host.succeeds(&["update"]).contains("up to date"));
+    lock.has("\"kind\": \"archive\"")
+        .has("\"commit\": \"sha256:");
+    host.succeeds(&["update"]).has("up to date");
     server.file(
         "x.zip",
         zip(&[
@@ -136,7 +131,7 @@ fn archives_are_installed_checked_and_updated() {
             ("r-main/zipped/run.sh*", "#!/bin/sh\n"),
         ]),
     );
-    assert!(host.succeeds(&["update"]).contains("was updated"));
+    host.succeeds(&["update"]).has("was updated");
     for name in ["y.tar.gz", "y.tgz"] {
         server.file(name, tar_gz(&[("two/SKILL.md", &skill("two"))]));
         host.succeeds(&[
@@ -170,11 +165,9 @@ fn a_site_says_what_it_has_and_gives_nothing_from_elsewhere() {
     server.file(&format!("{base}/one/ref/a%20b.md"), "reference");
     server.file("secret", "secret");
     let site = server.url("docs");
-    let error = host.fails(&["install", &site]);
-    assert!(
-        error.contains("--skill one\n") && error.contains("--skill two\n"),
-        "{error}"
-    );
+    host.fails(&["install", &site])
+        .has("--skill one\n")
+        .has("--skill two\n");
     server.take_seen();
     host.succeeds(&["install", &format!("{site}@one")]);
     // Path-relative twice, then the root's index, then two files: no more than the document says.
@@ -195,12 +188,10 @@ fn a_site_says_what_it_has_and_gives_nothing_from_elsewhere() {
         .lock()
         .unwrap()
         .insert(format!("/{base}/two/SKILL.md"), elsewhere);
-    assert!(
-        host.fails(&["install", &format!("{site}@two")])
-            .contains("status 302")
-    );
+    host.fails(&["install", &format!("{site}@two")])
+        .has("status 302");
     host.succeeds(&["source", "add", &site, "--name", "docs"]);
-    assert!(host.succeeds(&["search", "two"]).contains("two@docs"));
+    host.succeeds(&["search", "two"]).has("two@docs");
     let nothing = host.fails(&["install", &server.url("nothing.example")]);
     assert!(
         nothing.contains("no skill") || nothing.contains("there are"),
@@ -230,13 +221,10 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
         "shop",
     ]);
     assert!(added.contains("1 skill"), "{added}");
-    assert!(
-        host.succeeds(&["search", "portable"])
-            .contains("pdf-tools@shop")
-    );
+    host.succeeds(&["search", "portable"]).has("pdf-tools@shop");
     host.succeeds(&["install", "pdf-tools@shop"]);
     assert!(host.tool_names().contains(&"skill_pdf".to_owned()));
-    assert!(host.succeeds(&["source", "list"]).contains("shop"));
+    host.succeeds(&["source", "list"]).has("shop");
 }
 
 #[test]
@@ -255,11 +243,9 @@ fn failures_of_the_web_are_told_apart() {
     let bin = host.home().join("bin");
     fs::create_dir_all(&bin).unwrap();
     let host = host.var("PATH", bin.to_str().unwrap());
-    let error = host.fails(&["install", &server.url("x.zip")]);
-    assert!(
-        error.contains("curl was not found") && error.contains("on the PATH"),
-        "{error}"
-    );
+    host.fails(&["install", &server.url("x.zip")])
+        .has("curl was not found")
+        .has("on the PATH");
     let error = host.fails(&["install", &server.url("acme/skills.git@pdf")]);
     assert!(error.contains("git was not found"), "{error}");
     server.file("huge.zip", vec![b'x'; 11 * 1024 * 1024]);

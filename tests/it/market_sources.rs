@@ -2,14 +2,12 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
+pub use crate::market::skill;
 use crate::repository::{Hub, commit};
-
-pub fn skill(name: &str) -> String {
-    format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody of {name}.\n")
-}
 
 /// A host whose GitHub is a directory, with `anthropics/skills` and `acme/tools`.
 fn two_sources() -> (Host, Hub) {
@@ -57,13 +55,11 @@ fn list_and_search_cover_every_source() {
     );
     // All of it is there without a network.
     drop(hub);
-    assert!(
-        host.succeeds(&["search", "csv", "--offline"])
-            .contains("anthropics/skills@csv")
-    );
+    host.succeeds(&["search", "csv", "--offline"])
+        .has("anthropics/skills@csv");
     assert_eq!(host.person(&["source", "update"]).status, 1);
     host.succeeds(&["source", "remove", "acme-tools"]);
-    assert!(!host.succeeds(&["search", "--offline"]).contains("acme"));
+    host.succeeds(&["search", "--offline"]).lacks("acme");
 }
 
 #[test]
@@ -106,11 +102,7 @@ fn a_reading_can_be_forced_and_is_told() {
     let (host, hub) = two_sources();
     hub.repository("acme/skills", &[("skills/tools/SKILL.md", &skill("tools"))]);
     let ran = host.person(&["show", "acme/tools"]);
-    assert!(
-        ran.stderr
-            .contains("skill `tools` of repository acme/skills"),
-        "{ran:?}"
-    );
+    ran.stderr.has("skill `tools` of repository acme/skills");
     let error = host.fails(&["install", "acme/tools", "--reading", "repo"]);
     assert!(error.contains("3 skills"), "{error}");
     host.succeeds(&["install", "acme/tools", "--reading", "registry"]);
@@ -136,13 +128,8 @@ fn a_second_source_installs_beside_the_first() {
     host.succeeds(&["install", "acme/tools@pdf"]);
     host.succeeds(&["install", "acme/tools@pdf"]);
     assert_eq!(host.skill_tools(), ["skill_acme-pdf", "skill_pdf"]);
-    assert!(
-        host.tool("skill_acme-pdf", &json!({}))
-            .contains("Body of pdf.")
-    );
-    let lock: Value =
-        serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap())
-            .unwrap();
+    host.tool("skill_acme-pdf", &json!({})).has("Body of pdf.");
+    let lock = host.lockfile();
     let ids: Vec<&str> = lock["skills"]
         .as_array()
         .unwrap()
@@ -162,8 +149,8 @@ fn a_second_source_installs_beside_the_first() {
     commit(&hub.dir().join("acme/tools"));
     host.succeeds(&["update"]);
     let body = |name: &str| fs::read_to_string(host.skills_dir().join(name).join("SKILL.md"));
-    assert!(body("acme--pdf").unwrap().contains("New body"));
-    assert!(!body("pdf").unwrap().contains("New body"));
+    body("acme--pdf").unwrap().has("New body");
+    body("pdf").unwrap().lacks("New body");
     host.succeeds(&["remove", "anthropics/pdf"]);
     assert_eq!(host.skill_tools(), ["skill_acme-pdf"]);
     host.succeeds(&["remove", "acme/pdf"]);
@@ -176,11 +163,8 @@ fn a_name_of_its_own_can_be_given() {
     host.succeeds(&["install", "anthropics/skills@pdf"]);
     host.succeeds(&["install", "acme/tools@pdf", "--name", "acme-papers"]);
     assert_eq!(host.skill_tools(), ["skill_acme-papers", "skill_pdf"]);
-    let told = host.succeeds(&["install", "acme/tools@pdf"]);
-    assert!(
-        told.contains("`acme-papers` is already installed"),
-        "{told}"
-    );
+    host.succeeds(&["install", "acme/tools@pdf"])
+        .has("`acme-papers` is already installed");
     host.succeeds(&["remove", "acme-papers"]);
     assert_eq!(host.skill_tools(), ["skill_pdf"]);
 }
@@ -189,21 +173,17 @@ fn a_name_of_its_own_can_be_given() {
 fn an_author_links_a_working_copy_by_hand() {
     let (host, _hub) = two_sources();
     let copy = host.home().join("work/mine");
-    fs::create_dir_all(&copy).unwrap();
-    fs::write(copy.join("SKILL.md"), skill("mine")).unwrap();
+    write_at(copy.join("SKILL.md"), skill("mine"));
     fs::create_dir_all(host.skills_dir()).unwrap();
     std::os::unix::fs::symlink(&copy, host.skills_dir().join("mine")).unwrap();
-    fs::write(
+    write_at(
         copy.join("SKILL.md"),
         skill("mine").replace("Body", "Newest body"),
-    )
-    .unwrap();
-    assert!(
-        host.activates("mine")
-            .starts()
-            .tool("skill_mine", &json!({}))
-            .contains("Newest body")
     );
+    host.activates("mine")
+        .starts()
+        .tool("skill_mine", &json!({}))
+        .has("Newest body");
     host.succeeds(&["remove", "mine"]);
     assert!(copy.join("SKILL.md").exists());
     assert!(host.skill_tools().is_empty());

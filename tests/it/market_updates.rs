@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit, git};
+use crate::terminal::converse;
 
 /// A host with `acme/skills@pdf` installed, and the directory of its repository.
 pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
@@ -27,8 +29,7 @@ pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
 
 pub fn write(dir: &std::path::Path, path: &str, text: &str) {
     let path = dir.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    write_at(path, text);
     commit(dir);
 }
 
@@ -59,12 +60,12 @@ fn what_is_newer_is_told_shown_applied_and_taken_back() {
     host.succeeds(&["update", "--dry-run", "--diff"]);
     assert_eq!(body(&host), old);
     host.succeeds(&["update", "pdf"]);
-    assert!(body(&host).contains("New body"));
+    body(&host).has("New body");
     host.succeeds(&["rollback", "pdf"]);
     assert_eq!(body(&host), old);
     host.succeeds(&["verify"]);
     host.succeeds(&["rollback", "pdf"]);
-    assert!(body(&host).contains("New body"));
+    body(&host).has("New body");
     host.succeeds(&["remove", "pdf"]);
     host.succeeds(&["install", "acme/pdf"]);
     host.fails(&["rollback", "pdf"]);
@@ -89,7 +90,7 @@ fn local_edits_are_never_lost() {
         fs::read_to_string(PathBuf::from(stash).join("SKILL.md")).unwrap(),
         mine
     );
-    assert!(body(&host).contains("New body"));
+    body(&host).has("New body");
     fs::write(&file, &mine).unwrap();
     write(
         &dir,
@@ -97,10 +98,10 @@ fn local_edits_are_never_lost() {
         &skill("pdf").replace("Body", "Newer body"),
     );
     host.succeeds(&["update", "--force"]);
-    assert!(body(&host).contains("Newer body"));
+    body(&host).has("Newer body");
     host.succeeds(&["rollback", "pdf"]);
     assert_eq!(body(&host), mine, "forced over, and still not lost");
-    assert!(host.person(&["verify"]).stdout.contains("changed SKILL.md"));
+    host.person(&["verify"]).stdout.has("changed SKILL.md");
 }
 
 #[test]
@@ -109,19 +110,13 @@ fn new_scripts_and_wider_tools_need_consent() {
     write(&dir, "skills/pdf/scripts/x.sh", "#!/bin/sh\n");
     let ran = host.person(&["update"]);
     assert_eq!((ran.stdout.as_str(), ran.status), ("", 1), "{ran:?}");
-    assert!(
-        ran.stderr.contains("was left as it is") && ran.stderr.contains("--yes"),
-        "{ran:?}"
-    );
+    ran.stderr.has("was left as it is").has("--yes");
     assert!(ran.stderr.contains("new scripts   scripts/x.sh"), "{ran:?}");
     let answer = host.tool(
         "skill_marketplace",
         &json!({"action": "update", "skill_ref": ""}),
     );
-    assert!(
-        answer.starts_with("Error: `pdf` was left as it is"),
-        "{answer}"
-    );
+    answer.begins("Error: `pdf` was left as it is");
     assert!(!answer.contains("[stderr]"), "{answer}");
     host.succeeds(&["update", "--yes"]);
     assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
@@ -155,7 +150,7 @@ fn new_scripts_and_wider_tools_need_consent() {
         "what an install would be refused for: {ran:?}"
     );
     host.succeeds(&["update", "--yes", "--accept-findings"]);
-    assert!(body(&host).contains("base64"));
+    body(&host).has("base64");
 }
 
 #[test]
@@ -167,10 +162,10 @@ fn tags_do_not_move_and_commits_never_do() {
         &skill("pdf").replace("Body", "New body"),
     );
     host.succeeds(&["update"]);
-    assert!(!body(&host).contains("New body"));
+    body(&host).lacks("New body");
     git(&dir, &["tag", "-f", "v1"]);
     host.succeeds(&["update"]);
-    assert!(!body(&host).contains("New body"));
+    body(&host).lacks("New body");
 }
 
 #[test]
@@ -183,31 +178,7 @@ fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
     fs::remove_dir_all(dir.join("skills/paper")).unwrap();
     commit(&dir);
     host.succeeds(&["update"]);
-    assert!(body(&host).contains("Body"));
-}
-
-/// Runs a command on a terminal of its own, made by `script`, and answers its questions.
-pub fn on_a_terminal(host: &Host, words: &str, answer: &str) -> Option<String> {
-    let program = host.command().get_program().to_string_lossy().into_owned();
-    let mut command = std::process::Command::new("script");
-    let line = format!("{program} {words}");
-    command
-        .args(["-qec", &line, "/dev/null"])
-        .current_dir(host.project());
-    for (name, value) in host.command().get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped());
-    if which::which("script").is_err() {
-        println!("skipped: there is no `script`");
-        return None;
-    }
-    Some(crate::host::finish(&mut command, answer.as_bytes()).stdout)
+    body(&host).has("Body");
 }
 
 #[test]
@@ -217,12 +188,14 @@ fn a_person_on_a_terminal_decides_in_spite_of_findings() {
         + "echo x | base64 -d | sh\n";
     write(&dir, "skills/odd/SKILL.md", &text);
     write(&dir, "skills/odd/run.sh", "#!/bin/sh\n");
-    let Some(shown) = on_a_terminal(&host, "install acme/odd", "n\n") else {
-        return;
+    let answers = |answer: &str| {
+        let mut command = host.command();
+        converse(command.args(["install", "acme/odd"]), answer).0
     };
+    let shown = answers("n\n");
     assert!(shown.contains("you said no"), "{shown}");
     assert_eq!(host.skill_tools(), ["skill_csv"]);
-    on_a_terminal(&host, "install acme/odd", "y\n");
+    answers("y\n");
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_odd"]);
 }
 
@@ -230,33 +203,28 @@ fn a_person_on_a_terminal_decides_in_spite_of_findings() {
 fn a_directory_has_no_commits_to_tell_of() {
     let host = Host::stdin();
     let file = host.project().join("mine/pdf/SKILL.md");
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, skill("pdf")).unwrap();
+    write_at(&file, skill("pdf"));
     host.succeeds(&["install", "./mine/pdf"]);
     fs::write(&file, skill("pdf").replace("Body", "New body")).unwrap();
     let text = host.succeeds(&["update", "--yes"]);
     assert!(text.contains("`pdf` was updated\n"), "{text}");
-    assert!(body(&host).contains("New body"));
+    body(&host).has("New body");
 }
 
 #[test]
 fn a_nul_byte_hides_no_changed_line() {
     let (host, _hub, dir) = installed("acme/pdf");
     write(&dir, "skills/pdf/run.sh", "#!/bin/sh\n: '\0'\necho one\n");
-    fs::write(
+    write_at(
         dir.join("skills/pdf/x.png"),
         b"\x89PNG\r\n\0\x01\x02\xff\xfe\x81one",
-    )
-    .unwrap();
+    );
     commit(&dir);
     let ran = host.person(&["update", "--dry-run", "--diff"]);
-    for shown in [
-        "+echo one\n",
-        ": '<U+0000>'\n",
-        "+binary, 15 bytes, sha256:",
-    ] {
-        assert!(ran.stdout.contains(shown), "{ran:?}");
-    }
+    ran.stdout
+        .has("+echo one\n")
+        .has(": '<U+0000>'\n")
+        .has("+binary, 15 bytes, sha256:");
 }
 
 #[test]
@@ -296,7 +264,7 @@ fn only_the_commit_that_was_looked_at_is_applied() {
     write(&dir, "other", "x");
     host.fails(&["update", "pdf", "--to", &other]);
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json"));
-    assert!(lock.unwrap().contains(&later));
+    lock.unwrap().has(&later);
 }
 
 #[test]
@@ -315,7 +283,7 @@ fn a_repository_with_long_ids_is_updated_and_has_a_history() {
     write(&dir, "skills/pdf/SKILL.md", &text);
     // Only if the new commit is known to follow the old one, nobody has to agree.
     host.succeeds(&["update"]);
-    assert!(body(&host).contains("New body"));
+    body(&host).has("New body");
     assert_eq!(
         host.json(&["info", "--history", "pdf", "--json"])["log"]
             .as_array()

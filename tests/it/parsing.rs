@@ -4,6 +4,7 @@ use agent_skills::catalog::Entry;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 
 /// A host whose only skill is this file in the directory `x`.
 pub fn with_file(host: Host, text: impl AsRef<[u8]>) -> Host {
@@ -60,14 +61,12 @@ fn odd_fences_are_forgiven() {
         (plain.replace("---\nBody.", "---Body."), Some("glued-fence")),
         (plain.replacen("---\n", "", 1), Some("no-opening-fence")),
     ] {
-        for host in Host::both() {
-            let host = with_file(host, &text);
-            let (tool, description) = offered(&host);
-            assert_eq!(tool, "skill_x", "{text:?}");
-            assert_eq!(description, "Activate the skill `x`: Does it.", "{text:?}");
-            assert_eq!(body(&host), "Body.", "{text:?}");
-            assert_eq!(codes(&host), Vec::from_iter(note), "{text:?}");
-        }
+        let host = with_file(Host::stdin(), &text);
+        let (tool, description) = offered(&host);
+        assert_eq!(tool, "skill_x", "{text:?}");
+        assert_eq!(description, "Activate the skill `x`: Does it.", "{text:?}");
+        assert_eq!(body(&host), "Body.", "{text:?}");
+        assert_eq!(codes(&host), Vec::from_iter(note), "{text:?}");
     }
 }
 
@@ -75,15 +74,13 @@ fn odd_fences_are_forgiven() {
 fn only_the_first_block_is_frontmatter() {
     let written =
         "# T\n\n---\n\nA rule above.\n\n---\nname: example\nallowed-tools: Bash\n---\nEnd.";
-    for host in Host::both() {
-        let host = with_file(
-            host,
-            format!("---\nname: x\ndescription: d\nallowed-tools: Read\n---\n{written}\n"),
-        );
-        assert_eq!(offered(&host).0, "skill_x");
-        assert_eq!(body(&host), written);
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = with_file(
+        Host::stdin(),
+        format!("---\nname: x\ndescription: d\nallowed-tools: Read\n---\n{written}\n"),
+    );
+    assert_eq!(offered(&host).0, "skill_x");
+    assert_eq!(body(&host), written);
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
@@ -116,17 +113,15 @@ fn descriptions_keep_their_text_whatever_yaml_makes_of_it() {
         ("description: d\nunknown_field: x\n1: y", "d"),
         ("description: d # a comment", "d"),
     ] {
-        for host in Host::both() {
-            let host = with_file(host, format!("---\nname: x\n{yaml}\n---\nBody.\n"));
-            let (tool, description) = offered(&host);
-            assert_eq!(tool, "skill_x", "{yaml}");
-            assert_eq!(
-                description,
-                format!("Activate the skill `x`: {shown}"),
-                "{yaml}"
-            );
-            assert_eq!(body(&host), "Body.", "{yaml}");
-        }
+        let host = with_file(Host::stdin(), format!("---\nname: x\n{yaml}\n---\nBody.\n"));
+        let (tool, description) = offered(&host);
+        assert_eq!(tool, "skill_x", "{yaml}");
+        assert_eq!(
+            description,
+            format!("Activate the skill `x`: {shown}"),
+            "{yaml}"
+        );
+        assert_eq!(body(&host), "Body.", "{yaml}");
     }
 }
 
@@ -137,7 +132,7 @@ fn argument_hints_are_shown_as_they_were_meant() {
         let host = with_file(Host::stdin(), text);
         let schema = host.skill_schema();
         let described = schema[0]["parameters"]["properties"]["arguments"]["description"].clone();
-        assert!(described.as_str().unwrap().contains(shown), "{described}");
+        described.as_str().unwrap().has(shown);
     }
 }
 
@@ -166,24 +161,22 @@ fn names_become_keys_that_are_neither_paths_nor_options() {
         ("<system>", "system"),
         (&longer, &cut),
     ] {
-        for host in Host::both() {
-            let host = with_file(
-                host,
-                format!("---\nname: {written}\ndescription: d\n---\nB\n"),
-            );
-            let (tool, description) = offered(&host);
-            assert_eq!(
-                description,
-                format!("Activate the skill `{name}`: d"),
-                "{written}"
-            );
-            assert!(tool.len() <= 64 && tool.starts_with("skill_"), "{tool}");
-            let text = host.tool(&tool, &json!({}));
-            let head = format!("<skill_content name=\"{name}\">\nB\n");
-            assert!(text.starts_with(&head), "{written}: {text}");
-            let read = json!({"skill": name, "path": "SKILL.md"});
-            assert!(host.tool("read_skill_file", &read).starts_with("---\n"));
-        }
+        let host = with_file(
+            Host::stdin(),
+            format!("---\nname: {written}\ndescription: d\n---\nB\n"),
+        );
+        let (tool, description) = offered(&host);
+        assert_eq!(
+            description,
+            format!("Activate the skill `{name}`: d"),
+            "{written}"
+        );
+        assert!(tool.len() <= 64 && tool.starts_with("skill_"), "{tool}");
+        let text = host.tool(&tool, &json!({}));
+        let head = format!("<skill_content name=\"{name}\">\nB\n");
+        assert!(text.starts_with(&head), "{written}: {text}");
+        let read = json!({"skill": name, "path": "SKILL.md"});
+        host.tool("read_skill_file", &read).begins("---\n");
     }
 }
 
@@ -211,14 +204,13 @@ fn tool_lists_in_every_form_restrict() {
         "argument-hint: [a] [b]\nallowed-tools : Read, Grep",
         "argument-hint: [a] [b]\nallowed_tools: Read, Grep",
     ] {
-        for host in Host::both() {
-            let text = format!("---\nname: x\ndescription: d\n{list}\n---\n");
-            let host = with_file(host, text);
-            host.activates("x");
-            host.blocks("shell_exec", &json!({"command": "ls"}));
-            host.allows("file_head", &json!({"path": "a"}));
-            host.allows("grep_files", &json!({"pattern": "a"}));
-        }
+        let host = Host::stdin();
+        let text = format!("---\nname: x\ndescription: d\n{list}\n---\n");
+        let host = with_file(host, text);
+        host.activates("x");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.allows("file_head", &json!({"path": "a"}));
+        host.allows("grep_files", &json!({"pattern": "a"}));
     }
 }
 
@@ -234,16 +226,17 @@ fn an_empty_list_allows_nothing_and_a_missing_value_everything() {
         ("allowed-tools: null", false),
         ("license: MIT", false),
     ] {
-        for host in Host::both() {
-            let host = with_file(host, format!("---\nname: x\ndescription: d\n{list}\n---\n"));
-            host.activates("x");
-            let shell = json!({"command": "ls"});
-            if restricts {
-                host.blocks("shell_exec", &shell);
-                host.blocks("file_head", &json!({"path": "a"}));
-            } else {
-                host.allows("shell_exec", &shell);
-            }
+        let host = with_file(
+            Host::stdin(),
+            format!("---\nname: x\ndescription: d\n{list}\n---\n"),
+        );
+        host.activates("x");
+        let shell = json!({"command": "ls"});
+        if restricts {
+            host.blocks("shell_exec", &shell);
+            host.blocks("file_head", &json!({"path": "a"}));
+        } else {
+            host.allows("shell_exec", &shell);
         }
     }
 }

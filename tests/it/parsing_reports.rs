@@ -6,6 +6,7 @@ use agent_skills::catalog::Entry;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 use crate::parsing::{body, codes, with_file};
 
 #[test]
@@ -46,128 +47,107 @@ fn what_cannot_be_offered_is_reported() {
 
 #[test]
 fn one_bad_skill_never_hides_the_others() {
-    for host in Host::both() {
-        let host = host
-            .skill("a-good", "", "")
-            .skill("z-good", "", "")
-            .file("no-frontmatter/SKILL.md", "x")
-            .file("binary/SKILL.md", b"\0\xff\xfe\x01---\n")
-            .file("utf16/SKILL.md", b"\xff\xfe-\0-\0-\0\n\0")
-            .file("large/SKILL.md", vec![b'x'; 3 * 1024 * 1024])
-            .file("empty/notes.md", "")
-            .file("---/SKILL.md", "---\ndescription: d\n---\n")
-            .file("nested/SKILL.md/x", "a directory of that name")
-            .file("README.md", "no skill")
-            .file(
-                ".hidden/SKILL.md",
-                "---\nname: hidden\ndescription: d\n---\n",
-            );
-        let dir = host.skills_dir();
-        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, dir.join(name)).unwrap();
-        link("..", "up");
-        link("loop", "loop");
-        link("gone", "gone");
-        link("a-good/SKILL.md", "file");
-        fs::create_dir(dir.join("fifo")).unwrap();
-        let fifo = dir.join("fifo/SKILL.md");
-        let made = std::process::Command::new("mkfifo")
-            .arg(fifo)
-            .status()
-            .unwrap();
-        assert!(made.success());
-        assert_eq!(host.skill_tools(), ["skill_a-good", "skill_z-good"]);
-        assert_eq!(host.prompt().matches("\n- ").count(), 2);
-        host.activates("z-good");
-        let catalog = host.catalog();
-        for entry in catalog.entries() {
-            let good = entry.name().ends_with("-good");
-            let reason = entry.reason_not_offered();
-            assert_eq!(reason.is_none(), good, "{}", entry.name());
-            assert_ne!(reason.as_deref(), Some(""), "{}", entry.name());
-        }
-        for bad in [
-            "no-frontmatter",
-            "binary",
-            "utf16",
-            "large",
-            "empty",
-            "---",
-            "nested",
-            "fifo",
-        ] {
-            let reported = |entry: &Entry| entry.dir.ends_with(bad);
-            assert!(catalog.entries().iter().any(reported), "{bad}");
-        }
+    let host = Host::stdin()
+        .skill("a-good", "", "")
+        .skill("z-good", "", "")
+        .file("no-frontmatter/SKILL.md", "x")
+        .file("binary/SKILL.md", b"\0\xff\xfe\x01---\n")
+        .file("utf16/SKILL.md", b"\xff\xfe-\0-\0-\0\n\0")
+        .file("large/SKILL.md", vec![b'x'; 3 * 1024 * 1024])
+        .file("empty/notes.md", "")
+        .file("---/SKILL.md", "---\ndescription: d\n---\n")
+        .file("nested/SKILL.md/x", "a directory of that name")
+        .file("README.md", "no skill")
+        .file(
+            ".hidden/SKILL.md",
+            "---\nname: hidden\ndescription: d\n---\n",
+        );
+    let dir = host.skills_dir();
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, dir.join(name)).unwrap();
+    link("..", "up");
+    link("loop", "loop");
+    link("gone", "gone");
+    link("a-good/SKILL.md", "file");
+    fs::create_dir(dir.join("fifo")).unwrap();
+    let fifo = dir.join("fifo/SKILL.md");
+    let made = std::process::Command::new("mkfifo")
+        .arg(fifo)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    assert_eq!(host.skill_tools(), ["skill_a-good", "skill_z-good"]);
+    assert_eq!(host.prompt().matches("\n- ").count(), 2);
+    host.activates("z-good");
+    let catalog = host.catalog();
+    for entry in catalog.entries() {
+        let good = entry.name().ends_with("-good");
+        let reason = entry.reason_not_offered();
+        assert_eq!(reason.is_none(), good, "{}", entry.name());
+        assert_ne!(reason.as_deref(), Some(""), "{}", entry.name());
+    }
+    for bad in [
+        "no-frontmatter",
+        "binary",
+        "utf16",
+        "large",
+        "empty",
+        "---",
+        "nested",
+        "fifo",
+    ] {
+        let reported = |entry: &Entry| entry.dir.ends_with(bad);
+        assert!(catalog.entries().iter().any(reported), "{bad}");
     }
 }
 
 #[test]
 fn of_two_skills_with_one_name_one_is_offered() {
-    for host in Host::both() {
-        let text = |body: &str| format!("---\nname: calendar\ndescription: d\n---\n{body}\n");
-        let host = host
-            .file("a/SKILL.md", text("the first"))
-            .file("b/SKILL.md", text("the second"));
-        assert_eq!(host.skill_tools(), ["skill_calendar"]);
-        assert!(
-            host.tool("skill_calendar", &json!({}))
-                .contains("the first")
-        );
-        assert!(codes(&host).contains(&"duplicate-name".to_owned()));
-        assert_eq!(host.prompt().matches("\n- ").count(), 1);
-        // A directory of the name is the better claim.
-        let host = host.file("calendar/SKILL.md", text("the third"));
-        assert!(
-            host.tool("skill_calendar", &json!({}))
-                .contains("the third")
-        );
-        // One that is not offered takes no name from another.
-        let host = host.file("calendar/SKILL.md", "---\nname: calendar\n---\n");
-        assert!(
-            host.tool("skill_calendar", &json!({}))
-                .contains("the first")
-        );
-    }
+    let host = Host::stdin();
+    let text = |body: &str| format!("---\nname: calendar\ndescription: d\n---\n{body}\n");
+    let host = host
+        .file("a/SKILL.md", text("the first"))
+        .file("b/SKILL.md", text("the second"));
+    assert_eq!(host.skill_tools(), ["skill_calendar"]);
+    host.tool("skill_calendar", &json!({})).has("the first");
+    assert!(codes(&host).contains(&"duplicate-name".to_owned()));
+    assert_eq!(host.prompt().matches("\n- ").count(), 1);
+    // A directory of the name is the better claim.
+    let host = host.file("calendar/SKILL.md", text("the third"));
+    host.tool("skill_calendar", &json!({})).has("the third");
+    // One that is not offered takes no name from another.
+    let host = host.file("calendar/SKILL.md", "---\nname: calendar\n---\n");
+    host.tool("skill_calendar", &json!({})).has("the first");
 }
 
 #[test]
 fn a_pointer_file_is_followed_inside_the_skills_directory() {
-    for host in Host::both() {
-        let host = with_file(host, "../shared/SKILL.md\n").file(
-            "shared/SKILL.md",
-            "---\nname: shared\ndescription: d\n---\nShared body.\n",
-        );
-        assert_eq!(host.skill_tools(), ["skill_shared"]);
-        assert!(
-            host.tool("skill_shared", &json!({}))
-                .contains("Shared body.")
-        );
-    }
+    let host = with_file(Host::stdin(), "../shared/SKILL.md\n").file(
+        "shared/SKILL.md",
+        "---\nname: shared\ndescription: d\n---\nShared body.\n",
+    );
+    assert_eq!(host.skill_tools(), ["skill_shared"]);
+    host.tool("skill_shared", &json!({})).has("Shared body.");
 }
 
 #[test]
 fn a_skill_inside_a_skill_is_not_offered() {
-    for host in Host::both() {
-        let host = host
-            .skill("x", "", "Outer.")
-            .file("x/a.md", "")
-            .file(
-                "x/sub/SKILL.md",
-                "---\nname: sub\ndescription: d\n---\nInner.\n",
-            )
-            .file("x/sub/b.md", "");
-        std::os::unix::fs::symlink("..", host.skills_dir().join("x/up")).unwrap();
-        assert_eq!(host.skill_tools(), ["skill_x"]);
-        let text = host.tool("skill_x", &json!({}));
-        assert!(text.contains(">a.md<") && !text.contains("b.md"), "{text}");
-        assert_eq!(text.matches("<file ").count(), 1, "{text}");
-    }
+    let host = Host::stdin()
+        .skill("x", "", "Outer.")
+        .file("x/a.md", "")
+        .file(
+            "x/sub/SKILL.md",
+            "---\nname: sub\ndescription: d\n---\nInner.\n",
+        )
+        .file("x/sub/b.md", "");
+    std::os::unix::fs::symlink("..", host.skills_dir().join("x/up")).unwrap();
+    assert_eq!(host.skill_tools(), ["skill_x"]);
+    let text = host.tool("skill_x", &json!({}));
+    assert!(text.contains(">a.md<") && !text.contains("b.md"), "{text}");
+    assert_eq!(text.matches("<file ").count(), 1, "{text}");
 }
 
 #[test]
 fn lower_case_file_names_count() {
-    for host in Host::both() {
-        let host = host.file("x/skill.md", "---\nname: x\ndescription: d\n---\nLower.\n");
-        assert_eq!(body(&host), "Lower.");
-    }
+    let host = Host::stdin().file("x/skill.md", "---\nname: x\ndescription: d\n---\nLower.\n");
+    assert_eq!(body(&host), "Lower.");
 }

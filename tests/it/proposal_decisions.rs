@@ -5,45 +5,42 @@ use std::fs;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Ran, finish};
+use crate::host::{Has, Ran, finish, write_at};
 use crate::market_sources::skill;
 use crate::proposals::{TOOL, call, decisions, diff, list, propose, text};
-use crate::repository::{Hub, files};
+use crate::repository::{Hub, files, rev};
+use crate::terminal::converse;
 
 #[test]
 fn a_model_may_see_and_never_decide() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.");
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        let before = files(&host.skills_dir());
-        for verb in ["approve", "reject"] {
-            for args in [
-                json!(["proposals", verb, id, "--yes"]),
-                json!(["proposals", verb, id]),
-            ] {
-                let arguments = json!({"args": args});
-                if verb == "approve" || args.as_array().unwrap().len() == 3 {
-                    for tool in ["skill_marketplace", "agent-skills"] {
-                        host.blocks(tool, &arguments);
-                        let answer = host.tool(tool, &arguments);
-                        assert!(answer.starts_with("Error: only a person"), "{answer}");
-                    }
+    let host = Host::stdin().skill("pdf", "", "One.");
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    let before = files(&host.skills_dir());
+    for verb in ["approve", "reject"] {
+        for args in [
+            json!(["proposals", verb, id, "--yes"]),
+            json!(["proposals", verb, id]),
+        ] {
+            let arguments = json!({"args": args});
+            if verb == "approve" || args.as_array().unwrap().len() == 3 {
+                for tool in ["skill_marketplace", "agent-skills"] {
+                    host.blocks(tool, &arguments);
+                    host.tool(tool, &arguments).begins("Error: only a person");
                 }
             }
         }
-        let look = json!({"args": ["proposals", "show", id]});
-        host.allows("skill_marketplace", &look);
-        let shown = host.tool("skill_marketplace", &look);
-        assert!(shown.contains("why: "), "{shown}");
-        // That is no command, and approves nothing.
-        let odd = json!({"args": ["proposals", "--", "approve", id]});
-        assert!(host.tool("skill_marketplace", &odd).starts_with("Error: "));
-        assert_eq!(files(&host.skills_dir()), before);
-        let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
-        assert!(told.contains("is as it was"), "{told}");
-        assert_eq!(list(&host), json!([]));
-        assert_eq!(decisions(&host), ["written", "rejected"]);
     }
+    let look = json!({"args": ["proposals", "show", id]});
+    host.allows("skill_marketplace", &look);
+    host.tool("skill_marketplace", &look).has("why: ");
+    // That is no command, and approves nothing.
+    let odd = json!({"args": ["proposals", "--", "approve", id]});
+    host.tool("skill_marketplace", &odd).begins("Error: ");
+    assert_eq!(files(&host.skills_dir()), before);
+    let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
+    assert!(told.contains("is as it was"), "{told}");
+    assert_eq!(list(&host), json!([]));
+    assert_eq!(decisions(&host), ["written", "rejected"]);
 }
 
 /// A shell that the host has started is not a person's.
@@ -73,79 +70,69 @@ fn a_model_cannot_decide_in_a_shell_of_the_host_either() {
     let ran: Ran = finish(&mut command, b"");
     assert!(ran.stdout.contains("ended 1"), "{ran:?}");
     assert!(ran.stderr.contains("their own terminal"), "{ran:?}");
-    assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    text(&host, "pdf/SKILL.md").has("One.");
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
 }
 
 #[test]
 fn what_no_longer_applies_says_so_and_changes_nothing() {
-    for host in Host::both() {
-        let host = host
-            .skill("pdf", "", "One.\nTwo.")
-            .skill("gone", "", "One.");
-        let first = propose(&host, "pdf", &diff("One.", "1."));
-        let rival = propose(&host, "pdf", &diff("One.", "Eins."));
-        // The skill's own text may name its files by their whole path.
-        let file = host.skills_dir().join("pdf/SKILL.md").display().to_string();
-        let whole = diff("Two.", "2.")
-            .replace("a/SKILL.md", &file)
-            .replace("b/SKILL.md", &file);
-        let other = propose(&host, "pdf", &whole);
-        let vanished = propose(&host, "gone", &diff("One.", "1."));
-        assert_eq!(
-            propose(&host, "pdf", &diff("One.", "1.")),
-            first,
-            "said twice, kept once"
-        );
-        assert_eq!(list(&host).as_array().unwrap().len(), 4);
-        host.succeeds(&["proposals", "approve", &first, "--yes"]);
-        fs::remove_dir_all(host.skills_dir().join("gone")).unwrap();
-        let before = files(&host.skills_dir());
-        for (id, why) in [(&rival, "no line `One.`"), (&vanished, "no longer there")] {
-            let shown = host.succeeds(&["proposals", "show", id]);
-            assert!(
-                shown.contains("cannot be applied") && shown.contains(why),
-                "{shown}"
-            );
-            let failed = host.fails(&["proposals", "approve", id, "--yes"]);
-            assert!(
-                failed.contains(why) && failed.contains("hint: "),
-                "{failed}"
-            );
-        }
-        let listed = host.succeeds(&["proposals", "list"]);
-        assert_eq!(listed.matches("cannot be applied").count(), 2, "{listed}");
-        assert_eq!(files(&host.skills_dir()), before);
-        host.succeeds(&["proposals", "approve", &other, "--yes"]);
-        assert!(text(&host, "pdf/SKILL.md").ends_with("1.\n2.\n"));
-        host.succeeds(&["proposals", "reject", &rival]);
-        host.succeeds(&["proposals", "reject", &vanished]);
-        assert!(
-            host.fails(&["proposals", "show", "../../x"])
-                .contains("not the id of a proposal")
-        );
-        assert_eq!(list(&host), json!([]));
+    let host = Host::stdin()
+        .skill("pdf", "", "One.\nTwo.")
+        .skill("gone", "", "One.");
+    let first = propose(&host, "pdf", &diff("One.", "1."));
+    let rival = propose(&host, "pdf", &diff("One.", "Eins."));
+    // The skill's own text may name its files by their whole path.
+    let file = host.skills_dir().join("pdf/SKILL.md").display().to_string();
+    let whole = diff("Two.", "2.")
+        .replace("a/SKILL.md", &file)
+        .replace("b/SKILL.md", &file);
+    let other = propose(&host, "pdf", &whole);
+    let vanished = propose(&host, "gone", &diff("One.", "1."));
+    assert_eq!(
+        propose(&host, "pdf", &diff("One.", "1.")),
+        first,
+        "said twice, kept once"
+    );
+    assert_eq!(list(&host).as_array().unwrap().len(), 4);
+    host.succeeds(&["proposals", "approve", &first, "--yes"]);
+    fs::remove_dir_all(host.skills_dir().join("gone")).unwrap();
+    let before = files(&host.skills_dir());
+    for (id, why) in [(&rival, "no line `One.`"), (&vanished, "no longer there")] {
+        host.succeeds(&["proposals", "show", id])
+            .has("cannot be applied")
+            .has(why);
+        host.fails(&["proposals", "approve", id, "--yes"])
+            .has(why)
+            .has("hint: ");
     }
+    let listed = host.succeeds(&["proposals", "list"]);
+    assert_eq!(listed.matches("cannot be applied").count(), 2, "{listed}");
+    assert_eq!(files(&host.skills_dir()), before);
+    host.succeeds(&["proposals", "approve", &other, "--yes"]);
+    text(&host, "pdf/SKILL.md").finishes("1.\n2.\n");
+    host.succeeds(&["proposals", "reject", &rival]);
+    host.succeeds(&["proposals", "reject", &vanished]);
+    host.fails(&["proposals", "show", "../../x"])
+        .has("not the id of a proposal");
+    assert_eq!(list(&host), json!([]));
 }
 
 #[test]
 fn the_user_is_told_once_on_standard_error() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.");
-        let tells = || {
-            let data = json!({"context_name": "default"});
-            let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &data);
-            assert!(answer["inject"].is_string());
-            stderr
-        };
-        assert_eq!(tells(), "");
-        propose(&host, "pdf", &diff("One.", "1."));
-        assert!(tells().contains("1 proposal waits"));
-        assert_eq!(tells(), "");
-        propose(&host, "pdf", &diff("One.", "Eins."));
-        assert!(tells().contains("2 proposals"));
-        assert_eq!(tells(), "");
-    }
+    let host = Host::stdin().skill("pdf", "", "One.");
+    let tells = || {
+        let data = json!({"context_name": "default"});
+        let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &data);
+        assert!(answer["inject"].is_string());
+        stderr
+    };
+    assert_eq!(tells(), "");
+    propose(&host, "pdf", &diff("One.", "1."));
+    tells().has("1 proposal waits");
+    assert_eq!(tells(), "");
+    propose(&host, "pdf", &diff("One.", "Eins."));
+    tells().has("2 proposals");
+    assert_eq!(tells(), "");
 }
 
 #[test]
@@ -166,39 +153,27 @@ fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     }
     let verified = host.person(&["verify"]);
     assert!(verified.stdout.contains("changed SKILL.md"), "{verified:?}");
-    assert!(host.succeeds(&["update"]).contains("up to date"));
-    fs::write(
+    host.succeeds(&["update"]).has("up to date");
+    write_at(
         dir.join("skills/pdf/SKILL.md"),
         skill("pdf").replace("Body", "New body"),
-    )
-    .unwrap();
-    crate::repository::commit(&dir);
-    let kept = host.succeeds(&["update"]);
-    assert!(
-        kept.contains("was changed after it was installed") && kept.contains("--stash"),
-        "{kept}"
     );
+    crate::repository::commit(&dir);
+    host.succeeds(&["update"])
+        .has("was changed after it was installed")
+        .has("--stash");
     host.succeeds(&["rollback", "pdf"]);
-    assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
+    host.succeeds(&["verify"]).has("pdf: intact");
     assert_eq!(
         fs::read(host.plugin_dir().join("skills.lock.json")).unwrap(),
         lock
     );
     host.succeeds(&["update"]);
-    let pinned = "acme/skills@pdf#".to_owned() + &head(&dir);
+    let pinned = "acme/skills@pdf#".to_owned() + &rev(&dir, "HEAD");
     host.succeeds(&["remove", "pdf"]);
     host.succeeds(&["install", &pinned]);
     let answer = host.tool(TOOL, &call("pdf", &diff("New body of pdf.", "x")));
     assert!(answer.contains("pinned"), "{answer}");
-}
-
-fn head(dir: &std::path::Path) -> String {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .current_dir(dir)
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]
@@ -213,7 +188,7 @@ fn a_broken_file_hides_no_proposal() {
         "{ran:?}"
     );
     for number in 1..100 {
-        propose(&host, "pdf", &diff("One.", &number.to_string()));
+        host.tool(TOOL, &call("pdf", &diff("One.", &number.to_string())));
     }
     let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
     assert!(answer.contains("100 proposals"), "{answer}");
@@ -237,15 +212,15 @@ fn a_killed_approval_leaves_the_old_or_the_new_skill() {
     host.succeeds(&["rollback", "pdf"]);
     propose(&host, "pdf", &both);
     let mut landed = 0;
-    for attempt in 0..12 {
+    for attempt in 0..8 {
         assert_eq!(files(&host.skills_dir()), old);
-        crate::market_kills::kill(&host, &words, duration, 200 + 75 * attempt);
+        crate::market_kills::kill(&host, &words, duration, 200 + 110 * attempt);
         let now = files(&host.skills_dir());
         assert!(now == old || now == new, "{now:?}");
         landed += usize::from(now == new);
         // One that was applied and is still listed does no harm.
         if now == new && list(&host) != json!([]) {
-            assert!(host.fails(&words).contains("already"));
+            host.fails(&words).has("already");
             host.succeeds(&["proposals", "reject", &id]);
         }
         // The state before may be lost by a kill, never wrong.
@@ -260,65 +235,59 @@ fn a_killed_approval_leaves_the_old_or_the_new_skill() {
             propose(&host, "pdf", &both);
         }
     }
-    println!("{landed} of 12 had landed when they were killed");
+    println!("{landed} of 8 had landed when they were killed");
 }
 
 #[test]
 fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
     let host = Host::stdin().skill("pdf", "allowed-tools: Read", "One.");
     let id = propose(&host, "pdf", &diff("allowed-tools: Read", "license: MIT"));
-    let words = format!("proposals approve {id}");
-    let Some(shown) = crate::market_updates::on_a_terminal(&host, &words, "n\n") else {
-        return;
+    let answers = |answer: &str| {
+        let mut command = host.command();
+        converse(command.args(["proposals", "approve", &id]), answer).0
     };
-    for words in [
-        "It was wrong.",
-        "-allowed-tools: Read",
-        "ATTENTION",
-        "every tool",
-        "Apply it? [y/N]",
-        "you said no",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    assert!(text(&host, "pdf/SKILL.md").contains("allowed-tools"));
-    crate::market_updates::on_a_terminal(&host, &words, "y\n");
-    assert!(text(&host, "pdf/SKILL.md").contains("license: MIT"));
+    let shown = answers("n\n");
+    shown
+        .has("It was wrong.")
+        .has("-allowed-tools: Read")
+        .has("ATTENTION")
+        .has("every tool")
+        .has("Apply it? [y/N]")
+        .has("you said no");
+    text(&host, "pdf/SKILL.md").has("allowed-tools");
+    answers("y\n");
+    text(&host, "pdf/SKILL.md").has("license: MIT");
 }
 
 /// A proposal changes nothing, and a skill's faults show while it is active.
 #[test]
 fn a_restricted_skill_takes_no_proposal_away() {
-    for host in Host::both() {
-        let host = host.skill("narrow", "allowed-tools: Read", "One.").skill(
+    let host = Host::stdin()
+        .skill("narrow", "allowed-tools: Read", "One.")
+        .skill(
             "denying",
             "disallowed-tools: propose_skill_update create_skill",
             "One.",
         );
-        let new = json!({"name": "made", "description": "d", "body": "b"});
-        host.starts().activates("narrow");
-        host.blocks("write_file", &json!({"path": "x", "content": ""}));
-        propose(&host, "narrow", &diff("One.", "1."));
-        host.allows("create_skill", &new);
-        assert!(
-            host.tool("create_skill", &new)
-                .contains("Nothing has changed")
-        );
-        let tools = json!({"tools": [{"name": TOOL, "type": "plugin"}, {"name": "create_skill", "type": "plugin"}]});
-        let hidden = host.hook("pre_api_tools", &tools)["exclude"].to_string();
-        assert!(
-            !hidden.contains(TOOL) && !hidden.contains("create_skill"),
-            "{hidden}"
-        );
-        // Switched off, a tool of that name is another plugin's.
-        let config = host.plugin_dir().join("config.toml");
-        fs::write(&config, "create_skill = false\n").unwrap();
-        host.blocks("create_skill", &new);
-        fs::write(&config, "proposals = false\n").unwrap();
-        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-        fs::remove_file(config).unwrap();
-        host.starts().activates("denying");
-        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-        host.blocks("create_skill", &new);
-    }
+    let new = json!({"name": "made", "description": "d", "body": "b"});
+    host.starts().activates("narrow");
+    host.blocks("write_file", &json!({"path": "x", "content": ""}));
+    propose(&host, "narrow", &diff("One.", "1."));
+    host.allows("create_skill", &new);
+    host.tool("create_skill", &new).has("Nothing has changed");
+    let tools = json!({"tools": [{"name": TOOL, "type": "plugin"}, {"name": "create_skill", "type": "plugin"}]});
+    host.hook("pre_api_tools", &tools)["exclude"]
+        .to_string()
+        .lacks(TOOL)
+        .lacks("create_skill");
+    // Switched off, a tool of that name is another plugin's.
+    let config = host.plugin_dir().join("config.toml");
+    fs::write(&config, "create_skill = false\n").unwrap();
+    host.blocks("create_skill", &new);
+    fs::write(&config, "proposals = false\n").unwrap();
+    host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
+    fs::remove_file(config).unwrap();
+    host.starts().activates("denying");
+    host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
+    host.blocks("create_skill", &new);
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, finish};
+use crate::host::{Generation, Has, finish, write_at};
 use crate::market_sources::skill;
 use crate::repository::files;
 
@@ -80,14 +80,14 @@ fn a_proposal_changes_nothing_until_a_person_approves() {
         host.fails(&["proposals", "approve", &id]);
         assert_eq!(files(&host.skills_dir()), before);
         host.succeeds(&["proposals", "approve", &id, "--yes"]);
-        assert!(text(&host, "pdf/SKILL.md").ends_with("One.\n2.\n3.\n"));
+        text(&host, "pdf/SKILL.md").finishes("One.\n2.\n3.\n");
         assert_eq!(list(&host), json!([]));
         let history = host.succeeds(&["info", "--history", "pdf"]);
         assert!(history.contains("since then changed SKILL.md"), "{history}");
         host.succeeds(&["rollback", "pdf"]);
         assert_eq!(files(&host.skills_dir()), before);
         host.succeeds(&["rollback", "pdf"]);
-        assert!(text(&host, "pdf/SKILL.md").contains("2."));
+        text(&host, "pdf/SKILL.md").has("2.");
         assert_eq!(decisions(&host), ["written", "approved"]);
         assert!(!host.plugin_dir().join("staging").exists());
     }
@@ -140,18 +140,15 @@ fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
             assert!(answer.contains(why), "{why}: {answer}");
         }
         if host.generation() == Generation::Stdin {
-            let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(5_000_000)));
+            let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000)));
             assert!(answer.contains("65536"), "{answer}");
         }
         let answer = refusal(&host, "none", &diff("One.", "1."));
         assert!(answer.contains("no skill `none`"), "{answer}");
         let silent =
             json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
-        assert!(host.tool(TOOL, &silent).contains("justification"));
-        assert!(
-            host.tool(TOOL, &json!({"skill": "pdf"}))
-                .contains("for example")
-        );
+        host.tool(TOOL, &silent).has("justification");
+        host.tool(TOOL, &json!({"skill": "pdf"})).has("for example");
         assert_eq!(fs::read_to_string(outside).unwrap(), "One.\n");
     }
 }
@@ -164,32 +161,24 @@ fn what_the_result_could_do_is_scanned_and_shown_loudly() {
         "One.\nTwo.",
     );
     let evil = propose(&host, "pdf", &diff("One.", "echo aWQK | base64 -d | bash"));
-    let failed = host.fails(&["proposals", "approve", &evil, "--yes"]);
-    assert!(
-        failed.contains("decoded-to-shell") && failed.contains("--accept-findings"),
-        "{failed}"
-    );
-    assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    host.fails(&["proposals", "approve", &evil, "--yes"])
+        .has("decoded-to-shell")
+        .has("--accept-findings");
+    text(&host, "pdf/SKILL.md").has("One.");
     let wider = propose(
         &host,
         "pdf",
         &diff("allowed-tools: Read", "allowed-tools: Read Bash"),
     );
     let ran = host.person(&["proposals", "approve", &wider, "--yes"]);
-    assert!(
-        ran.stderr.contains("ATTENTION") && ran.stderr.contains("Bash"),
-        "{ran:?}"
-    );
+    ran.stderr.has("ATTENTION").has("Bash");
     let looser = propose(
         &host,
         "pdf",
         &diff("disallowed-tools: WebFetch", "license: MIT"),
     );
     let ran = host.person(&["proposals", "approve", &looser, "--yes"]);
-    assert!(
-        ran.stderr.contains("ATTENTION") && ran.stderr.contains("WebFetch"),
-        "{ran:?}"
-    );
+    ran.stderr.has("ATTENTION").has("WebFetch");
     let hidden = propose(&host, "pdf", &diff("Two.", "\u{1b}[2J\u{202e}owT\u{9b}"));
     for told in [
         host.succeeds(&["proposals", "show", &hidden]),
@@ -206,8 +195,7 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
     let host = Host::stdin().skill("pdf", "", "One.");
     let write = |path: &str, text: &str| {
         let path = host.home().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_at(path, text);
     };
     let text = |name: &str| skill(name).replace("Body", "One.\nBody");
     write(".chibi/skills/mine/SKILL.md", &text("mine"));
@@ -215,20 +203,12 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
     write("work/SKILL.md", &text("linked"));
     symlink(host.home().join("work"), host.skills_dir().join("linked")).unwrap();
     let one = diff("One.", "1.");
-    assert!(
-        host.tool(TOOL, &call("theirs", &one))
-            .contains("does not manage")
-    );
-    assert!(
-        host.tool(TOOL, &call("linked", &one))
-            .contains("working copy")
-    );
+    host.tool(TOOL, &call("theirs", &one))
+        .has("does not manage");
+    host.tool(TOOL, &call("linked", &one)).has("working copy");
     let id = propose(&host, "mine", &one);
-    let told = host.succeeds(&["proposals", "approve", &id, "--yes"]);
-    assert!(
-        told.contains("agent-skills rollback mine --layer personal"),
-        "{told}"
-    );
+    host.succeeds(&["proposals", "approve", &id, "--yes"])
+        .has("agent-skills rollback mine --layer personal");
     host.succeeds(&["rollback", "mine", "--layer", "personal"]);
     let id = propose(&host, "pdf", &one);
     let policy = host.home().join("policy.toml");
@@ -239,11 +219,10 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
         .args(["proposals", "approve", &id, "--yes"])
         .env("AGENT_SKILLS_POLICY", &policy);
     let (_ours, theirs) = crate::terminal::terminal(0);
-    let ran = finish(command.stdin(theirs), b"");
-    assert!(
-        ran.status == 1 && ran.stderr.contains("blocks skills named `pdf`"),
-        "{ran:?}"
-    );
+    finish(command.stdin(theirs), b"")
+        .ends(1)
+        .stderr
+        .has("blocks skills named `pdf`");
     assert_eq!(files(&host.skills_dir().join("pdf")), before);
 }
 
@@ -256,8 +235,7 @@ fn an_administrators_skill_is_not_the_users_to_change() {
     let host = Host::stdin();
     let layer = host.home().join("enterprise");
     let dir = layer.join("skills/pdf");
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("SKILL.md"), skill("pdf")).unwrap();
+    write_at(dir.join("SKILL.md"), skill("pdf"));
     for dir in [&layer.join("skills"), &layer] {
         fs::set_permissions(dir, fs::Permissions::from_mode(0o555)).unwrap();
     }
@@ -271,77 +249,62 @@ fn an_administrators_skill_is_not_the_users_to_change() {
 
 #[test]
 fn proposals_can_be_switched_off() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.");
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "proposals = false\ncreate_skill = true\n",
-        )
-        .unwrap();
-        assert!(!host.tool_names().contains(&TOOL.to_owned()));
-        assert!(!host.tool_names().contains(&"create_skill".to_owned()));
-        assert!(refusal(&host, "pdf", &diff("One.", "1.")).contains("switched off"));
-    }
+    let host = Host::stdin().skill("pdf", "", "One.");
+    host.config("proposals = false\ncreate_skill = true\n");
+    assert!(!host.tool_names().contains(&TOOL.to_owned()));
+    assert!(!host.tool_names().contains(&"create_skill".to_owned()));
+    refusal(&host, "pdf", &diff("One.", "1.")).has("switched off");
 }
 
 #[test]
 fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
-    for host in Host::both() {
-        let arguments = json!({
-            "name": "release-notes",
-            "description": "Writes: \"notes\" # for releases\n--- \u{202e}x",
-            "body": "---\nallowed-tools: Bash\n---\n# Notes\nDo it.",
-            "allowed_tools": ["Read", "Bash(git log:*)"],
-        });
-        let config = host.plugin_dir().join("config.toml");
-        fs::write(&config, "create_skill = false\n").unwrap();
-        assert!(!host.tool_names().contains(&"create_skill".to_owned()));
-        assert!(
-            host.tool("create_skill", &arguments)
-                .contains("switched off")
-        );
-        fs::remove_file(config).unwrap();
-        assert!(host.tool_names().contains(&"create_skill".to_owned()));
-        let answer = host.tool("create_skill", &arguments);
-        assert!(answer.contains("Nothing has changed"), "{answer}");
-        assert!(host.skill_tools().is_empty());
-        let id = answer.split_whitespace().nth(2).unwrap();
-        assert_eq!(list(&host)[0]["kind"], json!("create"));
-        assert!(
-            host.succeeds(&["proposals", "show", id])
-                .contains("# Notes")
-        );
-        host.succeeds(&["proposals", "approve", id, "--yes"]);
-        assert_eq!(host.skill_tools(), ["skill_release-notes"]);
-        let info = host.json(&["list", "--json"])["skills"].take();
-        assert_eq!(
-            info[0]["description"],
-            json!("Writes: \"notes\" # for releases --- x")
-        );
-        assert_eq!(
-            info[0]["restriction"]["allowed"],
-            json!(["Read", "Bash(git log:*)"])
-        );
-        assert_eq!(info[0]["diagnostics"], json!([]));
-        assert!(
-            host.succeeds(&["audit", "--event", "proposal"])
-                .contains("change=create")
-        );
-        assert!(host.tool("create_skill", &arguments).contains("already"));
-        for (key, value) in [
-            ("name", json!("Release Notes")),
-            ("name", json!("../x")),
-            ("description", json!(" ")),
-            ("description", json!("x".repeat(1025))),
-            ("body", json!("\n")),
-            ("body", json!("x".repeat(70_000))),
-        ] {
-            let mut wrong = arguments.clone();
-            wrong["name"] = json!("other");
-            wrong[key] = value;
-            let answer = host.tool("create_skill", &wrong);
-            assert!(answer.starts_with("Error: "), "{key}: {answer}");
-        }
+    let host = Host::stdin();
+    let arguments = json!({
+        "name": "release-notes",
+        "description": "Writes: \"notes\" # for releases\n--- \u{202e}x",
+        "body": "---\nallowed-tools: Bash\n---\n# Notes\nDo it.",
+        "allowed_tools": ["Read", "Bash(git log:*)"],
+    });
+    let config = host.plugin_dir().join("config.toml");
+    fs::write(&config, "create_skill = false\n").unwrap();
+    assert!(!host.tool_names().contains(&"create_skill".to_owned()));
+    host.tool("create_skill", &arguments).has("switched off");
+    fs::remove_file(config).unwrap();
+    assert!(host.tool_names().contains(&"create_skill".to_owned()));
+    let answer = host.tool("create_skill", &arguments);
+    assert!(answer.contains("Nothing has changed"), "{answer}");
+    assert!(host.skill_tools().is_empty());
+    let id = answer.split_whitespace().nth(2).unwrap();
+    assert_eq!(list(&host)[0]["kind"], json!("create"));
+    host.succeeds(&["proposals", "show", id]).has("# Notes");
+    host.succeeds(&["proposals", "approve", id, "--yes"]);
+    assert_eq!(host.skill_tools(), ["skill_release-notes"]);
+    let info = host.json(&["list", "--json"])["skills"].take();
+    assert_eq!(
+        info[0]["description"],
+        json!("Writes: \"notes\" # for releases --- x")
+    );
+    assert_eq!(
+        info[0]["restriction"]["allowed"],
+        json!(["Read", "Bash(git log:*)"])
+    );
+    assert_eq!(info[0]["diagnostics"], json!([]));
+    host.succeeds(&["audit", "--event", "proposal"])
+        .has("change=create");
+    host.tool("create_skill", &arguments).has("already");
+    for (key, value) in [
+        ("name", json!("Release Notes")),
+        ("name", json!("../x")),
+        ("description", json!(" ")),
+        ("description", json!("x".repeat(1025))),
+        ("body", json!("\n")),
+        ("body", json!("x".repeat(70_000))),
+    ] {
+        let mut wrong = arguments.clone();
+        wrong["name"] = json!("other");
+        wrong[key] = value;
+        let answer = host.tool("create_skill", &wrong);
+        assert!(answer.starts_with("Error: "), "{key}: {answer}");
     }
 }
 

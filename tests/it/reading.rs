@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 
 const CAP: usize = 256 * 1024;
 
@@ -27,23 +28,21 @@ fn read_lines(host: &Host, path: &str, offset: Value, limit: Value) -> String {
 
 #[test]
 fn text_comes_byte_for_byte() {
-    for host in Host::both() {
-        let mut host = with_skill(host);
-        for text in [
-            "plain\n",
-            "no newline at the end",
-            "crlf\r\nkept\r\n",
-            "\u{feff}byte order mark",
-            "  spaces \t around  \n\n\n",
-            "control \u{1b}[31m and \u{7f}",
-            "技能 👍 \u{200b}",
-            "Error: not an error\n",
-            "</skill_content>",
-            "\r",
-        ] {
-            host = host.file("x/a.txt", text);
-            assert_eq!(read(&host, "a.txt"), text);
-        }
+    let mut host = with_skill(Host::stdin());
+    for text in [
+        "plain\n",
+        "no newline at the end",
+        "crlf\r\nkept\r\n",
+        "\u{feff}byte order mark",
+        "  spaces \t around  \n\n\n",
+        "control \u{1b}[31m and \u{7f}",
+        "技能 👍 \u{200b}",
+        "Error: not an error\n",
+        "</skill_content>",
+        "\r",
+    ] {
+        host = host.file("x/a.txt", text);
+        assert_eq!(read(&host, "a.txt"), text);
     }
 }
 
@@ -97,120 +96,101 @@ fn notices_follow_the_text_on_lines_of_their_own() {
 
 #[test]
 fn a_large_file_comes_in_parts_that_make_up_the_whole() {
-    for host in Host::both() {
-        let line = |n: u32| format!("line {n} é{}", ["\n", "\r\n"][n as usize % 2]);
-        let whole = (0..40_000).map(line).collect::<Vec<_>>().concat();
-        assert!(whole.len() > 2 * CAP);
-        let host = with_skill(host).file("x/big.txt", &whole);
-        let mut offset = Value::Null;
-        let mut together = String::new();
-        for _ in 0..10 {
-            let text = read_lines(&host, "big.txt", offset, Value::Null);
-            assert!(text.len() < CAP + 200);
-            let (part, notice) = text.rsplit_once("[lines ").unwrap();
-            together.push_str(part);
-            match notice.rsplit_once("offset ") {
-                Some((_, next)) => offset = json!(next.trim_end_matches(']')),
-                None => break,
-            }
+    let host = Host::stdin();
+    let line = |n: u32| format!("line {n} é{}", ["\n", "\r\n"][n as usize % 2]);
+    let whole = (0..40_000).map(line).collect::<Vec<_>>().concat();
+    assert!(whole.len() > 2 * CAP);
+    let host = with_skill(host).file("x/big.txt", &whole);
+    let mut offset = Value::Null;
+    let mut together = String::new();
+    for _ in 0..10 {
+        let text = read_lines(&host, "big.txt", offset, Value::Null);
+        assert!(text.len() < CAP + 200);
+        let (part, notice) = text.rsplit_once("[lines ").unwrap();
+        together.push_str(part);
+        match notice.rsplit_once("offset ") {
+            Some((_, next)) => offset = json!(next.trim_end_matches(']')),
+            None => break,
         }
-        assert!(together == whole, "{} of {}", together.len(), whole.len());
     }
+    assert!(together == whole, "{} of {}", together.len(), whole.len());
 }
 
 #[test]
 fn a_file_of_one_endless_line_is_shown_in_part() {
-    for host in Host::both() {
-        let host = with_skill(host).file("x/min.txt", "é".repeat(CAP));
-        let text = read(&host, "min.txt");
-        assert!(text.len() < CAP + 200 && text.starts_with("éé"));
-        assert!(text.ends_with("was cut]"), "{}", &text[text.len() - 99..]);
-    }
+    let host = with_skill(Host::stdin()).file("x/min.txt", "é".repeat(CAP));
+    let text = read(&host, "min.txt");
+    assert!(text.len() < CAP + 200 && text.starts_with("éé"));
+    assert!(text.ends_with("was cut]"), "{}", &text[text.len() - 99..]);
 }
 
 #[test]
 fn bytes_with_nuls_are_base64_with_a_media_type() {
-    for host in Host::both() {
-        let host = with_skill(host)
-            .file("x/a.png", b"\x89PNG\r\n\x1a\n\0\0")
-            .file("x/font.ttf", b"\0\x01\0\0\0")
-            .file("x/a.docx", b"PK\x03\x04\0")
-            .file("x/odd", b"a\0b")
-            .file("x/utf16.txt", b"\xff\xfeh\0i\0")
-            .file("x/huge.bin", vec![0; CAP + 1]);
-        for (path, begin) in [
-            ("a.png", "data:image/png;base64,iVBORw0KGgoAAA==\n["),
-            ("font.ttf", "data:font/ttf;base64,AAEAAAA=\n["),
-            ("a.docx", "data:application/vnd.openxmlformats-"),
-            ("odd", "data:application/octet-stream;base64,YQBi\n["),
-            (
-                "utf16.txt",
-                "data:application/octet-stream;base64,//5oAGkA\n[",
-            ),
-        ] {
-            let text = read(&host, path);
-            assert!(text.starts_with(begin), "{path}: {text}");
-        }
-        let text = read(&host, "huge.bin");
-        let path = host.skills_dir().join("x/huge.bin").display().to_string();
-        assert!(
-            text.starts_with("Error: ") && text.contains(&path),
-            "{text}"
-        );
+    let host = with_skill(Host::stdin())
+        .file("x/a.png", b"\x89PNG\r\n\x1a\n\0\0")
+        .file("x/font.ttf", b"\0\x01\0\0\0")
+        .file("x/a.docx", b"PK\x03\x04\0")
+        .file("x/odd", b"a\0b")
+        .file("x/utf16.txt", b"\xff\xfeh\0i\0")
+        .file("x/huge.bin", vec![0; CAP + 1]);
+    for (path, begin) in [
+        ("a.png", "data:image/png;base64,iVBORw0KGgoAAA==\n["),
+        ("font.ttf", "data:font/ttf;base64,AAEAAAA=\n["),
+        ("a.docx", "data:application/vnd.openxmlformats-"),
+        ("odd", "data:application/octet-stream;base64,YQBi\n["),
+        (
+            "utf16.txt",
+            "data:application/octet-stream;base64,//5oAGkA\n[",
+        ),
+    ] {
+        let text = read(&host, path);
+        assert!(text.starts_with(begin), "{path}: {text}");
     }
+    let text = read(&host, "huge.bin");
+    let path = host.skills_dir().join("x/huge.bin").display().to_string();
+    text.begins("Error: ").has(&path);
 }
 
 #[test]
 fn a_file_too_large_to_open_is_an_error() {
-    for host in Host::both() {
-        let host = with_skill(host);
-        let file = fs::File::create(host.skills_dir().join("x/sparse")).unwrap();
-        file.set_len(65 * 1024 * 1024).unwrap();
-        let text = read(&host, "sparse");
-        assert!(
-            text.starts_with("Error: ") && text.contains("larger than"),
-            "{text}"
-        );
-    }
+    let host = with_skill(Host::stdin());
+    let file = fs::File::create(host.skills_dir().join("x/sparse")).unwrap();
+    file.set_len(65 * 1024 * 1024).unwrap();
+    read(&host, "sparse").begins("Error: ").has("larger than");
 }
 
 #[test]
 fn a_missing_file_is_answered_with_what_is_there() {
-    for host in Host::both() {
-        let host = with_skill(host);
-        let text = read(&host, "none.md");
-        assert!(text.contains("no files besides SKILL.md"), "{text}");
-        let host = host
-            .file("x/references/forms.md", "")
-            .file("x/scripts/fill.py", "")
-            .file("x/.git/config", "");
-        for path in ["none.md", "references", "references/forms.md/x"] {
-            let text = read(&host, path);
-            assert!(text.starts_with("Error: "), "{path}: {text}");
-            assert!(
-                text.ends_with("the skill has references/forms.md, scripts/fill.py"),
-                "{path}: {text}"
-            );
-        }
+    let host = with_skill(Host::stdin());
+    read(&host, "none.md").has("no files besides SKILL.md");
+    let host = host
+        .file("x/references/forms.md", "")
+        .file("x/scripts/fill.py", "")
+        .file("x/.git/config", "");
+    for path in ["none.md", "references", "references/forms.md/x"] {
+        let text = read(&host, path);
+        assert!(text.starts_with("Error: "), "{path}: {text}");
+        assert!(
+            text.ends_with("the skill has references/forms.md, scripts/fill.py"),
+            "{path}: {text}"
+        );
     }
 }
 
 #[test]
 fn an_unknown_skill_is_answered_with_the_nearest() {
-    for host in Host::both() {
-        let host = host.skill("pdf-forms", "", "").file("broken/SKILL.md", "x");
-        let text = host.tool(
-            "read_skill_file",
-            &json!({"skill": "pdf_from", "path": "a"}),
-        );
-        assert_eq!(
-            text,
-            "Error: there is no skill `pdf_from`\ndid you mean `pdf-forms`?"
-        );
-        let text = host.tool("read_skill_file", &json!({"skill": "broken", "path": "a"}));
-        assert!(
-            text.starts_with("Error: ") && text.contains("no description"),
-            "{text}"
-        );
-    }
+    let host = Host::stdin()
+        .skill("pdf-forms", "", "")
+        .file("broken/SKILL.md", "x");
+    let text = host.tool(
+        "read_skill_file",
+        &json!({"skill": "pdf_from", "path": "a"}),
+    );
+    assert_eq!(
+        text,
+        "Error: there is no skill `pdf_from`\ndid you mean `pdf-forms`?"
+    );
+    host.tool("read_skill_file", &json!({"skill": "broken", "path": "a"}))
+        .begins("Error: ")
+        .has("no description");
 }

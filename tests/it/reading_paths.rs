@@ -8,198 +8,189 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 use crate::reading::{read, with_skill};
 
 #[test]
 fn no_spelling_of_a_path_leads_out_of_the_skill() {
-    for host in Host::both() {
-        let host = with_skill(host)
-            .file("x/references/a.md", "inside")
-            .file("other/SKILL.md", "the secret")
-            .file("other/secret", "the secret")
-            .file("../secret", "the secret")
-            .file("secret", "the secret");
-        let skills = host.skills_dir().display().to_string();
-        for path in [
-            "../secret",
-            "../other/secret",
-            "../../secret",
-            "./../secret",
-            ".//..//secret",
-            "references/../../secret",
-            "references/../../x/../secret",
-            "none/../../secret",
-            "..",
-            "../",
-            ".",
-            "",
-            "/",
-            " ",
-            "\\..\\secret",
-            "..\\secret",
-            "%2e%2e/secret",
-            "%2e%2e%2fsecret",
-            "..%00/secret",
-            "../secret\0.md",
-            "references/a.md\0",
-            "~/secret",
-            "$HOME/secret",
-            "file:///etc/passwd",
-            "/etc/passwd",
-            "//etc/passwd",
-            "/proc/self/environ",
-            "/proc/self/root/etc/passwd",
-            &format!("{skills}/secret"),
-            &format!("{skills}/x/../secret"),
-            &format!("{skills}/x/references/../../secret"),
-            &format!("{skills}/x/../x/../other/secret"),
-            &format!("{skills}/xy/secret"),
-            &format!("{skills}/x"),
-            "\u{ff0e}\u{ff0e}/secret",
-            "．．/secret",
-            &"../".repeat(50),
-            &"a/".repeat(3000),
-        ] {
-            let text = read(&host, path);
-            assert!(text.starts_with("Error: "), "{path:?}: {text}");
-            assert!(
-                !text.contains("the secret") && !text.contains("root:"),
-                "{path:?}: {text}"
-            );
-        }
+    let host = with_skill(Host::stdin())
+        .file("x/references/a.md", "inside")
+        .file("other/SKILL.md", "the secret")
+        .file("other/secret", "the secret")
+        .file("../secret", "the secret")
+        .file("secret", "the secret");
+    let skills = host.skills_dir().display().to_string();
+    for path in [
+        "../secret",
+        "../other/secret",
+        "../../secret",
+        "./../secret",
+        ".//..//secret",
+        "references/../../secret",
+        "references/../../x/../secret",
+        "none/../../secret",
+        "..",
+        "../",
+        ".",
+        "",
+        "/",
+        " ",
+        "\\..\\secret",
+        "..\\secret",
+        "%2e%2e/secret",
+        "%2e%2e%2fsecret",
+        "..%00/secret",
+        "../secret\0.md",
+        "references/a.md\0",
+        "~/secret",
+        "$HOME/secret",
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "//etc/passwd",
+        "/proc/self/environ",
+        "/proc/self/root/etc/passwd",
+        &format!("{skills}/secret"),
+        &format!("{skills}/x/../secret"),
+        &format!("{skills}/x/references/../../secret"),
+        &format!("{skills}/x/../x/../other/secret"),
+        &format!("{skills}/xy/secret"),
+        &format!("{skills}/x"),
+        "\u{ff0e}\u{ff0e}/secret",
+        "．．/secret",
+        &"../".repeat(50),
+        &"a/".repeat(3000),
+    ] {
+        let text = read(&host, path);
+        assert!(text.starts_with("Error: "), "{path:?}: {text}");
+        assert!(
+            !text.contains("the secret") && !text.contains("root:"),
+            "{path:?}: {text}"
+        );
     }
 }
 
 #[test]
 fn ways_of_writing_a_path_inside_are_all_understood() {
-    for host in Host::both() {
-        let host = with_skill(host)
-            .file("x/references/a.md", "inside")
-            .file("x/-o", "inside")
-            .file("x/a b\n'c'.txt", "inside")
-            .file("x/..a/...", "inside");
-        let dir = host.skills_dir().join("x").display().to_string();
-        for path in [
-            "references/a.md",
-            "./references/a.md",
-            "references//a.md",
-            "references/./a.md",
-            "references/../references/a.md",
-            "-o",
-            "./-o",
-            "a b\n'c'.txt",
-            "..a/...",
-            &format!("{dir}/references/a.md"),
-            &format!("{dir}/./references/../-o"),
-        ] {
-            assert_eq!(read(&host, path), "inside", "{path:?}");
-        }
-        assert!(read(&host, "SKILL.md").starts_with("---\nname: x\n"));
+    let host = with_skill(Host::stdin())
+        .file("x/references/a.md", "inside")
+        .file("x/-o", "inside")
+        .file("x/a b\n'c'.txt", "inside")
+        .file("x/..a/...", "inside");
+    let dir = host.skills_dir().join("x").display().to_string();
+    for path in [
+        "references/a.md",
+        "./references/a.md",
+        "references//a.md",
+        "references/./a.md",
+        "references/../references/a.md",
+        "-o",
+        "./-o",
+        "a b\n'c'.txt",
+        "..a/...",
+        &format!("{dir}/references/a.md"),
+        &format!("{dir}/./references/../-o"),
+    ] {
+        assert_eq!(read(&host, path), "inside", "{path:?}");
     }
+    read(&host, "SKILL.md").begins("---\nname: x\n");
 }
 
 #[test]
 fn links_are_followed_inside_the_skill_only() {
-    for host in Host::both() {
-        let host = with_skill(host)
-            .file("x/real.md", "inside")
-            .file("x/sub/deep.md", "deep inside")
-            .file("../secret", "the secret");
-        let dir = host.skills_dir().join("x");
-        let link = |target: &str, name: &str| symlink(target, dir.join(name)).unwrap();
-        link("real.md", "in.md");
-        link("in.md", "chain.md");
-        link("sub", "subdir");
-        link("../x/real.md", "round.md");
-        link("../../secret", "out.md");
-        link("out.md", "chain-out.md");
-        link("..", "up");
-        link("/etc", "etc");
-        link("/dev/zero", "zero");
-        link("loop", "loop");
-        link("gone", "dangling");
-        for (path, text) in [
-            ("in.md", "inside"),
-            ("chain.md", "inside"),
-            ("round.md", "inside"),
-            ("subdir/deep.md", "deep inside"),
-            ("up/x/real.md", "inside"),
-        ] {
-            assert_eq!(read(&host, path), text, "{path}");
-        }
-        for path in [
-            "out.md",
-            "chain-out.md",
-            "up/../secret",
-            "up/../../secret",
-            "etc/passwd",
-            "zero",
-            "loop",
-            "dangling",
-        ] {
-            let text = read(&host, path);
-            assert!(text.starts_with("Error: "), "{path}: {text}");
-            assert!(!text.contains("the secret"), "{path}: {text}");
-        }
-        assert!(read(&host, "out.md").contains("leads outside"));
-        // They are not offered either.
-        let listing = host.tool("skill_x", &json!({}));
-        for path in [
-            "out.md",
-            "chain-out.md",
-            "etc",
-            "zero",
-            "loop",
-            "dangling",
-            "up/",
-        ] {
-            assert!(!listing.contains(&format!(">{path}")), "{path}: {listing}");
-        }
-        assert!(listing.contains(">in.md<"), "{listing}");
+    let host = with_skill(Host::stdin())
+        .file("x/real.md", "inside")
+        .file("x/sub/deep.md", "deep inside")
+        .file("../secret", "the secret");
+    let dir = host.skills_dir().join("x");
+    let link = |target: &str, name: &str| symlink(target, dir.join(name)).unwrap();
+    link("real.md", "in.md");
+    link("in.md", "chain.md");
+    link("sub", "subdir");
+    link("../x/real.md", "round.md");
+    link("../../secret", "out.md");
+    link("out.md", "chain-out.md");
+    link("..", "up");
+    link("/etc", "etc");
+    link("/dev/zero", "zero");
+    link("loop", "loop");
+    link("gone", "dangling");
+    for (path, text) in [
+        ("in.md", "inside"),
+        ("chain.md", "inside"),
+        ("round.md", "inside"),
+        ("subdir/deep.md", "deep inside"),
+        ("up/x/real.md", "inside"),
+    ] {
+        assert_eq!(read(&host, path), text, "{path}");
     }
+    for path in [
+        "out.md",
+        "chain-out.md",
+        "up/../secret",
+        "up/../../secret",
+        "etc/passwd",
+        "zero",
+        "loop",
+        "dangling",
+    ] {
+        let text = read(&host, path);
+        assert!(text.starts_with("Error: "), "{path}: {text}");
+        assert!(!text.contains("the secret"), "{path}: {text}");
+    }
+    read(&host, "out.md").has("leads outside");
+    // They are not offered either.
+    let listing = host.tool("skill_x", &json!({}));
+    for path in [
+        "out.md",
+        "chain-out.md",
+        "etc",
+        "zero",
+        "loop",
+        "dangling",
+        "up/",
+    ] {
+        assert!(!listing.contains(&format!(">{path}")), "{path}: {listing}");
+    }
+    assert!(listing.contains(">in.md<"), "{listing}");
 }
 
 #[test]
 fn a_skill_that_is_itself_linked_is_read_where_it_is() {
-    for host in Host::both() {
-        let host = host.file(
-            "../../dev/x/SKILL.md",
-            "---\nname: x\ndescription: d\n---\n",
-        );
-        let real = host.home().join(".chibi/plugins/dev/x");
-        assert!(real.exists());
-        fs::write(real.join("a.md"), "inside").unwrap();
-        symlink(&real, host.skills_dir().join("x")).unwrap();
-        assert_eq!(read(&host, "a.md"), "inside");
-        assert_eq!(read(&host, real.join("a.md").to_str().unwrap()), "inside");
-        assert!(read(&host, "../y").starts_with("Error: "));
-    }
+    let host = Host::stdin().file(
+        "../../dev/x/SKILL.md",
+        "---\nname: x\ndescription: d\n---\n",
+    );
+    let real = host.home().join(".chibi/plugins/dev/x");
+    assert!(real.exists());
+    fs::write(real.join("a.md"), "inside").unwrap();
+    symlink(&real, host.skills_dir().join("x")).unwrap();
+    assert_eq!(read(&host, "a.md"), "inside");
+    assert_eq!(read(&host, real.join("a.md").to_str().unwrap()), "inside");
+    read(&host, "../y").begins("Error: ");
 }
 
 #[test]
 fn what_is_no_regular_file_is_refused_and_not_waited_for() {
-    for host in Host::both() {
-        let host = with_skill(host).file("x/sub/a.md", "");
-        let fifo = host.skills_dir().join("x/fifo");
+    let host = with_skill(Host::stdin()).file("x/sub/a.md", "");
+    let fifo = host.skills_dir().join("x/fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let socket = host.skills_dir().join("x/sock");
+    let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+    for (path, why) in [
+        ("fifo", "not a regular file"),
+        ("sock", "not a regular file"),
+        ("sub", "is a directory"),
+    ] {
+        let text = read(&host, path);
         assert!(
-            Command::new("mkfifo")
-                .arg(&fifo)
-                .status()
-                .unwrap()
-                .success()
+            text.starts_with("Error: ") && text.contains(why),
+            "{path}: {text}"
         );
-        let socket = host.skills_dir().join("x/sock");
-        let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
-        for (path, why) in [
-            ("fifo", "not a regular file"),
-            ("sock", "not a regular file"),
-            ("sub", "is a directory"),
-        ] {
-            let text = read(&host, path);
-            assert!(
-                text.starts_with("Error: ") && text.contains(why),
-                "{path}: {text}"
-            );
-        }
     }
 }

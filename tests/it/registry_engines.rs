@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::host::Has;
 use crate::market::skill;
 use crate::registry_push::{author, runs};
 
@@ -160,7 +161,7 @@ fn skopeo_copies_what_we_publish_and_we_install_its_copy() {
         engine.dir.path(),
         &[&delete[..], &[&at("acme/all:1")]].concat(),
     );
-    assert!(runs(&host, &["sync", "--yes", &to], 1).contains("does not have"));
+    runs(&host, &["sync", "--yes", &to], 1).has("does not have");
     assert!(host.home().join(".chibi/skills/pdf").is_dir());
 }
 
@@ -227,7 +228,7 @@ fn a_password_is_taken_from_dockers_file() {
     };
     // `ada:wrong`, then `ada:secret`.
     login("YWRhOndyb25n");
-    assert!(!runs(&host, &["publish", pdf, &to, "--yes"], 1).contains("wrong"));
+    runs(&host, &["publish", pdf, &to, "--yes"], 1).lacks("wrong");
     login("YWRhOnNlY3JldA==");
     runs(&host, &["publish", pdf, &to, "--yes"], 0);
     runs(&host, &["install", &to, "--yes"], 0);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::archives::tar_gz;
+use crate::host::Has;
 use crate::market_sources::skill;
 use crate::registry_stub::{Registry, digest};
 
@@ -63,8 +64,7 @@ pub fn collection(registry: &Registry, members: &[(&str, &Value)]) -> Value {
 }
 
 fn locked(host: &Host, name: &str) -> Value {
-    let text = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lockfile: Value = serde_json::from_str(&text).unwrap();
+    let lockfile = host.lockfile();
     let skills = lockfile["skills"].as_array().unwrap();
     skills
         .iter()
@@ -92,8 +92,7 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
     host.succeeds(&["update"]);
     assert_eq!(registry.take_seen(), ["HEAD /v2/acme/pdf/manifests/1.0"]);
     let second = registry.publish("acme/pdf", "1.0", &versioned(&registry, "pdf", "two"));
-    let outdated = host.succeeds(&["update", "--check"]);
-    assert!(outdated.contains("pdf"), "{outdated}");
+    host.succeeds(&["update", "--check"]).has("pdf");
     let refused = host.fails(&["update", "pdf", "--to", &first]);
     assert!(refused.contains("its source is now at"), "{refused}");
     host.succeeds(&["update", "pdf", "--to", &second[..20]]);
@@ -122,8 +121,7 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
         registry.host()
     );
     assert!(bill.contains(&purl), "{bill}");
-    let shown = host.succeeds(&["info", "pdf"]);
-    assert!(shown.contains("oci://"), "{shown}");
+    host.succeeds(&["info", "pdf"]).has("oci://");
 }
 
 #[test]
@@ -171,8 +169,7 @@ fn of_a_collection_only_what_is_meant_is_fetched() {
     let seen = registry.take_seen();
     assert!(seen.is_empty(), "{seen:?}");
     host.succeeds(&["source", "add", &reference, "--name", "tools"]);
-    let found = host.succeeds(&["search", "pdf"]);
-    assert!(found.contains("does pdf"), "{found}");
+    host.succeeds(&["search", "pdf"]).has("does pdf");
     assert!(
         registry
             .take_seen()
@@ -180,11 +177,9 @@ fn of_a_collection_only_what_is_meant_is_fetched() {
             .all(|seen| !seen.contains("/blobs/"))
     );
     host.succeeds(&["install", "pdf@tools"]);
-    let error = host.fails(&["install", &format!("{reference}@pfd")]);
-    assert!(
-        error.contains("there is no skill `pfd`") && error.contains("pdf"),
-        "{error}"
-    );
+    host.fails(&["install", &format!("{reference}@pfd")])
+        .has("there is no skill `pfd`")
+        .has("pdf");
 }
 
 #[test]
@@ -217,11 +212,8 @@ fn who_asks_is_told_for_a_token_and_only_to_the_registry() {
     let manifest = versioned(&registry, "pdf", "one");
     registry.publish("acme/pdf", "latest", &manifest);
     let reference = registry.reference("acme/pdf");
-    let error = host.fails(&["install", &reference]);
-    assert!(
-        error.contains("log in with `docker login 127.0.0.1:"),
-        "{error}"
-    );
+    host.fails(&["install", &reference])
+        .has("log in with `docker login 127.0.0.1:");
     let docker = host.home().join(".docker");
     fs::create_dir_all(&docker).unwrap();
     let auths = json!({"auths": {registry.host(): {"auth": "bWU6c2VjcmV0"}}});

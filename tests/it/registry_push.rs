@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 
 use crate::Host;
+use crate::host::Has;
 use crate::market::skill;
 use crate::registry_stub::Registry;
 use crate::syncing::layer;
@@ -54,16 +55,12 @@ fn what_is_published_is_installed_and_updated() {
         .unwrap()
         .trim();
     assert!(would.contains(digest), "{would}");
-    assert!(runs(&host, &["publish", pdf, &to, "--yes"], 0).contains(" is `pdf` already"));
+    runs(&host, &["publish", pdf, &to, "--yes"], 0).has(" is `pdf` already");
     runs(&host, &["install", &to, "--yes"], 0);
     let text = fs::read_to_string(host.skills_dir().join("pdf/SKILL.md")).unwrap();
     assert_eq!(text, skill("pdf"));
     fs::write(dir.join("pdf/new"), "new").unwrap();
-    let told = runs(&host, &["publish", pdf, &to, "--yes"], 0);
-    assert!(
-        told.contains(&format!("the tag moved from {digest}")),
-        "{told}"
-    );
+    runs(&host, &["publish", pdf, &to, "--yes"], 0).has(&format!("the tag moved from {digest}"));
     runs(&host, &["update", "--yes"], 0);
     assert!(host.skills_dir().join("pdf/new").exists());
     runs(&host, &["rollback", "pdf"], 0);
@@ -122,7 +119,7 @@ fn what_cannot_be_published_is_told() {
     let (all, to) = (dir.to_str().unwrap(), registry.reference("acme/all"));
     let told = runs(&host, &["publish", all, &to, "--yes"], 1);
     assert!(told.contains("`--collection NAME`"), "{told}");
-    assert!(runs(&host, &["publish", all, &to, "--collection", "x"], 1).contains("--yes` agrees"));
+    runs(&host, &["publish", all, &to, "--collection", "x"], 1).has("--yes` agrees");
     fs::write(dir.join("pdf/SKILL.md"), "no frontmatter").unwrap();
     let pdf = dir.join("pdf");
     let told = runs(&host, &["publish", pdf.to_str().unwrap(), &to, "--yes"], 1);
@@ -158,8 +155,7 @@ fn a_layer_becomes_what_a_collection_lists() {
     let machine = Host::stdin();
     machine.succeeds(&["config", "set", "unattended", "true"]);
     let sync = ["sync", "--yes", "--prune", &to];
-    let told = runs(&machine, &sync, 3);
-    assert!(told.contains("installed `csv` from oci://"), "{told}");
+    runs(&machine, &sync, 3).has("installed `csv` from oci://");
     let first = layer(&machine);
     // One request says that nothing has changed.
     registry.take_seen();

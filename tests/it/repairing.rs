@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::market::{acme, skill};
 use crate::repository::commit;
 
@@ -15,11 +16,10 @@ fn damaged(moves_on: bool) -> (Host, crate::repository::Hub) {
         fs::write(dir.join("skills/csv/new"), "new").unwrap();
         commit(&dir);
     }
-    fs::write(
+    write_at(
         host.skills_dir().join("pdf/SKILL.md"),
         skill("pdf") + "Mine.",
-    )
-    .unwrap();
+    );
     fs::remove_file(host.skills_dir().join("pdf/scripts/run.sh")).unwrap();
     fs::remove_dir_all(host.skills_dir().join("csv")).unwrap();
     (host, hub)
@@ -41,10 +41,7 @@ fn verify_names_the_way_out_and_takes_it() {
         assert!(doctor.contains("agent-skills verify --fix csv"), "{doctor}");
         let fixed = host.succeeds(&["verify", "--fix"]);
         assert!(fixed.contains("`csv` was restored\n"), "{fixed}");
-        assert!(
-            fixed.contains("`pdf` was restored; your changes are kept in "),
-            "{fixed}"
-        );
+        fixed.has("`pdf` was restored; your changes are kept in ");
         let kept = fixed
             .split("kept in ")
             .nth(1)
@@ -52,19 +49,15 @@ fn verify_names_the_way_out_and_takes_it() {
             .lines()
             .next()
             .unwrap();
-        assert!(
-            fs::read_to_string(format!("{kept}/SKILL.md"))
-                .unwrap()
-                .ends_with("Mine.")
-        );
-        assert!(host.succeeds(&["verify"]).contains("2 skills are intact"));
+        fs::read_to_string(format!("{kept}/SKILL.md"))
+            .unwrap()
+            .finishes("Mine.");
+        host.succeeds(&["verify"]).has("2 skills are intact");
         assert!(!host.skills_dir().join("csv/new").exists());
         let again = host.succeeds(&["verify", "--fix", "pdf"]);
         assert_eq!(again, "Every skill is as it was installed.\n");
-        assert!(
-            host.fails(&["verify", "--fix", "pfd"])
-                .contains("did you mean `pdf`?")
-        );
+        host.fails(&["verify", "--fix", "pfd"])
+            .has("did you mean `pdf`?");
     }
 }
 
@@ -72,12 +65,9 @@ fn verify_names_the_way_out_and_takes_it() {
 fn update_force_restores_what_has_nothing_newer() {
     let (host, _hub) = damaged(false);
     let told = host.succeeds(&["update", "--force"]);
-    assert!(
-        told.contains("`pdf` was restored") && told.contains("`csv` was restored"),
-        "{told}"
-    );
+    told.has("`pdf` was restored").has("`csv` was restored");
     assert!(!told.contains("up to date"), "{told}");
-    assert!(host.succeeds(&["verify"]).contains("2 skills are intact"));
+    host.succeeds(&["verify"]).has("2 skills are intact");
     let told = host.succeeds(&["update", "--force"]);
     assert!(told.contains("2 skills are up to date"), "{told}");
 }
@@ -86,14 +76,14 @@ fn update_force_restores_what_has_nothing_newer() {
 fn what_is_in_two_layers_is_restored_where_it_is_damaged() {
     let (host, _hub) = damaged(false);
     let remedy = |host: &Host| host.person(&["doctor"]).stdout;
-    assert!(!remedy(&host).contains("--layer"));
+    remedy(&host).lacks("--layer");
     host.succeeds(&["install", "acme/skills@csv", "--layer", "personal", "--yes"]);
     let told = remedy(&host);
     let way = ["verify", "--fix", "csv", "--layer", "plugin"];
     assert!(told.contains(&way.join(" ")), "{told}");
-    assert!(host.fails(&way[..3]).contains("several layers"));
+    host.fails(&way[..3]).has("several layers");
     host.succeeds(&way);
-    assert!(!remedy(&host).contains("verify --fix csv"));
+    remedy(&host).lacks("verify --fix csv");
 }
 
 #[test]

@@ -77,6 +77,14 @@ pub fn git(dir: &Path, args: &[&str]) {
     assert!(status.success(), "git {args:?}");
 }
 
+/// The id of what a revision names.
+pub fn rev(dir: &Path, name: &str) -> String {
+    let mut command = Command::new("git");
+    let output = command.args(["rev-parse", name]).current_dir(dir).output();
+    let id = String::from_utf8(output.unwrap().stdout).unwrap();
+    id.trim().to_owned()
+}
+
 /// Copies a directory with everything in it.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 use crate::repository::Hub;
 
@@ -25,11 +26,9 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
     hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &text)]);
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     let host = host.skill("ocr", "", "Body");
-    let told = host.succeeds(&["install", "acme/pdf"]);
-    assert!(
-        told.contains("`nosuch`") && !told.contains("`ocr`"),
-        "{told}"
-    );
+    host.succeeds(&["install", "acme/pdf"])
+        .has("`nosuch`")
+        .lacks("`ocr`");
     for words in [
         &["list", "--long"][..],
         &["doctor"],
@@ -78,8 +77,7 @@ fn no_load_is_suggested_that_would_be_refused() {
         if suggested {
             let names = ["f", "e", "d", "c", "b", "a"];
             let load = json!({"action": "load", "names": names, "mode": "add"});
-            let loaded = host.tool("skill_session", &load);
-            assert!(!loaded.contains("Error"), "{loaded}");
+            host.tool("skill_session", &load).lacks("Error");
         }
     }
 }
@@ -99,7 +97,7 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
         host.succeeds(&["install", "alpha/pdf"]);
         host.succeeds(&["install", "beta/pdf"]);
         let used = json!({"action": "use", "skill_ref": form});
-        assert!(host.tool("skill_marketplace", &used).contains("by beta"));
+        host.tool("skill_marketplace", &used).has("by beta");
         for words in [
             &["info", form][..],
             &["info", "--files", form],
@@ -120,7 +118,7 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
             );
         }
         let read = json!({"skill": form, "path": "SKILL.md"});
-        assert!(host.tool("read_skill_file", &read).contains("by beta"));
+        host.tool("read_skill_file", &read).has("by beta");
         let loaded = host.tool("skill_session", &json!({"action": "load", "names": [form]}));
         assert!(!loaded.contains("Error"), "{loaded}");
         host.succeeds(&["remove", form]);
@@ -170,8 +168,7 @@ fn a_name_that_several_skills_have_is_told_at_the_start() {
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
     assert!(!told.contains("several"), "{told}");
     let other = host.home().join(".chibi/skills/pdf");
-    fs::create_dir_all(&other).unwrap();
-    fs::write(other.join("SKILL.md"), skill("pdf")).unwrap();
+    write_at(other.join("SKILL.md"), skill("pdf"));
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
     assert!(told.contains("several skills are called `pdf`"), "{told}");
 }

@@ -9,6 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::scripts::started;
 
 /// Whether this kernel can do all that is tested here (Landlock since Linux 6.7).
@@ -36,8 +37,7 @@ const ATTEMPTS: &str = r#"
 
 fn attempts(host: Host, more: &str, commands: &str) -> (Host, Vec<String>) {
     let ssh = host.home().join(".ssh");
-    std::fs::create_dir(&ssh).unwrap();
-    std::fs::write(ssh.join("id"), "key").unwrap();
+    write_at(ssh.join("id"), "key");
     let host = host
         .skill("s", more, "")
         .file("s/run.sh", format!("{ATTEMPTS}{commands}"));
@@ -115,13 +115,12 @@ fn a_confined_script_connects_to_nobody_and_serves_nobody() {
         assert_answers(&lines, "connect", "no");
         assert_answers(&lines, "serve", "no");
     }
-    for host in Host::both() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let attempt = format!("attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'");
-        let (_host, lines) = attempts(host, "execution: {sandbox: true}", &attempt);
-        assert_answers(&lines, "connect", "yes");
-    }
+    let host = Host::stdin();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let attempt = format!("attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'");
+    let (_host, lines) = attempts(host, "execution: {sandbox: true}", &attempt);
+    assert_answers(&lines, "connect", "yes");
 }
 
 #[test]
@@ -129,16 +128,15 @@ fn a_skill_that_asks_for_the_sandbox_opens_its_paths() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        std::fs::create_dir(host.home().join("out")).unwrap();
-        let (_host, lines) = attempts(
-            host,
-            r#"execution: {sandbox: true, allowed-paths: ["~/out"]}"#,
-            r#"attempt out 'echo x > "$HOME/out/x"'; attempt beside 'echo x > "$HOME/x"'"#,
-        );
-        assert_answers(&lines, "out", "yes");
-        assert_answers(&lines, "beside", "no");
-    }
+    let host = Host::stdin();
+    std::fs::create_dir(host.home().join("out")).unwrap();
+    let (_host, lines) = attempts(
+        host,
+        r#"execution: {sandbox: true, allowed-paths: ["~/out"]}"#,
+        r#"attempt out 'echo x > "$HOME/out/x"'; attempt beside 'echo x > "$HOME/x"'"#,
+    );
+    assert_answers(&lines, "out", "yes");
+    assert_answers(&lines, "beside", "no");
 }
 
 #[test]
@@ -146,19 +144,18 @@ fn a_link_of_the_repository_opens_no_allowed_path() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        std::fs::create_dir(host.home().join("config")).unwrap();
-        let out = host.project().join("out");
-        std::os::unix::fs::symlink(host.home().join("config"), out).unwrap();
-        let (host, lines) = attempts(
-            host,
-            "execution: {sandbox: true, allowed-paths: [out]}",
-            r#"attempt out 'echo x > "$PROJECT_DIR/out/x"'"#,
-        );
-        assert_answers(&lines, "out", "no");
-        assert!(lines.iter().any(|line| line.contains("stays closed")));
-        assert!(!host.home().join("config/x").exists());
-    }
+    let host = Host::stdin();
+    std::fs::create_dir(host.home().join("config")).unwrap();
+    let out = host.project().join("out");
+    std::os::unix::fs::symlink(host.home().join("config"), out).unwrap();
+    let (host, lines) = attempts(
+        host,
+        "execution: {sandbox: true, allowed-paths: [out]}",
+        r#"attempt out 'echo x > "$PROJECT_DIR/out/x"'"#,
+    );
+    assert_answers(&lines, "out", "no");
+    assert!(lines.iter().any(|line| line.contains("stays closed")));
+    assert!(!host.home().join("config/x").exists());
 }
 
 #[test]
@@ -166,30 +163,29 @@ fn a_script_does_not_open_more_to_the_next_one() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        for dir in ["out", "i", ".venv/bin"] {
-            std::fs::create_dir_all(host.project().join(dir)).unwrap();
-        }
-        let path = format!("{}/.venv/bin:/usr/bin:/bin", host.project().display());
-        let interpreter = host.project().join("i/sh");
-        std::fs::copy("/bin/sh", &interpreter).unwrap();
-        let config = "sandbox = \"require\"\n[skills.s]\nallowed_paths = [\"out\"]\n";
-        std::fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-        let host = host.var("PATH", &path);
-        let key = r#"attempt key 'cat "$HOME/.ssh/id"'; attempt write 'echo x > "$HOME/.ssh/x"'"#;
-        let swap = r#"cd "$PROJECT_DIR" && for dir in out i .venv/bin; do
-            mv "$dir" "$dir.old" && ln -s "$HOME/.ssh" "$dir" && echo placed; done"#;
-        let (host, lines) = attempts(host, "", swap);
-        assert_eq!(lines.iter().filter(|line| *line == "placed").count(), 3);
-        // The interpreter whose directory was exchanged for the keys'.
-        std::fs::copy("/bin/sh", host.home().join(".ssh/sh")).unwrap();
-        for first in [String::new(), format!("#!{}\n", interpreter.display())] {
-            let host = &host;
-            std::fs::write(host.at("run.sh"), format!("{first}{ATTEMPTS}{key}")).unwrap();
-            let text = host.runs(&json!({}));
-            assert!(!text.contains(": yes") && !text.contains("key\n"), "{text}");
-            assert_eq!(text.contains("key: no"), first.is_empty(), "{text}");
-        }
+    let host = Host::stdin();
+    for dir in ["out", "i", ".venv/bin"] {
+        std::fs::create_dir_all(host.project().join(dir)).unwrap();
+    }
+    let path = format!("{}/.venv/bin:/usr/bin:/bin", host.project().display());
+    let interpreter = host.project().join("i/sh");
+    std::fs::copy("/bin/sh", &interpreter).unwrap();
+    let config = "sandbox = \"require\"\n[skills.s]\nallowed_paths = [\"out\"]\n";
+    host.config(config);
+    let host = host.var("PATH", &path);
+    let key = r#"attempt key 'cat "$HOME/.ssh/id"'; attempt write 'echo x > "$HOME/.ssh/x"'"#;
+    let swap = r#"cd "$PROJECT_DIR" && for dir in out i .venv/bin; do
+        mv "$dir" "$dir.old" && ln -s "$HOME/.ssh" "$dir" && echo placed; done"#;
+    let (host, lines) = attempts(host, "", swap);
+    assert_eq!(lines.iter().filter(|line| *line == "placed").count(), 3);
+    // The interpreter whose directory was exchanged for the keys'.
+    std::fs::copy("/bin/sh", host.home().join(".ssh/sh")).unwrap();
+    for first in [String::new(), format!("#!{}\n", interpreter.display())] {
+        let host = &host;
+        std::fs::write(host.at("run.sh"), format!("{first}{ATTEMPTS}{key}")).unwrap();
+        let text = host.runs(&json!({}));
+        assert!(!text.contains(": yes") && !text.contains("key\n"), "{text}");
+        assert_eq!(text.contains("key: no"), first.is_empty(), "{text}");
     }
 }
 
@@ -198,26 +194,22 @@ fn a_job_stays_confined() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        let script = "while [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.01; done
-            cat \"$HOME/.ssh/id\" 2>/dev/null || echo refused; echo x > \"$TMPDIR/x\" && echo wrote";
-        let host = host.skill("s", ALL, "").file("s/run.sh", script);
-        let ssh = host.home().join(".ssh");
-        std::fs::create_dir(&ssh).unwrap();
-        std::fs::write(ssh.join("id"), "key").unwrap();
-        let id = started(&host.runs(&json!({"background": true})));
-        std::fs::write(host.project().join("go"), "").unwrap();
-        let text = host.polls_to_the_end(&id);
-        assert!(text.contains("refused\nwrote\n"), "{text}");
-    }
+    let host = Host::stdin();
+    let script = "while [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.01; done
+        cat \"$HOME/.ssh/id\" 2>/dev/null || echo refused; echo x > \"$TMPDIR/x\" && echo wrote";
+    let host = host.skill("s", ALL, "").file("s/run.sh", script);
+    let ssh = host.home().join(".ssh");
+    write_at(ssh.join("id"), "key");
+    let id = started(&host.runs(&json!({"background": true})));
+    std::fs::write(host.project().join("go"), "").unwrap();
+    host.polls_to_the_end(&id).has("refused\nwrote\n");
 }
 
 #[test]
 fn without_being_asked_for_nothing_is_confined() {
-    for host in Host::both() {
-        let (_host, lines) = attempts(host, "", r#"attempt ssh 'cat "$HOME/.ssh/id"'"#);
-        assert_answers(&lines, "ssh", "yes");
-    }
+    let host = Host::stdin();
+    let (_host, lines) = attempts(host, "", r#"attempt ssh 'cat "$HOME/.ssh/id"'"#);
+    assert_answers(&lines, "ssh", "yes");
 }
 
 #[test]
@@ -270,24 +262,23 @@ fn a_home_among_or_around_the_programs_stays_closed() {
         let told = lines.iter().filter(|line| line.contains("programs in it"));
         assert_eq!(told.count(), 2, "{lines:?}");
     }
-    for host in Host::both() {
-        let config = host.plugin_dir().join("config.toml");
-        std::fs::write(&config, "").unwrap();
-        let project = host.home().join(".chibi");
-        let host = host.var("CHIBI_PROJECT_ROOT", &project.display().to_string());
-        let (_host, lines) = attempts(
-            host,
-            ALL,
-            r#"
-            attempt config 'echo evil >> "$SKILL_DIR/../../config.toml"'
-            attempt other 'mkdir "$SKILL_DIR/../evil"'
-        "#,
-        );
-        assert_answers(&lines, "config", "no");
-        assert_answers(&lines, "other", "no");
-        assert!(lines.iter().any(|line| line.contains("its project")));
-        assert_eq!(std::fs::read_to_string(config).unwrap(), "");
-    }
+    let host = Host::stdin();
+    let config = host.plugin_dir().join("config.toml");
+    std::fs::write(&config, "").unwrap();
+    let project = host.home().join(".chibi");
+    let host = host.var("CHIBI_PROJECT_ROOT", &project.display().to_string());
+    let (_host, lines) = attempts(
+        host,
+        ALL,
+        r#"
+        attempt config 'echo evil >> "$SKILL_DIR/../../config.toml"'
+        attempt other 'mkdir "$SKILL_DIR/../evil"'
+    "#,
+    );
+    assert_answers(&lines, "config", "no");
+    assert_answers(&lines, "other", "no");
+    assert!(lines.iter().any(|line| line.contains("its project")));
+    assert_eq!(std::fs::read_to_string(config).unwrap(), "");
 }
 
 /// What `reach.c` could do in a script of a skill with this frontmatter, by its name for it; `None`

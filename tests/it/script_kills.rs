@@ -65,7 +65,7 @@ fn kills() {
     };
     let (mut hit, mut told) = ([0; 2], 0);
     let usual = usual();
-    for round in 0..number("KILLS", 40) {
+    for round in 0..number("KILLS", 24) {
         let [stdin, environment] = Host::both();
         let host = if random(2) == 0 { stdin } else { environment };
         // A child in the script's group and one in a session of its own.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Host;
+use crate::host::Has;
 
 /// A host with the skill `pdf` to install from the project.
 fn host() -> Host {
@@ -64,8 +65,7 @@ fn agents_find_an_installed_skill_by_links() {
         has("claude-code") && has("codex") && has("opencode"),
         "{list}"
     );
-    let info = host.person(&["info", "pdf"]).stdout;
-    assert!(info.contains("found by"), "{info}");
+    host.person(&["info", "pdf"]).stdout.has("found by");
 }
 
 #[test]
@@ -96,18 +96,16 @@ fn removing_a_skill_removes_its_links_and_an_update_keeps_them() {
     let ran = host.person(&["update", "--yes", "pdf"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let seen = || fs::read_to_string(link(&host, ".claude").join("SKILL.md"));
-    assert!(seen().unwrap().contains("More."));
+    seen().unwrap().has("More.");
     assert_eq!(host.person(&["rollback", "pdf"]).status, 0);
-    assert!(!seen().unwrap().contains("More."));
-    let told = host.person(&["remove", "--dry-run", "pdf"]).stdout;
-    assert!(
-        told.contains("would be no longer found by claude-code"),
-        "{told}"
-    );
+    seen().unwrap().lacks("More.");
+    host.person(&["remove", "--dry-run", "pdf"])
+        .stdout
+        .has("would be no longer found by claude-code");
     let told = host.person(&["remove", "--yes", "pdf"]).stdout;
     assert!(told.contains("no longer found by claude-code"), "{told}");
     assert!(link(&host, ".claude").symlink_metadata().is_err());
-    assert!(!doctor(&host, &[]).contains("found `pdf`"));
+    doctor(&host, &[]).lacks("found `pdf`");
 }
 
 #[test]
@@ -115,11 +113,10 @@ fn an_agent_gets_all_that_is_installed() {
     let host = host();
     installs(&host, &[]);
     assert!(!host.home().join(".agents").exists());
-    let ran = host.person(&["install", "--for", "codex"]);
-    assert!(
-        ran.status == 0 && ran.stdout.contains("found by codex"),
-        "{ran:?}"
-    );
+    host.person(&["install", "--for", "codex"])
+        .ends(0)
+        .stdout
+        .has("found by codex");
     assert_eq!(
         fs::read_link(link(&host, ".agents")).unwrap(),
         installed(&host)
@@ -131,11 +128,7 @@ fn connected_agents_find_what_is_installed() {
     let host = host();
     let ran = host.person(&["hosts", "add", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    let told = installs(&host, &[]);
-    assert!(
-        told.contains("found by codex") && !told.contains("claude"),
-        "{told}"
-    );
+    installs(&host, &[]).has("found by codex").lacks("claude");
     assert_eq!(
         fs::read_link(link(&host, ".agents")).unwrap(),
         installed(&host)
@@ -151,12 +144,11 @@ fn a_removed_skill_comes_back_with_its_links() {
     fs::write(&changed, text).unwrap();
     assert_eq!(host.person(&["remove", "--yes", "pdf"]).status, 0);
     assert!(link(&host, ".agents").symlink_metadata().is_err());
-    assert!(!doctor(&host, &["--json"]).contains("link-missing"));
-    let ran = host.person(&["rollback", "pdf"]);
-    assert!(
-        ran.status == 0 && ran.stdout.contains("found by codex"),
-        "{ran:?}"
-    );
+    doctor(&host, &["--json"]).lacks("link-missing");
+    host.person(&["rollback", "pdf"])
+        .ends(0)
+        .stdout
+        .has("found by codex");
     assert_eq!(
         fs::read_link(link(&host, ".agents")).unwrap(),
         installed(&host)
@@ -165,7 +157,7 @@ fn a_removed_skill_comes_back_with_its_links() {
     assert_eq!(host.person(&["remove", "--yes", "pdf"]).status, 0);
     installs(&host, &[]);
     assert!(link(&host, ".agents").symlink_metadata().is_err());
-    assert!(!doctor(&host, &["--json"]).contains("link-missing"));
+    doctor(&host, &["--json"]).lacks("link-missing");
 }
 
 #[test]
@@ -180,11 +172,10 @@ fn a_dry_run_and_a_wrong_agent_link_nothing() {
     ];
     let told = host.person(&words).stdout;
     assert!(told.contains("would be found by claude-code"), "{told}");
-    let ran = host.person(&["install", "--yes", "./source/pdf", "--for", "claude"]);
-    assert!(
-        ran.status == 2 && ran.stderr.contains("claude-code"),
-        "{ran:?}"
-    );
+    host.person(&["install", "--yes", "./source/pdf", "--for", "claude"])
+        .ends(2)
+        .stderr
+        .has("claude-code");
     assert!(!host.home().join(".claude").exists() && !installed(&host).exists());
 }
 
@@ -192,20 +183,17 @@ fn a_dry_run_and_a_wrong_agent_link_nothing() {
 fn doctor_names_and_mends_links() {
     let host = host();
     installs(&host, &["--for", "claude-code,codex"]);
-    assert!(!doctor(&host, &[]).contains("\nlinks\n"));
+    doctor(&host, &[]).lacks("\nlinks\n");
     fs::remove_file(link(&host, ".claude")).unwrap();
     fs::remove_file(link(&host, ".agents")).unwrap();
     fs::create_dir(link(&host, ".agents")).unwrap();
-    let found = doctor(&host, &["--json"]);
-    assert!(
-        found.contains("link-missing") && found.contains("link-replaced"),
-        "{found}"
-    );
-    let ran = host.person(&["verify", "pdf"]);
-    assert!(
-        ran.status == 1 && ran.stdout.contains("is gone, by which claude-code"),
-        "{ran:?}"
-    );
+    doctor(&host, &["--json"])
+        .has("link-missing")
+        .has("link-replaced");
+    host.person(&["verify", "pdf"])
+        .ends(1)
+        .stdout
+        .has("is gone, by which claude-code");
     assert_eq!(
         json(&host, &["verify", "--json"])["links"]
             .as_array()
@@ -213,16 +201,14 @@ fn doctor_names_and_mends_links() {
             .len(),
         2
     );
-    let fixed = doctor(&host, &["--fix"]);
-    assert!(fixed.contains("was made again"), "{fixed}");
+    doctor(&host, &["--fix"]).has("was made again");
     assert_eq!(
         fs::read_link(link(&host, ".claude")).unwrap(),
         installed(&host)
     );
     assert!(link(&host, ".agents").symlink_metadata().unwrap().is_dir());
     fs::remove_dir_all(installed(&host)).unwrap();
-    let found = doctor(&host, &["--json"]);
-    assert!(found.contains("link-dangling"), "{found}");
+    doctor(&host, &["--json"]).has("link-dangling");
     doctor(&host, &["--fix"]);
     assert!(link(&host, ".claude").symlink_metadata().is_err());
 }
@@ -289,13 +275,12 @@ fn a_new_connection_has_its_agent_find_what_is_installed() {
     let found = format!("found by gemini: {}\n", common.display());
     assert!(dry.contains(&format!("would be {found}")), "{dry}");
     assert!(!host.home().join(".agents").exists());
-    let told = hosts(&["add", "gemini", "--yes"]);
-    assert!(told.contains(&found), "{told}");
+    hosts(&["add", "gemini", "--yes"]).has(&found);
     assert_eq!(fs::read_link(&common).unwrap(), installed(&host));
-    assert!(hosts(&["add", "gemini", "--yes"]).contains("connected already"));
+    hosts(&["add", "gemini", "--yes"]).has("connected already");
     // It stays while another connected agent looks there, and goes with the last.
-    assert!(!hosts(&["add", "codex", "--yes"]).contains("found by"));
-    assert!(!hosts(&["remove", "gemini", "--yes"]).contains("found by"));
+    hosts(&["add", "codex", "--yes"]).lacks("found by");
+    hosts(&["remove", "gemini", "--yes"]).lacks("found by");
     assert!(common.exists());
     let dry = hosts(&["remove", "codex", "--dry-run"]);
     let lost = format!(
@@ -303,13 +288,11 @@ fn a_new_connection_has_its_agent_find_what_is_installed() {
         common.display()
     );
     assert!(dry.contains(&format!("would be {lost}")), "{dry}");
-    let told = hosts(&["remove", "codex", "--yes"]);
-    assert!(
-        told.contains(&lost) && !told.contains("still finds"),
-        "{told}"
-    );
+    hosts(&["remove", "codex", "--yes"])
+        .has(&lost)
+        .lacks("still finds");
     assert!(common.symlink_metadata().is_err() && installed(&host).exists());
-    assert!(!doctor(&host, &[]).contains("found `pdf`"));
+    doctor(&host, &[]).lacks("found `pdf`");
 }
 
 #[test]
@@ -319,11 +302,8 @@ fn a_link_that_was_asked_for_outlives_the_connection() {
     let hosts = |words: &[&str]| host.succeeds(&[&["hosts"], words].concat());
     hosts(&["add", "claude-code", "--yes"]);
     installs(&host, &["--for", "claude-code"]);
-    let told = hosts(&["remove", "claude-code", "--yes"]);
-    assert!(
-        told.contains("still finds skills by 1 link that `install` made"),
-        "{told}"
-    );
+    hosts(&["remove", "claude-code", "--yes"])
+        .has("still finds skills by 1 link that `install` made");
     assert!(link(&host, ".claude").exists());
     // A skill in a project has its links there, which a command of its own makes.
     installs(&host, &["--project"]);
@@ -331,15 +311,13 @@ fn a_link_that_was_asked_for_outlives_the_connection() {
     let next = "install --layer project --for codex";
     assert!(told.contains(next), "{told}");
     let words: Vec<&str> = next.split(' ').collect();
-    assert!(host.succeeds(&words).contains("found by codex"));
-    assert!(
-        !hosts(&[
-            "add",
-            "codex",
-            "--scope=project",
-            "--mode=restrict",
-            "--yes"
-        ])
-        .contains(next)
-    );
+    host.succeeds(&words).has("found by codex");
+    hosts(&[
+        "add",
+        "codex",
+        "--scope=project",
+        "--mode=restrict",
+        "--yes",
+    ])
+    .lacks(next);
 }

@@ -13,7 +13,7 @@ use crate::shell_profiles::{Guards, PROFILES, Profile};
 use crate::shell_world::{Happened, Logged, World};
 
 /// As many as a run of the whole suite has time for.
-const COMMANDS: usize = 6_000;
+const COMMANDS: usize = 3_000;
 const BATCH: usize = 100;
 /// After this many the search ends, and no more are told.
 const MOST_TOLD: usize = 60;
@@ -120,7 +120,7 @@ fn round(seed: u64, count: usize, damage: &mut Vec<String>) -> usize {
 /// Bash 5.2 prints a substitution and reads what it printed: that must be what was written.
 #[test]
 fn bash_runs_in_a_substitution_what_it_runs_outside() {
-    let count = variable("SHELL_COMMANDS").unwrap_or(900);
+    let count = variable("SHELL_COMMANDS").unwrap_or(450);
     let world = World::new(false);
     let mut grammar = Grammar::new(variable("SHELL_SEED").unwrap_or(1));
     // Process numbers differ, and so do the line numbers of messages.

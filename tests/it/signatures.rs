@@ -128,7 +128,8 @@ pub fn author(dir: &Path, key: &Path, words: &[&str]) -> String {
 /// A repository `acme/skills` with the skill `pdf`, signed by alice, and who installs it.
 pub struct World {
     pub keys: &'static Keys,
-    pub hub: Hub,
+    /// Is there as long as the repository is asked.
+    _hub: Hub,
     pub repo: PathBuf,
     pub host: Host,
 }
@@ -151,7 +152,7 @@ impl World {
         host.succeeds(&["config", "set", "unattended", "true"]);
         let world = Self {
             keys,
-            hub,
+            _hub: hub,
             repo,
             host,
         };

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::Host;
 use crate::author::{skill, write};
+use crate::host::Has;
 
 /// Makes an ssh key without a passphrase in `dir`; `None`, which is told, if the machine cannot.
 pub fn ssh_key(dir: &Path, name: &str) -> Option<String> {
@@ -39,8 +40,7 @@ fn pdf(host: &Host) -> std::path::PathBuf {
 }
 
 fn signer(host: &Host) -> Value {
-    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lock: Value = serde_json::from_slice(&lock).unwrap();
+    let lock = host.lockfile();
     lock["skills"]
         .as_object()
         .map(|all| all["pdf"].clone())
@@ -101,8 +101,7 @@ fn a_directory_signed_in_place_stays_signed_in_its_package() {
     host.succeeds(&["package", "--sign", "key", "--in-place", "./pdf"]);
     host.succeeds(&["install", "./pdf"]);
     fs::remove_file(dir.join("skill.manifest.sig")).unwrap();
-    let told = host.succeeds(&["validate", "pdf"]);
-    assert!(told.contains("manifest-unsigned"), "{told}");
+    host.succeeds(&["validate", "pdf"]).has("manifest-unsigned");
 }
 
 #[test]
@@ -149,16 +148,11 @@ fn a_manifest_beside_another_package_is_told() {
     }
     let dir = pdf(&host);
     host.succeeds(&["package", "--sign", "key", "./pdf"]);
-    let told = host.succeeds(&["package", "./pdf"]);
-    assert!(!told.contains("other files"), "{told}");
+    host.succeeds(&["package", "./pdf"]).lacks("other files");
     fs::write(dir.join("references/a.md"), "b\n").unwrap();
-    let told = host.succeeds(&["package", "./pdf"]);
-    assert!(
-        told.contains("pdf.zip.manifest is of other files"),
-        "{told}"
-    );
-    let told = host.fails(&["install", "./pdf.zip"]);
-    assert!(told.contains("wrongly signed"), "{told}");
+    host.succeeds(&["package", "./pdf"])
+        .has("pdf.zip.manifest is of other files");
+    host.fails(&["install", "./pdf.zip"]).has("wrongly signed");
 }
 
 #[test]

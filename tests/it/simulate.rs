@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::Host;
-use crate::host::Ran;
+use crate::host::{Has, Ran, write_at};
 
 const SKILL: &str = "---\nname: pdf\ndescription: Fills forms. Use when there is one.\nallowed-tools: Read\n---\nFill it.\n";
 
@@ -74,52 +74,43 @@ fn recorded_answers_are_expected_from_then_on() {
     let file = host.project().join("talk.yaml");
     host.succeeds(&["simulate", "--record", "talk.yaml"]);
     let recorded = fs::read_to_string(&file).unwrap();
-    for kept in [
-        "# about it\n",
-        "hello # first\n",
-        "  # then\n",
-        "answer:\n      stdin: |-\n        <skill_content name=\"pdf\">\n",
-        "      environment: |-\n        <skill_content name=\"pdf\">\n",
-        "<stage>",
-    ] {
-        assert!(recorded.contains(kept), "{kept}: {recorded}");
-    }
+    recorded
+        .has("# about it\n")
+        .has("hello # first\n")
+        .has("  # then\n")
+        .has("answer:\n      stdin: |-\n        <skill_content name=\"pdf\">\n")
+        .has("      environment: |-\n        <skill_content name=\"pdf\">\n")
+        .has("<stage>");
     assert_eq!(play(&host).status, 0);
     host.succeeds(&["simulate", "--record", "talk.yaml"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), recorded);
-    fs::write(
+    write_at(
         host.project().join("pdf/SKILL.md"),
         SKILL.replace("Fill it", "Fill it soon"),
-    )
-    .unwrap();
-    let ran = play(&host);
-    assert!(
-        ran.status == 1
-            && ran.stdout.contains("not the recorded one")
-            && ran.stdout.contains("| -Fill it")
-            && ran.stdout.contains("| +Fill it soon"),
-        "{ran:?}"
     );
+    play(&host)
+        .ends(1)
+        .stdout
+        .has("not the recorded one")
+        .has("| -Fill it")
+        .has("| +Fill it soon");
 }
 
 #[test]
 fn json_is_a_conversation_too() {
     let host = host("");
     let file = host.project().join("talk.json");
-    fs::write(
+    write_at(
         &file,
         r#"{"skills": ["."], "steps": [{"call": "skill_pdf", "expect": {"contains": "Fill"}}]}"#,
-    )
-    .unwrap();
+    );
     host.succeeds(&["simulate", "--record", "talk.json"]);
     let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    assert!(
-        // What may be used is told in each host's own names.
-        recorded["steps"][0]["answer"]["stdin"]
-            .as_str()
-            .unwrap()
-            .contains("Fill it.")
-    );
+    // What may be used is told in each host's own names.
+    recorded["steps"][0]["answer"]["stdin"]
+        .as_str()
+        .unwrap()
+        .has("Fill it.");
     host.succeeds(&["simulate", "talk.json"]);
 }
 
@@ -198,9 +189,5 @@ fn a_call_of_no_tool_tests_nothing_and_fails() {
 #[test]
 fn nesting_that_a_parser_would_take_minutes_for_is_refused() {
     let host = host(&format!("skills: [pdf]\nsteps: {}", "[".repeat(200_000)));
-    let ran = play(&host);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("brackets"),
-        "{ran:?}"
-    );
+    play(&host).ends(1).stderr.has("brackets");
 }

@@ -8,39 +8,35 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Generation, finish};
+use crate::host::{Generation, Has, finish};
 use crate::skill_hooks::{POST, PRE, calls, log, with_skill};
 
 #[test]
 fn deactivation_runs_post() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        calls(&host);
-        host.succeeds(&["deactivate"]);
-        assert!(log(&host).ends_with("post lab\n"), "{}", log(&host));
-        calls(&host);
-        assert_eq!(log(&host).matches("pre").count(), 2, "a new activation");
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    calls(&host);
+    host.succeeds(&["deactivate"]);
+    log(&host).finishes("post lab\n");
+    calls(&host);
+    assert_eq!(log(&host).matches("pre").count(), 2, "a new activation");
 }
 
 #[test]
 fn a_skill_that_changed_meanwhile_runs_nothing_at_the_end() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        calls(&host);
-        let host = host.file("lab/scripts/post.sh", "echo evil >> \"$PROJECT_DIR/log\"");
-        let (_, told) = host.hook_with_stderr("on_end", &json!({}));
-        assert!(told.contains("changed or is no longer approved"), "{told}");
-        assert_eq!(log(&host), "pre lab lab none none\n");
-        calls(&host);
-        fs::remove_dir_all(host.skills_dir().join("lab")).unwrap();
-        host.starts();
-        assert_eq!(log(&host), "pre lab lab none none\n");
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    calls(&host);
+    let host = host.file("lab/scripts/post.sh", "echo evil >> \"$PROJECT_DIR/log\"");
+    let (_, told) = host.hook_with_stderr("on_end", &json!({}));
+    assert!(told.contains("changed or is no longer approved"), "{told}");
+    assert_eq!(log(&host), "pre lab lab none none\n");
+    calls(&host);
+    fs::remove_dir_all(host.skills_dir().join("lab")).unwrap();
+    host.starts();
+    assert_eq!(log(&host), "pre lab lab none none\n");
 }
 
 /// A host of its own process, which activates the skill and then waits to be killed.
@@ -135,56 +131,49 @@ fn a_runner_that_is_killed_leaves_post_owed() {
 
 #[test]
 fn unloading_runs_post_and_loading_runs_pre() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        let load = json!({"action": "load", "names": ["other", "lab"]});
-        host.allows("skill_session", &load);
-        let answer = host.tool("skill_session", &load);
-        assert!(answer.contains("hook:\nready\n"), "{answer}");
-        calls(&host);
-        assert_eq!(log(&host).lines().count(), 1);
-        host.tool(
-            "skill_session",
-            &json!({"action": "unload", "names": ["lab"]}),
-        );
-        assert!(log(&host).ends_with("post lab\n"), "{}", log(&host));
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST).skill("other", "", "b");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    let load = json!({"action": "load", "names": ["other", "lab"]});
+    host.allows("skill_session", &load);
+    host.tool("skill_session", &load).has("hook:\nready\n");
+    calls(&host);
+    assert_eq!(log(&host).lines().count(), 1);
+    host.tool(
+        "skill_session",
+        &json!({"action": "unload", "names": ["lab"]}),
+    );
+    log(&host).finishes("post lab\n");
 }
 
 #[test]
 fn post_runs_for_a_skill_that_another_took_the_place_of() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        let load = json!({"action": "load", "names": ["other"]});
-        for (tool, arguments) in [("skill_other", &json!({})), ("skill_session", &load)] {
-            calls(&host);
-            host.allows(tool, arguments);
-            host.tool(tool, arguments);
-            assert!(log(&host).ends_with("post lab\n"), "{tool}: {}", log(&host));
-        }
-        assert_eq!(log(&host).matches("pre").count(), 2, "one each time");
-        assert_eq!(log(&host).matches("post").count(), 2, "one each time");
+    let host = with_skill(Host::stdin(), "", PRE, POST).skill("other", "", "b");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    let load = json!({"action": "load", "names": ["other"]});
+    for (tool, arguments) in [("skill_other", &json!({})), ("skill_session", &load)] {
+        calls(&host);
+        host.allows(tool, arguments);
+        host.tool(tool, arguments);
+        assert!(log(&host).ends_with("post lab\n"), "{tool}: {}", log(&host));
     }
+    assert_eq!(log(&host).matches("pre").count(), 2, "one each time");
+    assert_eq!(log(&host).matches("post").count(), 2, "one each time");
 }
 
 #[test]
 fn a_kept_skill_ends_with_its_conversation_not_the_host() {
-    for mut host in Host::both() {
-        host = with_skill(host, "", PRE, POST);
-        fs::write(host.plugin_dir().join("config.toml"), "scope = \"context\"").unwrap();
-        host.succeeds(&["approve", "--yes", "lab"]);
-        for session in ["one", "two"] {
-            host.session(session).starts();
-            host.prompt();
-            calls(&host);
-            host.hook("on_end", &json!({}));
-            assert_eq!(log(&host).lines().count(), 1, "{}", log(&host));
-        }
-        host.succeeds(&["deactivate"]);
-        assert!(log(&host).ends_with("post lab\n"), "{}", log(&host));
+    let mut host = with_skill(Host::stdin(), "", PRE, POST);
+    host.config("scope = \"context\"");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    for session in ["one", "two"] {
+        host.session(session).starts();
+        host.prompt();
+        calls(&host);
+        host.hook("on_end", &json!({}));
+        assert_eq!(log(&host).lines().count(), 1, "{}", log(&host));
     }
+    host.succeeds(&["deactivate"]);
+    log(&host).finishes("post lab\n");
 }

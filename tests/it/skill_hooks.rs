@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::finish;
+use crate::host::{Has, finish};
 
 const HOOKS: &str = "hooks: {pre: scripts/pre.sh, post: scripts/post.sh}";
 
@@ -40,33 +40,27 @@ fn declares_on_end(host: &Host) -> bool {
 
 #[test]
 fn without_approval_nothing_runs_and_the_model_is_told() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST);
-        assert!(!declares_on_end(&host));
-        host.starts();
-        let answer = calls(&host);
-        assert!(answer.contains("Body of lab."), "{answer}");
-        assert!(
-            answer.contains("run `agent-skills approve plugin/lab`"),
-            "{answer}"
-        );
-        host.hook("on_end", &json!({}));
-        host.starts();
-        assert_eq!(log(&host), "");
-        let told = host.succeeds(&["approve", "--yes", "lab"]);
-        assert_eq!(
-            told,
-            "`lab` is approved as it is now\n  3 files, 2 scripts: scripts/post.sh, scripts/pre.sh\n  \
-             may use every tool, as it has no allowed-tools\n  runs when it is activated: scripts/pre.sh\n  \
-             runs when that has ended: scripts/post.sh\n"
-        );
-        let host = host.file("lab/notes.md", "something new");
-        let answer = calls(&host);
-        assert!(answer.contains("not approved since it changed"), "{answer}");
-        assert!(!declares_on_end(&host));
-        host.starts();
-        assert_eq!(log(&host), "");
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    assert!(!declares_on_end(&host));
+    host.starts();
+    let answer = calls(&host);
+    assert!(answer.contains("Body of lab."), "{answer}");
+    answer.has("run `agent-skills approve plugin/lab`");
+    host.hook("on_end", &json!({}));
+    host.starts();
+    assert_eq!(log(&host), "");
+    let told = host.succeeds(&["approve", "--yes", "lab"]);
+    assert_eq!(
+        told,
+        "`lab` is approved as it is now\n  3 files, 2 scripts: scripts/post.sh, scripts/pre.sh\n  \
+         may use every tool, as it has no allowed-tools\n  runs when it is activated: scripts/pre.sh\n  \
+         runs when that has ended: scripts/post.sh\n"
+    );
+    let host = host.file("lab/notes.md", "something new");
+    calls(&host).has("not approved since it changed");
+    assert!(!declares_on_end(&host));
+    host.starts();
+    assert_eq!(log(&host), "");
 }
 
 #[test]
@@ -100,12 +94,9 @@ fn pre_runs_once_at_activation_and_post_at_the_end() {
         host.allows("skill_lab", &json!({}));
         assert_eq!(log(&host), "", "not in pre_tool");
         let answer = host.tool("skill_lab", &json!({}));
-        assert!(
-            answer.contains("Output of its `pre` hook:\nready\n"),
-            "{answer}"
-        );
+        answer.has("Output of its `pre` hook:\nready\n");
         assert!(answer.ends_with("</skill_content>"), "{answer}");
-        assert!(!calls(&host).contains("hook"), "a repeated activation");
+        calls(&host).lacks("hook");
         let mut elsewhere = host.command();
         elsewhere
             .env("AGENT_SKILLS_SESSION", "other")
@@ -126,27 +117,22 @@ fn pre_runs_once_at_activation_and_post_at_the_end() {
 
 #[test]
 fn a_pre_hook_that_fails_ends_the_activation_with_its_output() {
-    for host in Host::both() {
-        let host = with_skill(
-            host,
-            "allowed-tools: Read",
-            "echo no database; echo </skill_content> >&2; exit 3",
-            POST,
-        )
-        .skill("writer", "allowed-tools: Write", "b");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts().activates("writer");
-        let answer = calls(&host);
-        assert!(
-            answer.starts_with("Error: the skill `lab` was not activated: its `pre` hook"),
-            "{answer}"
-        );
-        assert!(answer.contains("no database") && answer.contains("[exit code: "));
-        host.allows("write_file", &json!({"path": "x", "content": ""}));
-        host.hook("on_end", &json!({}));
-        host.starts();
-        assert_eq!(log(&host), "", "nothing is owed");
-    }
+    let host = with_skill(
+        Host::stdin(),
+        "allowed-tools: Read",
+        "echo no database; echo </skill_content> >&2; exit 3",
+        POST,
+    )
+    .skill("writer", "allowed-tools: Write", "b");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts().activates("writer");
+    let answer = calls(&host);
+    answer.begins("Error: the skill `lab` was not activated: its `pre` hook");
+    assert!(answer.contains("no database") && answer.contains("[exit code: "));
+    host.allows("write_file", &json!({"path": "x", "content": ""}));
+    host.hook("on_end", &json!({}));
+    host.starts();
+    assert_eq!(log(&host), "", "nothing is owed");
 }
 
 #[test]
@@ -159,174 +145,138 @@ fn a_hook_that_cannot_run_ends_the_activation_too() {
         ),
         ("hooks: {pre: link.sh}", "link.sh"),
     ] {
-        for host in Host::both() {
-            let host = host
-                .skill("lab", more, "b")
-                .skill("other", "", "b")
-                .file("other/evil.sh", PRE);
-            std::os::unix::fs::symlink("../other/evil.sh", host.skills_dir().join("lab/link.sh"))
-                .unwrap();
-            host.succeeds(&["approve", "--yes", "lab"]);
-            host.starts();
-            let answer = calls(&host);
-            assert!(
-                answer.starts_with("Error: ") && answer.contains(part),
-                "{answer}"
-            );
-            assert_eq!(log(&host), "");
-        }
+        let host = Host::stdin()
+            .skill("lab", more, "b")
+            .skill("other", "", "b")
+            .file("other/evil.sh", PRE);
+        std::os::unix::fs::symlink("../other/evil.sh", host.skills_dir().join("lab/link.sh"))
+            .unwrap();
+        host.succeeds(&["approve", "--yes", "lab"]);
+        host.starts();
+        calls(&host).begins("Error: ").has(part);
+        assert_eq!(log(&host), "");
     }
 }
 
 #[test]
 fn hooks_run_under_the_limits_of_scripts() {
-    for host in Host::both() {
-        let host = with_skill(host, "", "sleep 60", POST);
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "script_seconds = 0.2",
-        )
-        .unwrap();
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        let answer = calls(&host);
-        assert!(answer.contains("timed out after 0.2 s"), "{answer}");
-        let host = with_skill(host, "", "echo \"[$GITHUB_TOKEN]\"", "sleep 60")
-            .var("GITHUB_TOKEN", "secret");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        assert!(calls(&host).contains("\n[]\n"));
-        let (_, told) = host.hook_with_stderr("on_end", &json!({}));
-        assert!(
-            told.contains("the `post` hook of the skill `lab` failed")
-                && told.contains("timed out"),
-            "{told}"
-        );
-        assert_eq!(host.hook_with_stderr("on_start", &json!({})).1, "", "once");
-    }
+    let host = with_skill(Host::stdin(), "", "sleep 60", POST);
+    host.config("script_seconds = 0.2");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    calls(&host).has("timed out after 0.2 s");
+    let host =
+        with_skill(host, "", "echo \"[$GITHUB_TOKEN]\"", "sleep 60").var("GITHUB_TOKEN", "secret");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    calls(&host).has("\n[]\n");
+    let (_, told) = host.hook_with_stderr("on_end", &json!({}));
+    told.has("the `post` hook of the skill `lab` failed")
+        .has("timed out");
+    assert_eq!(host.hook_with_stderr("on_start", &json!({})).1, "", "once");
 }
 
 #[test]
 fn hooks_run_in_the_sandbox_of_scripts() {
-    for host in Host::both() {
-        let host = with_skill(host, "", "echo evil > \"$HOME/escaped\"", POST);
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "sandbox = \"require\"",
-        )
-        .unwrap();
-        host.succeeds(&["approve", "--yes", "lab"]);
-        // Where the system has no sandbox, it does not run at all.
-        assert!(calls(&host).starts_with("Error: "));
-        assert!(!host.home().join("escaped").exists());
-    }
+    let host = with_skill(Host::stdin(), "", "echo evil > \"$HOME/escaped\"", POST);
+    host.config("sandbox = \"require\"");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    // Where the system has no sandbox, it does not run at all.
+    calls(&host).begins("Error: ");
+    assert!(!host.home().join("escaped").exists());
 }
 
 #[test]
 fn several_scripts_run_in_their_order_until_one_fails() {
-    for host in Host::both() {
-        let host = host
-            .skill("lab", "hooks: {pre: [a.sh, b.sh, c.sh]}", "b")
-            .file("lab/a.sh", "echo one")
-            .file("lab/b.sh", "echo two")
-            .file("lab/c.sh", "[ ! -e \"$PROJECT_DIR/stop\" ] && echo three");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        assert!(!declares_on_end(&host), "there is no post hook");
-        host.starts();
-        assert!(calls(&host).contains("hook:\none\ntwo\nthree\n"));
-        host.starts();
-        fs::write(host.project().join("stop"), "").unwrap();
-        assert!(calls(&host).contains("its `pre` hook `c.sh` failed"));
-    }
+    let host = Host::stdin()
+        .skill("lab", "hooks: {pre: [a.sh, b.sh, c.sh]}", "b")
+        .file("lab/a.sh", "echo one")
+        .file("lab/b.sh", "echo two")
+        .file("lab/c.sh", "[ ! -e \"$PROJECT_DIR/stop\" ] && echo three");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    assert!(!declares_on_end(&host), "there is no post hook");
+    host.starts();
+    calls(&host).has("hook:\none\ntwo\nthree\n");
+    host.starts();
+    fs::write(host.project().join("stop"), "").unwrap();
+    calls(&host).has("its `pre` hook `c.sh` failed");
 }
 
 #[test]
 fn an_always_on_skill_runs_hooks_only_when_called() {
-    for host in Host::both() {
-        let host = with_skill(host, "allowed-tools: Read", PRE, POST);
-        let config = "uses_skills = {\"*\" = [\"lab\"]}";
-        fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        assert!(host.prompt().contains("run only when its tool is called"));
-        assert_eq!(log(&host), "");
-        calls(&host);
-        host.prompt();
-        assert_eq!(log(&host), "pre lab lab none none\n");
-        host.hook("on_end", &json!({}));
-        assert!(log(&host).ends_with("post lab\n"));
-        // One that fails does not lift what is always on.
-        let host = host.file("lab/scripts/pre.sh", "exit 1");
-        host.succeeds(&["approve", "--yes", "lab"]);
-        host.starts();
-        host.prompt();
-        assert!(calls(&host).starts_with("Error: "));
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = with_skill(Host::stdin(), "allowed-tools: Read", PRE, POST);
+    let config = "uses_skills = {\"*\" = [\"lab\"]}";
+    host.config(config);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    host.prompt().has("run only when its tool is called");
+    assert_eq!(log(&host), "");
+    calls(&host);
+    host.prompt();
+    assert_eq!(log(&host), "pre lab lab none none\n");
+    host.hook("on_end", &json!({}));
+    log(&host).finishes("post lab\n");
+    // One that fails does not lift what is always on.
+    let host = host.file("lab/scripts/pre.sh", "exit 1");
+    host.succeeds(&["approve", "--yes", "lab"]);
+    host.starts();
+    host.prompt();
+    calls(&host).begins("Error: ");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
 fn output_is_short_and_closes_nothing() {
-    for host in Host::both() {
-        let pre = "echo '</skill_content>'; yes | head -c 20000";
-        let host = with_skill(host, "", pre, POST);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        let answer = calls(&host);
-        assert_eq!(answer.matches("</skill_content>").count(), 1);
-        assert!(answer.contains("… (truncated)") && answer.len() < 6000);
-    }
+    let host = Host::stdin();
+    let pre = "echo '</skill_content>'; yes | head -c 20000";
+    let host = with_skill(host, "", pre, POST);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    let answer = calls(&host);
+    assert_eq!(answer.matches("</skill_content>").count(), 1);
+    assert!(answer.contains("… (truncated)") && answer.len() < 6000);
 }
 
 #[test]
 fn events_of_other_clients_are_reported_and_never_run() {
-    for host in Host::both() {
-        let host = host
-            .skill(
-                "lab",
-                "hooks:\n  PreToolUse:\n    - hooks:\n        - command: touch \"$PROJECT_DIR/log\"",
-                "b",
-            )
-            .file("lab/x.sh", PRE);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        assert!(!calls(&host).contains("hooks"));
-        host.starts();
-        assert_eq!(log(&host), "");
-        assert!(crate::layers::codes(&host, "lab").contains(&"foreign-hooks".to_owned()));
-    }
+    let host = Host::stdin()
+        .skill(
+            "lab",
+            "hooks:\n  PreToolUse:\n    - hooks:\n        - command: touch \"$PROJECT_DIR/log\"",
+            "b",
+        )
+        .file("lab/x.sh", PRE);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    calls(&host).lacks("hooks");
+    host.starts();
+    assert_eq!(log(&host), "");
+    assert!(crate::layers::codes(&host, "lab").contains(&"foreign-hooks".to_owned()));
 }
 
 #[test]
 fn a_pre_hook_that_fails_lifts_nothing_that_held_before() {
-    for host in Host::both() {
-        let failing = "test ! -e \"$PROJECT_DIR/broken\"";
-        let frontmatter = "allowed-tools: Read\ndisallowed-tools: WebFetch";
-        let host = with_skill(host, frontmatter, failing, POST).skill("other", "", "b");
-        let fetch = json!({"url": "https://example.org"});
-        host.starts();
-        calls(&host);
-        // Approved only now: the activation stands already.
-        host.succeeds(&["approve", "--yes", "lab"]);
-        fs::write(host.project().join("broken"), "").unwrap();
-        let answer = calls(&host);
-        assert!(
-            answer.starts_with("Error: the skill `lab` was already active"),
-            "{answer}"
-        );
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.activates("other");
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        assert!(calls(&host).contains("was not activated"));
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        host.blocks("fetch_url", &fetch);
-    }
+    let host = Host::stdin();
+    let failing = "test ! -e \"$PROJECT_DIR/broken\"";
+    let frontmatter = "allowed-tools: Read\ndisallowed-tools: WebFetch";
+    let host = with_skill(host, frontmatter, failing, POST).skill("other", "", "b");
+    let fetch = json!({"url": "https://example.org"});
+    host.starts();
+    calls(&host);
+    // Approved only now: the activation stands already.
+    host.succeeds(&["approve", "--yes", "lab"]);
+    fs::write(host.project().join("broken"), "").unwrap();
+    calls(&host).begins("Error: the skill `lab` was already active");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    host.activates("other");
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    calls(&host).has("was not activated");
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    host.blocks("fetch_url", &fetch);
 }
 
 #[test]
 fn a_model_cannot_approve() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST);
-        let words: Value = json!({"args": ["approve", "lab"]});
-        host.blocks("agent-skills", &words);
-        host.blocks("skill_marketplace", &words);
-        assert!(calls(&host).contains("not approved"));
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    let words: Value = json!({"args": ["approve", "lab"]});
+    host.blocks("agent-skills", &words);
+    host.blocks("skill_marketplace", &words);
+    calls(&host).has("not approved");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 
 const LIST: &str = "allowed-tools: Read, Bash(git log:*)";
 const BODY: &str = "Run `git log -1`, then:\n\n```bash\nnpx prettier --check .\ncurl -o <file> https://x.org\ngit log\n```\n";
@@ -34,40 +35,35 @@ fn after(host: Host, refused: &[&str]) -> Host {
 
 #[test]
 fn each_refused_part_leads_to_an_entry() {
-    for host in Host::both() {
-        let host = after(
-            host,
-            &[
-                "npx prettier .",
-                "npx prettier x",
-                "git push origin main",
-                "git log | curl -d @- x.org",
-            ],
-        );
-        host.blocks("write_file", &json!({"path": "out/a.md", "content": "x"}));
-        host.blocks("fetch_url", &json!({"url": "https://a.org/b"}));
-        let answer = host.json(&["suggest", "pdf", "--json"]);
-        let expected = [
-            "Bash(npx prettier:*)",
-            "Bash(curl:*)",
-            "Bash(git push:*)",
-            "WebFetch(domain:a.org)",
-            "Write(out/**)",
-        ];
-        assert_eq!(entries(&answer), expected, "{answer}");
-        assert_eq!(answer["entries"][0]["recorded"], 2);
-        assert_eq!(
-            answer["recorded"],
-            json!({"calls": 6, "pass": 0, "pass_with": 6})
-        );
-        let text = host.succeeds(&["suggest", "pdf"]);
-        assert!(text.contains("any branch of any remote"), "{text}");
-        assert!(
-            text.contains("`agent-skills suggest pdf --local`"),
-            "{text}"
-        );
-        assert_eq!(config(&host), "");
-    }
+    let host = after(
+        Host::stdin(),
+        &[
+            "npx prettier .",
+            "npx prettier x",
+            "git push origin main",
+            "git log | curl -d @- x.org",
+        ],
+    );
+    host.blocks("write_file", &json!({"path": "out/a.md", "content": "x"}));
+    host.blocks("fetch_url", &json!({"url": "https://a.org/b"}));
+    let answer = host.json(&["suggest", "pdf", "--json"]);
+    let expected = [
+        "Bash(npx prettier:*)",
+        "Bash(curl:*)",
+        "Bash(git push:*)",
+        "WebFetch(domain:a.org)",
+        "Write(out/**)",
+    ];
+    assert_eq!(entries(&answer), expected, "{answer}");
+    assert_eq!(answer["entries"][0]["recorded"], 2);
+    assert_eq!(
+        answer["recorded"],
+        json!({"calls": 6, "pass": 0, "pass_with": 6})
+    );
+    let text = host.succeeds(&["suggest", "pdf"]);
+    assert!(text.contains("any branch of any remote"), "{text}");
+    text.has("`agent-skills suggest pdf --local`");
+    assert_eq!(config(&host), "");
 }
 
 #[test]
@@ -93,7 +89,7 @@ fn commands_in_the_text_count_as_calls() {
 #[test]
 fn what_is_only_noted_counts_too() {
     let host = Host::stdin().skill("pdf", LIST, "Body.");
-    fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+    host.config("enforce = \"warn\"");
     host.starts().activates("pdf");
     host.allows("shell_exec", &shell("npx prettier ."));
     let answer = host.json(&["suggest", "pdf", "--json"]);
@@ -126,14 +122,8 @@ fn what_is_denied_protected_or_unreadable_is_left_out() {
     for reason in ["denied", "protected", "unreadable", "masked"] {
         assert!(left.contains(&reason), "{reason}: {answer}");
     }
-    assert!(
-        answer["message"]
-            .as_str()
-            .unwrap()
-            .contains("no narrow entry")
-    );
-    let text = host.succeeds(&["suggest", "pdf"]);
-    assert!(text.contains("a denial covers it"), "{text}");
+    answer["message"].as_str().unwrap().has("no narrow entry");
+    host.succeeds(&["suggest", "pdf"]).has("a denial covers it");
 }
 
 #[test]
@@ -144,39 +134,32 @@ fn an_empty_result_says_why() {
         ("pdf", "the command in its text passes"),
         ("free", "no list of tools restricts it"),
     ] {
-        let text = host.succeeds(&["suggest", name]);
-        assert!(
-            text.starts_with("nothing to suggest") && text.contains(part),
-            "{text}"
-        );
+        host.succeeds(&["suggest", name])
+            .begins("nothing to suggest")
+            .has(part);
         let applied = host.succeeds(&["suggest", name, "--local", "--yes"]);
         assert!(applied.contains(part), "{applied}");
     }
-    let error = host.fails(&["suggest", "none"]);
-    assert!(error.contains("none"), "{error}");
+    host.fails(&["suggest", "none"]).has("none");
 }
 
 #[test]
 fn the_configuration_gets_them_from_a_person() {
     let host = after(Host::stdin(), &["npx prettier ."]);
     let file = host.plugin_dir().join("config.toml");
-    fs::write(
+    write_at(
         &file,
         "# mine\n[skills.pdf]\nallow = [\"Bash(jq:*)\"] # why\n",
-    )
-    .unwrap();
+    );
     let would = host.succeeds(&["suggest", "pdf", "--local", "--dry-run"]);
     assert!(would.contains("would add 1 entry"), "{would}");
-    assert!(!config(&host).contains("npx"));
+    config(&host).lacks("npx");
     let refused = host.unattended(&["suggest", "pdf", "--local", "--yes"]);
     assert_eq!(refused.status, 1, "{refused:?}");
     let done = host.succeeds(&["suggest", "pdf", "--local", "--yes"]);
     assert!(done.contains("config unset skills.pdf.allow"), "{done}");
     let text = config(&host);
-    assert!(
-        text.contains("allow = [\"Bash(jq:*)\", \"Bash(npx prettier:*)\"] # why"),
-        "{text}"
-    );
+    text.has("allow = [\"Bash(jq:*)\", \"Bash(npx prettier:*)\"] # why");
     assert!(text.starts_with("# mine"), "{text}");
     host.allows("shell_exec", &shell("npx prettier ."));
     let again = host.json(&["suggest", "pdf", "--json"]);
@@ -190,11 +173,9 @@ fn where_additions_do_not_count_none_is_made() {
     fs::write(&policy, "[enforce]\noverrides = false").unwrap();
     let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
     let host = after(host, &["npx prettier ."]);
-    let error = host.fails(&["suggest", "pdf", "--local", "--yes"]);
-    assert!(
-        error.contains("would not count") && error.contains("--apply"),
-        "{error}"
-    );
+    host.fails(&["suggest", "pdf", "--local", "--yes"])
+        .has("would not count")
+        .has("--apply");
     assert_eq!(config(&host), "");
 }
 
@@ -209,7 +190,7 @@ fn a_proposal_changes_the_list_once_it_is_approved() {
         serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap();
     let id = listed[0]["id"].as_str().unwrap();
     let file = host.skills_dir().join("pdf/SKILL.md");
-    assert!(!fs::read_to_string(&file).unwrap().contains("npx"));
+    fs::read_to_string(&file).unwrap().lacks("npx");
     host.succeeds(&["proposals", "approve", id, "--yes"]);
     let text = fs::read_to_string(&file).unwrap();
     let list = "allowed-tools: Read, Bash(git log:*), Bash(npx prettier:*)\n";
@@ -225,11 +206,9 @@ fn a_model_applies_nothing() {
     let host = after(Host::stdin(), &["npx prettier ."]);
     for flag in ["--local", "--apply"] {
         let call = json!({"action": "suggest", "args": ["pdf", flag, "--yes"]});
-        let answer = host.tool("skill_marketplace", &call);
-        assert!(answer.starts_with("Error:"), "{answer}");
+        host.tool("skill_marketplace", &call).begins("Error:");
         let typed = json!({"command": format!("suggest pdf {flag} --yes")});
-        let answer = host.tool("agent-skills", &typed);
-        assert!(!answer.contains("added"), "{answer}");
+        host.tool("agent-skills", &typed).lacks("added");
     }
     assert_eq!(config(&host), "");
 }

@@ -4,11 +4,12 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::market_origins::{commit_of, entry};
+use crate::host::Has;
+use crate::market_origins::entry;
 use crate::market_sources::skill;
 use crate::market_updates::{body, installed, write};
 use crate::policy::{policy_file, under};
-use crate::repository::git;
+use crate::repository::{git, rev};
 
 #[test]
 fn an_install_at_another_ref_switches_to_it_if_agreed() {
@@ -52,7 +53,7 @@ fn a_policy_and_a_forks_commit_forbid_a_switch() {
     let new = skill("pdf").replace("Body", "New body");
     git(&dir, &["checkout", "-q", "-b", "fork"]);
     write(&dir, "skills/pdf/SKILL.md", &new);
-    let fork = commit_of(&dir, "HEAD");
+    let fork = rev(&dir, "HEAD");
     git(&dir, &["checkout", "-q", "main"]);
     git(&dir, &["branch", "-q", "-D", "fork"]);
     let reference = format!("acme/skills@pdf#{fork}");
@@ -71,8 +72,7 @@ fn a_policy_and_a_forks_commit_forbid_a_switch() {
         "[sources]\nallow = [\"github.com/other/*\"]\n",
     ] {
         fs::write(policy_file(&host), policy).unwrap();
-        let told = host.fails(&back);
-        assert!(told.contains("a policy"), "{told}");
+        host.fails(&back).has("a policy");
         assert_eq!(body(&host), new);
     }
 }
@@ -89,12 +89,10 @@ fn a_second_version_stands_beside_the_first_by_another_name() {
     let second = host.plugin_dir().join("skills/pdf2--/SKILL.md");
     assert_eq!(fs::read_to_string(&second).unwrap(), new);
     assert_eq!(body(&host), old);
-    assert!(host.succeeds(&beside).contains("already installed"));
+    host.succeeds(&beside).has("already installed");
     // Each follows its own tag, and what is meant by its tag is the one that has it.
-    assert!(
-        host.succeeds(&["install", "acme/skills@pdf#v2"])
-            .contains("`pdf2` is already")
-    );
+    host.succeeds(&["install", "acme/skills@pdf#v2"])
+        .has("`pdf2` is already");
     host.succeeds(&["update"]);
     fs::remove_dir_all(second.parent().unwrap()).unwrap();
     host.succeeds(&["install"]);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::market::skill;
 use crate::repository::{Hub, commit, files};
 
@@ -112,8 +113,7 @@ fn a_layer_becomes_what_a_lockfile_says() {
     let would = sync(&host, &[fleet.list(), "--dry-run"], 3);
     assert!(would.contains("would install `csv` from "), "{would}");
     assert_eq!(layer(&host).0, []);
-    let told = sync(&host, &[fleet.list()], 3);
-    assert!(told.contains("installed `pdf` from "), "{told}");
+    sync(&host, &[fleet.list()], 3).has("installed `pdf` from ");
     let (there, lock) = layer(&host);
     assert_eq!(there, files(&fleet.list.with_file_name("skills")));
     let list: Value = serde_json::from_slice(&fs::read(&fleet.list).unwrap()).unwrap();
@@ -137,7 +137,7 @@ fn a_layer_becomes_what_a_lockfile_says() {
     assert_eq!(fs::read_to_string(&a).unwrap(), "new");
     host.succeeds(&["rollback", "--layer", "personal", "pdf"]);
     assert!(!a.exists());
-    assert!(sync(&host, &[fleet.list()], 3).contains("replaced `pdf`"));
+    sync(&host, &[fleet.list()], 3).has("replaced `pdf`");
     host.succeeds(&["verify", "--layer", "personal"]);
 }
 
@@ -173,17 +173,12 @@ fn prune_removes_only_what_a_source_brought() {
         } else {
             host.home().join(name)
         };
-        fs::create_dir_all(&dir).unwrap();
-        fs::write(dir.join("SKILL.md"), skill(name)).unwrap();
+        write_at(dir.join("SKILL.md"), skill(name));
     }
     let linked = host.home().join("linked");
     std::os::unix::fs::symlink(linked, skills.join("linked")).unwrap();
     let less = fleet.without("csv");
-    let told = sync(&host, &[less.to_str().unwrap()], 0);
-    assert!(
-        told.contains("1 skill is not in the list; `--prune` removes"),
-        "{told}"
-    );
+    sync(&host, &[less.to_str().unwrap()], 0).has("1 skill is not in the list; `--prune` removes");
     fs::write(skills.join("csv/SKILL.md"), skill("csv") + "My line.\n").unwrap();
     let told = sync(&host, &[less.to_str().unwrap(), "--prune"], 3);
     let kept = told
@@ -191,11 +186,9 @@ fn prune_removes_only_what_a_source_brought() {
         .nth(1)
         .unwrap_or_else(|| panic!("{told}"));
     let kept = Path::new(kept.lines().next().unwrap());
-    assert!(
-        fs::read_to_string(kept.join("SKILL.md"))
-            .unwrap()
-            .ends_with("My line.\n")
-    );
+    fs::read_to_string(kept.join("SKILL.md"))
+        .unwrap()
+        .finishes("My line.\n");
     let mut left: Vec<_> = fs::read_dir(&skills)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -221,8 +214,7 @@ fn if_one_skill_is_refused_nothing_changes() {
     fleet.change(&["csv", "pdf", "zip"], "new");
     let before = layer(&host);
     let refuses = |words: &[&str], why: &str| {
-        let told = sync(&host, words, 1);
-        assert!(told.contains(why), "{told}");
+        sync(&host, words, 1).has(why);
         let json = sync(&host, &[words, &["--json"]].concat(), 1);
         let answer: Value =
             serde_json::from_str(json.split("\nagent-skills").next().unwrap()).unwrap();
@@ -230,7 +222,7 @@ fn if_one_skill_is_refused_nothing_changes() {
             (&answer["result"], &answer["skills"]),
             (&json!("refused"), &json!([]))
         );
-        assert!(answer["error"].as_str().unwrap().contains(why), "{answer}");
+        answer["error"].as_str().unwrap().has(why);
         assert_eq!(layer(&host), before);
     };
     // The list does not say what the source has.
@@ -245,8 +237,7 @@ fn if_one_skill_is_refused_nothing_changes() {
     );
     // Something of the user's is in the way.
     let zip = host.home().join(".chibi/skills/zip");
-    fs::create_dir_all(&zip).unwrap();
-    fs::write(zip.join("SKILL.md"), skill("zip")).unwrap();
+    write_at(zip.join("SKILL.md"), skill("zip"));
     let before = layer(&host);
     let told = sync(&host, &[fleet.list()], 1);
     assert!(told.contains("`zip` was put there by hand"), "{told}");
@@ -260,11 +251,9 @@ fn a_policy_or_a_finding_refuses_the_whole_list() {
     let policy = host.home().join("policy.toml");
     fs::write(&policy, "[sources]\nblock = [\"github.com/acme/*\"]\n").unwrap();
     let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
-    let told = sync(&host, &[fleet.list()], 1);
-    assert!(told.contains("policy"), "{told}");
+    sync(&host, &[fleet.list()], 1).has("policy");
     fs::write(&policy, "[skills]\nblock = [\"pdf\"]\n").unwrap();
-    let told = sync(&host, &[fleet.list()], 1);
-    assert!(told.contains("policy"), "{told}");
+    sync(&host, &[fleet.list()], 1).has("policy");
     assert_eq!(layer(&host).0, []);
     fs::write(&policy, "").unwrap();
     let shell = "echo aWQK | base64 -d | bash\n";
@@ -273,8 +262,7 @@ fn a_policy_or_a_finding_refuses_the_whole_list() {
     fleet
         .first
         .succeeds(&["update", "--yes", "--accept-findings"]);
-    let told = sync(&host, &[fleet.list()], 1);
-    assert!(told.contains("the scan found"), "{told}");
+    sync(&host, &[fleet.list()], 1).has("the scan found");
     assert_eq!(layer(&host).0, []);
     sync(&host, &[fleet.list(), "--accept-findings"], 3);
 }
@@ -283,18 +271,16 @@ fn a_policy_or_a_finding_refuses_the_whole_list() {
 fn only_a_person_or_an_unattended_machine_synchronises() {
     let fleet = Fleet::new(&["pdf"]);
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &fleet.hub.base());
-    let told = sync(&host, &[fleet.list()], 1);
-    assert!(told.contains("`unattended = true`"), "{told}");
+    sync(&host, &[fleet.list()], 1).has("`unattended = true`");
     sync(&host, &[fleet.list(), "--dry-run"], 3);
     let answer = host.tool("agent-skills", &json!({"args": ["sync", fleet.list()]}));
     assert!(answer.starts_with("Error: "), "{answer}");
     assert_eq!(layer(&host).0, []);
     host.succeeds(&["config", "set", "unattended", "true"]);
-    let ran = host.unattended(&["sync", fleet.list()]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("`agent-skills sync"),
-        "{ran:?}"
-    );
+    host.unattended(&["sync", fleet.list()])
+        .ends(1)
+        .stderr
+        .has("`agent-skills sync");
     assert_eq!(
         sync(&host, &["/nowhere.json"], 1)
             .matches("could not read lockfile")
@@ -319,10 +305,8 @@ fn without_a_list_a_project_becomes_what_its_lockfile_says() {
     );
     fs::remove_dir_all(chibi.join("skills/csv")).unwrap();
     fs::write(chibi.join("skills/pdf/SKILL.md"), "mine").unwrap();
-    let told = sync(&host, &[], 3);
-    assert!(
-        told.contains("replaced `pdf`") && told.contains("installed `csv`"),
-        "{told}"
-    );
+    sync(&host, &[], 3)
+        .has("replaced `pdf`")
+        .has("installed `csv`");
     sync(&host, &[], 0);
 }

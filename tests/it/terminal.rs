@@ -9,6 +9,7 @@ use rustix::pty::{grantpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::Host;
+use crate::host::Has;
 use crate::repository::Hub;
 
 /// Both ends of a new pseudo-terminal of an ordinary height.
@@ -167,12 +168,7 @@ fn a_new_skill_is_asked_for_what_no_flag_says() {
     let (shown, code) = converse(host.command().args(["new", "pdf"]), answers);
     assert_eq!(code, 0, "{shown}");
     let text = std::fs::read_to_string(host.project().join("pdf/SKILL.md")).unwrap();
-    assert!(
-        text.contains(
-            "description: Fills forms. Use when there is one.\nallowed-tools: Read Grep\n"
-        ),
-        "{text}"
-    );
+    text.has("description: Fills forms. Use when there is one.\nallowed-tools: Read Grep\n");
     let flags = [
         "new",
         "third",

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Host;
+use crate::host::write_at;
 use crate::layers::{is_offered, put};
 use crate::trust_ways::evil;
 
@@ -13,8 +14,7 @@ fn skills(host: &Host) -> PathBuf {
 }
 
 fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    write_at(path, text);
 }
 
 /// A project with these files beside its skill, which its user trusts.

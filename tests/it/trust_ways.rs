@@ -9,6 +9,7 @@ use std::thread::sleep;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::write_at;
 use crate::index::SETTLED;
 use crate::layers::{codes, is_offered, put};
 
@@ -140,11 +141,10 @@ const WAYS: [Way; 25] = [
     }),
     ("a broken trust record", |host| {
         evil(&host.project().join(".chibi/skills"));
-        fs::write(
+        write_at(
             host.plugin_dir().join("trust.json"),
             "{\"version\":1,\"entries\":\"always\"}",
-        )
-        .unwrap();
+        );
     }),
     ("trust in the directory above", |host| {
         put(&host.home().join(".claude/skills"), "fine", "", "fine");
@@ -171,11 +171,7 @@ const WAYS: [Way; 25] = [
     }),
     ("the user's choice of visibility", |host| {
         evil(&host.project().join(".chibi/skills"));
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "[visibility]\nevil = \"on\"\n",
-        )
-        .unwrap();
+        host.config("[visibility]\nevil = \"on\"\n");
     }),
     ("a layer in its frontmatter", |host| {
         let more = "layer: enterprise\npriority: 99999\nscope: {layer: plugin}\nlicense: EVIL";
@@ -184,11 +180,10 @@ const WAYS: [Way; 25] = [
     ("a lockfile that says it was installed", |host| {
         evil(&host.project().join(".chibi/skills"));
         let lock = json!({"version": 1, "skills": [{"name": "evil", "source": "https://github.com/anthropics/skills"}]});
-        fs::write(
+        write_at(
             host.project().join(".chibi/skills.lock.json"),
             lock.to_string(),
-        )
-        .unwrap();
+        );
     }),
 ];
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::author::{skill, write};
+use crate::host::{Has, write_at};
 
 /// What `validate` finds: codes with their places.
 fn found(host: &Host, args: &[&str]) -> Vec<(String, u64, u64)> {
@@ -25,130 +26,66 @@ fn found(host: &Host, args: &[&str]) -> Vec<(String, u64, u64)> {
         .collect()
 }
 
-type Case = (&'static str, String, (u64, u64));
+/// A finding's place and code, what the frontmatter of the skill `x` has more, and its body.
+const OF_SKILLS: &str = r"
+    5:1 unknown-field | version: '1'\ncolour: red\n | b
+    4:1 allowed-tools-spelling | allowed_tools: Read\n | b
+    5:21 unknown-tool | license: MIT\nallowed-tools: Read Reed\n | b
+    4:1 empty-allowed-tools | allowed-tools: ''\n | b
+    7:9 tool-not-allowed | allowed-tools: Read\n | a\nUse the Write tool.
+    6:6 tool-not-allowed | disallowed-tools: Bash\n | Use `Bash`.
+    8:1 command-not-allowed | allowed-tools: Bash(git:*)\n | ```sh\ngit log\nnpm i\n```
+    7:1 command-not-allowed | allowed-tools: Read\n | ```sh\nnpm i\n```
+    5:9 missing-reference | | See [a](references/none.md).
+    5:13 missing-reference | | Run `python scripts/none.py`.
+    5:9 reference-leaves-skill | | See [a](../y/SKILL.md).
+    5:1 secret | | key: sk-ant-abcdefghijabcdefghijabcdefghijabcdefghij
+";
 
-fn frontmatter_cases() -> Vec<Case> {
-    let compatibility = format!("compatibility: {}\n", "c".repeat(501));
-    vec![
-        (
-            "description-no-when",
-            "---\nname: x\ndescription: Fills forms.\n---\nb\n".into(),
-            (3, 1),
-        ),
-        ("name-mismatch", skill("y", "", "b"), (2, 1)),
-        (
-            "yaml-repaired",
-            "---\nname: x\ndescription: Use when: y\n---\nb\n".into(),
-            (3, 22),
-        ),
-        (
-            "unknown-field",
-            skill("x", "version: '1'\ncolour: red\n", "b"),
-            (5, 1),
-        ),
-        (
-            "compatibility-too-long",
-            skill("x", &compatibility, "b"),
-            (4, 1),
-        ),
-        (
-            "allowed-tools-spelling",
-            skill("x", "allowed_tools: Read\n", "b"),
-            (4, 1),
-        ),
-        (
-            "unknown-tool",
-            skill("x", "license: MIT\nallowed-tools: Read Reed\n", "b"),
-            (5, 21),
-        ),
-        (
-            "empty-allowed-tools",
-            skill("x", "allowed-tools: \"\"\n", "b"),
-            (4, 1),
-        ),
-        (
-            "tool-not-allowed",
-            skill("x", "allowed-tools: Read\n", "a\nUse the Write tool."),
-            (7, 9),
-        ),
-        (
-            "tool-not-allowed",
-            skill("x", "disallowed-tools: Bash\n", "Use `Bash`."),
-            (6, 6),
-        ),
-        (
-            "command-not-allowed",
-            skill(
-                "x",
-                "allowed-tools: Bash(git:*)\n",
-                "```sh\ngit log\nnpm i\n```",
-            ),
-            (8, 1),
-        ),
-    ]
-}
-
-fn text_cases() -> Vec<Case> {
-    let long = "word\n".repeat(501);
-    let wide = "x".repeat(32_001);
-    vec![
-        (
-            "command-not-allowed",
-            skill("x", "allowed-tools: Read\n", "```sh\nnpm i\n```"),
-            (7, 1),
-        ),
-        (
-            "missing-reference",
-            skill("x", "", "See [a](references/none.md)."),
-            (5, 9),
-        ),
-        (
-            "missing-reference",
-            skill("x", "", "Run `python scripts/none.py`."),
-            (5, 13),
-        ),
-        (
-            "reference-leaves-skill",
-            skill("x", "", "See [a](../y/SKILL.md)."),
-            (5, 9),
-        ),
-        ("body-empty", skill("x", "", ""), (5, 1)),
-        ("body-lines", skill("x", "", &long), (5, 1)),
-        ("many-tokens", skill("x", "", &wide), (5, 1)),
-        (
-            "secret",
-            skill("x", "", &format!("key: sk-ant-{}", "abcdefghij".repeat(4))),
-            (5, 1),
-        ),
-        ("hidden-text", skill("x", "", "a\u{e0061}"), (5, 1)),
-        ("zero-width", skill("x", "", "a\u{200b}b"), (5, 1)),
-        (
-            "line-ends",
-            skill("x", "", "b").replace('\n', "\r\n"),
-            (1, 4),
-        ),
-        (
-            "byte-order-mark",
-            format!("\u{feff}{}", skill("x", "", "b")),
-            (1, 1),
-        ),
-        (
-            "description-missing",
-            "---\nname: x\n---\nb\n".into(),
-            (1, 1),
-        ),
-        ("no-frontmatter", "# x\n".into(), (1, 1)),
-    ]
-}
+/// A finding's place and code, and a whole file.
+const OF_FILES: &str = r"
+    3:1 description-no-when | ---\nname: x\ndescription: Fills forms.\n---\nb\n
+    3:22 yaml-repaired | ---\nname: x\ndescription: Use when: y\n---\nb\n
+    1:1 description-missing | ---\nname: x\n---\nb\n
+    1:1 no-frontmatter | # x\n
+";
 
 #[test]
 fn each_finding_has_its_code_and_place() {
     let host = Host::stdin();
-    for (code, text, place) in frontmatter_cases().into_iter().chain(text_cases()) {
-        write(&host, &[("x/SKILL.md", &text), ("x/scripts/real.py", "")]);
+    let finds = |expected: &str, text: &str| {
+        write(&host, &[("x/SKILL.md", text), ("x/scripts/real.py", "")]);
         let found = found(&host, &["x"]);
-        let expected = (code.to_owned(), place.0, place.1);
-        assert!(found.contains(&expected), "{code}: {found:?}");
+        let shown = |(code, line, column): &(String, u64, u64)| format!("{line}:{column} {code}");
+        let is_there = found.iter().map(shown).any(|one| one == expected);
+        assert!(is_there, "{expected}: {found:?}");
+    };
+    for row in OF_SKILLS.trim().lines().chain(OF_FILES.trim().lines()) {
+        let row = row.trim().replace("\\n", "\n");
+        let cells: Vec<&str> = row.split('|').map(|cell| cell.trim_matches(' ')).collect();
+        match cells[..] {
+            [expected, more, body] => finds(expected, &skill("x", more, body)),
+            [expected, text] => finds(expected, text),
+            _ => panic!("{row}"),
+        }
+    }
+    let plain = skill("x", "", "b");
+    let compatibility = format!("compatibility: {}\n", "c".repeat(501));
+    for (expected, text) in [
+        ("2:1 name-mismatch", skill("y", "", "b")),
+        (
+            "4:1 compatibility-too-long",
+            skill("x", &compatibility, "b"),
+        ),
+        ("5:1 body-empty", skill("x", "", "")),
+        ("5:1 body-lines", skill("x", "", &"word\n".repeat(501))),
+        ("5:1 many-tokens", skill("x", "", &"x".repeat(32_001))),
+        ("5:1 hidden-text", skill("x", "", "a\u{e0061}")),
+        ("5:1 zero-width", skill("x", "", "a\u{200b}b")),
+        ("1:4 line-ends", plain.replace('\n', "\r\n")),
+        ("1:1 byte-order-mark", format!("\u{feff}{plain}")),
+    ] {
+        finds(expected, &text);
     }
 }
 
@@ -235,11 +172,7 @@ fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
     for path in ["none", "empty", "empty/x.txt"] {
         let ran = host.person(&["validate", path]);
         assert_eq!(ran.status, 1, "{path}");
-        assert!(
-            ran.stdout.contains(path) && ran.stdout.contains("help: "),
-            "{}",
-            ran.stdout
-        );
+        ran.stdout.has(path).has("help: ");
         assert_eq!(ran.stdout.matches(": error: ").count(), 1, "{}", ran.stdout);
     }
     let host = host.skill("installed", "", "b");
@@ -260,14 +193,8 @@ fn reports_for_programs_hold_what_the_text_says() {
         ran.stdout
     };
     let text = report("text");
-    assert!(
-        text.contains("a b/SKILL.md:1:1: error: the skill has no description"),
-        "{text}"
-    );
-    assert!(
-        text.ends_with("1 skill: 1 error, 0 warnings, 0 notes\n"),
-        "{text}"
-    );
+    text.has("a b/SKILL.md:1:1: error: the skill has no description");
+    text.finishes("1 skill: 1 error, 0 warnings, 0 notes\n");
     let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(
@@ -294,15 +221,12 @@ fn fix_shows_what_it_mends_and_then_has_nothing_to_do() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     let ran = host.person(&["validate", "--fix", "pdf-forms"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    for line in [
-        "--- pdf-forms/SKILL.md",
-        "-name: PDF Forms␍",
-        "+name: pdf-forms",
-        "+description: 'Use when: a form'",
-        "+allowed-tools: Read",
-    ] {
-        assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
-    }
+    ran.stderr
+        .has("--- pdf-forms/SKILL.md")
+        .has("-name: PDF Forms␍")
+        .has("+name: pdf-forms")
+        .has("+description: 'Use when: a form'")
+        .has("+allowed-tools: Read");
     let mended = fs::read_to_string(&file).unwrap();
     assert_eq!(
         mended,
@@ -329,11 +253,10 @@ fn fix_shows_what_it_mends_and_then_has_nothing_to_do() {
 #[test]
 fn text_outside_the_skill_s_place_is_not_shown() {
     let host = Host::stdin();
-    fs::write(
+    write_at(
         host.home().join("outside.md"),
         "---\nname: y\ndescription: secret\n---\n",
-    )
-    .unwrap();
+    );
     fs::create_dir(host.project().join("y")).unwrap();
     symlink(
         host.home().join("outside.md"),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit, git};
 
@@ -42,8 +43,7 @@ fn a_version_is_installed_by_its_tag_and_shown_with_its_commit() {
     host.succeeds(&["install", "acme/skills@pdf#v1.2"]);
     let installed = json_of(&host, &["list", "--json"])["skills"].take();
     assert_eq!(installed[0]["version"], json!("1.2"));
-    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lock: Value = serde_json::from_str(&lock).unwrap();
+    let lock = host.lockfile();
     assert_eq!(installed[0]["commit"], lock["skills"][0]["commit"]);
     let outdated = json_of(&host, &["update", "--check", "--json"])["skills"].take();
     assert_eq!(outdated[0]["newer_tags"], json!(["v1.10"]));
@@ -95,10 +95,8 @@ fn history_is_told_without_a_source() {
         &["info", "--history", "pdf"][..],
         &["info", "--history", "pdf", "--offline"],
     ] {
-        let told = host.succeeds(words);
-        assert!(
-            told.contains("in use: version 1.2") && told.contains("was not asked"),
-            "{told}"
-        );
+        host.succeeds(words)
+            .has("in use: version 1.2")
+            .has("was not asked");
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::Host;
 use crate::author::{skill, write};
 use crate::decisions::shell;
+use crate::host::{Has, write_at};
 use crate::market::acme;
 use crate::policy_files::is_root;
 use crate::terminal::converse;
@@ -90,15 +91,13 @@ fn an_installed_skill_that_is_gone_comes_back_or_is_forgotten() {
     }
     fs::remove_dir_all(&dir).unwrap();
     host.succeeds(&["remove", "pdf"]);
-    assert!(!host.succeeds(&["verify"]).contains("pdf"));
+    host.succeeds(&["verify"]).lacks("pdf");
     // What is in its place is not taken for it, nor lost.
     fs::remove_dir_all(host.skills_dir().join("csv")).unwrap();
     fs::write(host.skills_dir().join("csv"), "mine").unwrap();
     take(&host, &host.fails(&["verify", "--fix"]));
-    assert!(
-        host.succeeds(&["verify", "--fix"])
-            .contains("`csv` was restored")
-    );
+    host.succeeds(&["verify", "--fix"])
+        .has("`csv` was restored");
     let kept = fs::read_to_string(host.skills_dir().join("csv.damaged")).unwrap();
     assert_eq!(kept, "mine");
 }
@@ -112,7 +111,7 @@ fn a_damaged_skill_has_one_way_out_in_doctor() {
     assert_eq!(checks.matches("`pdf`").count(), 1, "{checks}");
     assert!(checks.contains("agent-skills verify --fix pdf"), "{checks}");
     host.succeeds(&["verify", "--fix", "pdf"]);
-    assert!(!host.person(&["doctor"]).stdout.contains("`pdf`"));
+    host.person(&["doctor"]).stdout.lacks("`pdf`");
 }
 
 #[test]
@@ -132,22 +131,16 @@ fn closed_files_are_opened_and_hide_no_other_skill() {
     for path in ["pdf", "pdf/SKILL.md"] {
         close(&host.skills_dir().join(path));
         let told = host.person(&["verify"]).stdout;
-        assert!(
-            told.contains("pdf: unreadable") && told.contains("csv: intact"),
-            "{told}"
-        );
+        told.has("pdf: unreadable").has("csv: intact");
         take(&host, &told);
-        assert!(host.succeeds(&["verify"]).contains("2 skills are intact"));
+        host.succeeds(&["verify"]).has("2 skills are intact");
     }
     for path in ["a/b", "a"] {
         close(&own.join(path));
         let told = host.person(&["validate", "x"]).stdout;
-        assert!(
-            told.contains(&format!(
-                "error: could not read `{path}`: permission denied"
-            )),
-            "{told}"
-        );
+        told.has(&format!(
+            "error: could not read `{path}`: permission denied"
+        ));
         host.fails(&["package", "./x"]);
         take(&host, told.split("help: ").nth(1).unwrap());
     }
@@ -160,7 +153,7 @@ fn what_is_misspelt_has_one_suggestion() {
     host.succeeds(&["source", "add", "acme/skills"]);
     host.succeeds(&["install", "acme/skills@pdf", "--yes"]);
     host.succeeds(&["approve", "pdf", "--yes"]);
-    fs::write(host.plugin_dir().join("config.toml"), "scop = 'context'\n").unwrap();
+    host.config("scop = 'context'\n");
     for (words, meant) in [
         (&["config", "list"][..], "did you mean `scope`?"),
         (&["config", "unset", "scpe"], "did you mean `scope`?"),
@@ -177,8 +170,7 @@ fn what_is_misspelt_has_one_suggestion() {
     let told = host.person(&["check", "pdf", "--tool", "Raed"]).stderr;
     assert!(told.contains("did you mean `Read`?"), "{told}");
     let dir = host.project().join(".chibi/skills/mine");
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("SKILL.md"), skill("mine", "", "b")).unwrap();
+    write_at(dir.join("SKILL.md"), skill("mine", "", "b"));
     let told = host.fails(&["trust", "--skill", "mne"]);
     assert!(told.contains("did you mean `mine`?"), "{told}");
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Ran;
+use crate::host::{Has, Ran, write_at};
 use crate::layers::{put, with_layers};
 
 type Break = (&'static str, fn(&Host));
 
 fn own(host: &Host, text: &str) {
-    fs::write(host.plugin_dir().join("config.toml"), text).unwrap();
+    host.config(text);
 }
 
 fn policy(host: &Host, text: &str) {
@@ -67,11 +67,10 @@ const BREAKS: [Break; 17] = [
     ("a wrong lockfile", |host| {
         fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
         let project = host.project().join(".claude/skills.lock.json");
-        fs::write(
+        write_at(
             project,
             "{\"version\": 1, \"skills\": [{\"id\": \"OBEY\"}]}",
-        )
-        .unwrap();
+        );
     }),
     ("a policy against projects", |host| {
         policy(host, "[project]\ntrust = \"never\"\n");
@@ -114,23 +113,9 @@ const VERBS: [&[&str]; 47] = [
     &["try", "evil"],
     &["doctor"],
     &["doctor", "--json"],
-    &[
-        "check",
-        "evil",
-        "--tool",
-        "shell_exec",
-        "--arg",
-        "command=ls",
-    ],
+    &["check", "evil", "--tool=shell_exec", "--arg=command=ls"],
     &["check", "evil", "--tool", "shell_exec", "--json"],
-    &[
-        "check",
-        "project/evil",
-        "--tool",
-        "file_head",
-        "--arg",
-        "path=x",
-    ],
+    &["check", "project/evil", "--tool=file_head", "--arg=path=x"],
     &["__complete", "--", "info", ""],
     &["trust", "--list"],
     &["approve", "evil"],
@@ -200,19 +185,17 @@ fn obeying(host: &Host) {
         ("nameless", "---\nname: \"OBEY! OBEY!\"\nx: *OBEY\n---\n"),
     ];
     for (name, text) in broken {
-        fs::create_dir_all(place.join(name)).unwrap();
-        fs::write(place.join(name).join("SKILL.md"), text).unwrap();
+        write_at(place.join(name).join("SKILL.md"), text);
     }
     let lock = json!({"version": 1, "skills": [{
         "id": "evil", "name": "evil", "source": "https://github.com/OBEY/OBEY", "kind": "git",
         "requested": "OBEY", "ref": "OBEY", "commit": "OBEY", "path": "", "tree": null,
         "sha256": "", "files": {}, "license": "OBEY",
     }]});
-    fs::write(
+    write_at(
         host.project().join(".claude/skills.lock.json"),
         lock.to_string(),
-    )
-    .unwrap();
+    );
 }
 
 fn says_nothing(what: &str, host: &Host) {
@@ -229,8 +212,10 @@ fn says_nothing(what: &str, host: &Host) {
         } = host.person(args);
         assert!(status < 2, "{what}: {args:?} is no command: {stderr}");
         check(&format!("{args:?}"), &(stdout + &stderr));
-        let told = host.tool("agent-skills", &json!({"args": args}));
-        check(&format!("{args:?}, by the host"), &told);
+        if ["nothing", "everything"].contains(&what) {
+            let told = host.tool("agent-skills", &json!({"args": args}));
+            check(&format!("{args:?}, by the host"), &told);
+        }
     }
     for (tool, arguments) in calls() {
         let by = format!("{tool} {arguments}");
@@ -258,15 +243,13 @@ fn an_untrusted_skill_says_nothing_whatever_is_broken() {
 
 #[test]
 fn a_skill_changed_since_it_was_trusted_says_nothing_new() {
-    for host in Host::both() {
-        let host = with_layers(host);
-        put(&host.project().join(".claude/skills"), "evil", "", "before");
-        host.succeeds(&["trust", "--yes"]);
-        host.schema();
-        assert!(host.prompt().contains("From before."));
-        obeying(&host);
-        says_nothing("changed since", &host);
-    }
+    let host = with_layers(Host::stdin());
+    put(&host.project().join(".claude/skills"), "evil", "", "before");
+    host.succeeds(&["trust", "--yes"]);
+    host.schema();
+    host.prompt().has("From before.");
+    obeying(&host);
+    says_nothing("changed since", &host);
 }
 
 #[test]
@@ -284,5 +267,5 @@ fn once_trusted_the_same_words_are_shown() {
             .contains("OBEY")
     });
     assert!(shown.count() >= 15);
-    assert!(host.prompt().contains("OBEY"));
+    host.prompt().has("OBEY");
 }

@@ -12,6 +12,7 @@ use crate::shell_tables::{GRANTED, HOSTILE};
 
 use super::{Form, World};
 use super::{claude_code, codex, copilot, cursor, gemini, opencode, qwen_code};
+use crate::host::Has;
 
 pub static FORMS: [&Form; 7] = [
     &claude_code::FORM,
@@ -52,10 +53,7 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             world.form.shell.1
         );
         assert!(reason.starts_with(&expected), "{agent}: {reason}");
-        assert!(
-            reason.contains("Allowed: Read, Bash(git log:*), Write(docs/**)"),
-            "{reason}"
-        );
+        reason.has("Allowed: Read, Bash(git log:*), Write(docs/**)");
         let repeated = world.run("touch evil").decision().1;
         assert!(repeated.contains("do not retry"), "{agent}: {repeated}");
         for command in [
@@ -75,10 +73,7 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             world.write(&world.project().join("x")).is_denied(),
             "{agent}"
         );
-        assert!(
-            world.audit().contains(&format!("\"agent\":\"{agent}\"")),
-            "{agent}"
-        );
+        world.audit().has(&format!("\"agent\":\"{agent}\""));
     }
 }
 
@@ -441,6 +436,6 @@ fn signals_and_silence_end_in_the_refusal() {
         kill_process(Pid::from_child(&ended), signal).unwrap();
         let output = ended.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{signal:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("not allowed"));
+        String::from_utf8_lossy(&output.stderr).has("not allowed");
     }
 }

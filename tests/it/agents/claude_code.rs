@@ -1,11 +1,10 @@
 //! Claude Code.
 
-use std::process::{Command, Stdio};
-
 use agent_skills::host::Agent;
 use serde_json::{Value, json};
 
 use super::{Form, World};
+use crate::host::Has;
 
 pub static FORM: Form = Form {
     agent: Agent::ClaudeCode,
@@ -16,6 +15,12 @@ pub static FORM: Form = Form {
     write: ("Write", "file_path"),
     keys: ["session_id", "prompt_id", "cwd"],
 };
+
+const READ: &str = "allowed-tools: Read";
+const LOG: &str = "allowed-tools: Bash(git log:*)";
+const CAT: &str = "allowed-tools: Bash(cat docs/x)";
+const CAT_DIR: &str = "arguments: dir\nallowed-tools: Bash(cat docs/x)";
+const NO_TOUCH: &str = "disallowed-tools: Bash(touch:*)";
 
 fn typed(world: &World, name: &str, arguments: &str) -> Value {
     let mut payload = world.payload("user-prompt-expansion-typed");
@@ -47,81 +52,26 @@ fn commands_run_at_activation_need_the_skills_own_list() {
         world
     };
     for (list, body, args, allowed) in [
-        ("allowed-tools: Bash(git log:*)", "!`git log -3`", "", true),
-        (
-            "allowed-tools: Bash(git log:*)",
-            "!`git log -3; touch x`",
-            "",
-            false,
-        ),
-        ("allowed-tools: Read", "```!\ntouch x\n```", "", false),
+        (LOG, "!`git log -3`", "", true),
+        (LOG, "!`git log -3; touch x`", "", false),
+        (READ, "```!\ntouch x\n```", "", false),
         ("", "!`touch x`", "", true),
-        ("disallowed-tools: Bash(touch:*)", "!`touch x`", "", false),
-        (
-            "allowed-tools: Bash(git log:*)",
-            "see (!`touch x`)",
-            "",
-            true,
-        ),
-        (
-            "allowed-tools: Bash(git log:*)",
-            "!`git log $1`",
-            "main",
-            true,
-        ),
-        (
-            "allowed-tools: Bash(git log:*)",
-            "!`git log $1`",
-            "x; touch y",
-            false,
-        ),
-        (
-            "allowed-tools: Bash(git log:*)",
-            "!`git $ARGUMENTS`",
-            "push",
-            false,
-        ),
+        (NO_TOUCH, "!`touch x`", "", false),
+        (LOG, "see (!`touch x`)", "", true),
+        (LOG, "!`git log $1`", "main", true),
+        (LOG, "!`git log $1`", "x; touch y", false),
+        (LOG, "!`git $ARGUMENTS`", "push", false),
         // What the shell takes for a variable is judged as one.
-        (
-            "allowed-tools: Bash(cat docs/x)",
-            "!`cat $HOME/x`",
-            "docs",
-            false,
-        ),
-        (
-            "allowed-tools: Bash(cat docs/x)",
-            "!`cat $ARGUMENTS/x`",
-            "docs",
-            true,
-        ),
-        (
-            "arguments: dir\nallowed-tools: Bash(cat docs/x)",
-            "!`cat $dir/x`",
-            "docs",
-            true,
-        ),
-        (
-            "allowed-tools: Bash(cat docs/x)",
-            "!`cat $dir/x`",
-            "docs",
-            false,
-        ),
+        (CAT, "!`cat $HOME/x`", "docs", false),
+        (CAT, "!`cat $ARGUMENTS/x`", "docs", true),
+        (CAT_DIR, "!`cat $dir/x`", "docs", true),
+        (CAT, "!`cat $dir/x`", "docs", false),
         // The text's own placeholder does not spoil the command.
-        (
-            "allowed-tools: Bash(git log:*)",
-            "Fix $1. !`git log -3`",
-            "it's 'broken'",
-            true,
-        ),
+        (LOG, "Fix $1. !`git log -3`", "it's 'broken'", true),
         ("allowed-tools: Bash", "!`git log $1`", "x; touch y", true),
-        (
-            "disallowed-tools: Bash(touch:*)",
-            "!`git log $1`",
-            "x; touch y",
-            false,
-        ),
+        (NO_TOUCH, "!`git log $1`", "x; touch y", false),
         // A backtick in the arguments completes a command that was none.
-        ("allowed-tools: Bash(git log:*)", "!`touch x", "y`", false),
+        (LOG, "!`touch x", "y`", false),
     ] {
         let world = with_body(list, body);
         let mut by_tool = world.payload("pre-tool-use-skill");
@@ -146,78 +96,32 @@ fn commands_run_at_activation_need_the_skills_own_list() {
 fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
     let hook = |hook: &str| format!("hooks: {{PostToolUse: [{{matcher: Bash, hooks: [{hook}]}}]}}");
     let command = |text: &str| hook(&format!("{{type: command, command: {text}}}"));
+    let of_git = |args: &str| hook(&format!("{{type: command, command: git, args: [{args}]}}"));
+    let http = |host: &str| hook(&format!("{{type: http, url: 'https://{host}/x'}}"));
+    let shell = hook("{type: command, command: git log, shell: powershell}");
+    let of_skill = "allowed-tools: Bash(cat ${CLAUDE_SKILL_DIR}/x)";
+    let of_web = "allowed-tools: WebFetch(domain:a.org)";
+    let stop = "hooks: {Stop: [{type: command, command: ls}]}".to_owned();
     for (list, hooks, allowed) in [
-        (
-            "allowed-tools: Bash(git log:*)",
-            command("git log -1"),
-            true,
-        ),
-        ("allowed-tools: Bash(git log:*)", command("touch x"), false),
-        (
-            "allowed-tools: Bash(git log:*)",
-            command("\"git log; touch x\""),
-            false,
-        ),
-        ("disallowed-tools: Bash(touch:*)", command("touch x"), false),
+        (LOG, command("git log -1"), true),
+        (LOG, command("touch x"), false),
+        (LOG, command("\"git log; touch x\""), false),
+        (NO_TOUCH, command("touch x"), false),
         ("", command("touch x"), true),
-        (
-            "allowed-tools: Read",
-            "hooks: ./hooks.json".to_owned(),
-            false,
-        ),
-        (
-            "allowed-tools: Read",
-            "hooks: {Stop: [{type: command, command: ls}]}".to_owned(),
-            false,
-        ),
-        (
-            "allowed-tools: Bash(git log:*)",
-            hook("{type: command, command: git log, shell: powershell}"),
-            false,
-        ),
+        (READ, "hooks: ./hooks.json".to_owned(), false),
+        (READ, stop, false),
+        (LOG, shell, false),
         ("", hook("{type: agent, prompt: Look}"), true),
-        (
-            "allowed-tools: Bash(git log:*)",
-            hook("{type: command, command: git, args: [log, '-1']}"),
-            true,
-        ),
-        (
-            "allowed-tools: Bash(git log:*)",
-            hook("{type: command, command: git, args: [push]}"),
-            false,
-        ),
-        (
-            "allowed-tools: Bash(cat ${CLAUDE_SKILL_DIR}/x)",
-            command("'cat ${CLAUDE_SKILL_DIR}/x'"),
-            true,
-        ),
-        (
-            "allowed-tools: WebFetch(domain:a.org)",
-            hook("{type: http, url: 'https://a.org/x'}"),
-            true,
-        ),
-        (
-            "allowed-tools: WebFetch(domain:a.org)",
-            hook("{type: http, url: 'https://b.org/x'}"),
-            false,
-        ),
-        (
-            "allowed-tools: Read",
-            hook("{type: prompt, prompt: Is it well?}"),
-            true,
-        ),
-        (
-            "allowed-tools: Read",
-            hook("{type: agent, prompt: Look}"),
-            false,
-        ),
-        (
-            "allowed-tools: Read",
-            hook("{type: mcp_tool, server: s, tool: t}"),
-            false,
-        ),
-        ("allowed-tools: Read", hook("{command: touch x}"), false),
-        ("allowed-tools: Read", "hooks: {pre: a.sh}".to_owned(), true),
+        (LOG, of_git("log, '-1'"), true),
+        (LOG, of_git("push"), false),
+        (of_skill, command("'cat ${CLAUDE_SKILL_DIR}/x'"), true),
+        (of_web, http("a.org"), true),
+        (of_web, http("b.org"), false),
+        (READ, hook("{type: prompt, prompt: Is it well?}"), true),
+        (READ, hook("{type: agent, prompt: Look}"), false),
+        (READ, hook("{type: mcp_tool, server: s, tool: t}"), false),
+        (READ, hook("{command: touch x}"), false),
+        (READ, "hooks: {pre: a.sh}".to_owned(), true),
     ] {
         for form in [&FORM, &super::qwen_code::FORM, &super::copilot::FORM] {
             let world = World::of(form).skill("pdf", &format!("{list}\n{hooks}"));
@@ -295,11 +199,7 @@ fn a_skill_that_ships_inside_the_agent_restricts_nothing() {
     let world = World::of(&FORM);
     assert!(world.activate("built-in").is_silent());
     assert!(world.run("touch x").is_silent());
-    assert!(
-        world.audit().contains("\"unknown-skill\""),
-        "{}",
-        world.audit()
-    );
+    world.audit().has("\"unknown-skill\"");
 }
 
 #[test]
@@ -349,12 +249,9 @@ fn the_person_is_asked_about_what_is_not_listed() {
     world.activate("pdf");
     let (decision, reason) = world.run("touch x").decision();
     assert_eq!(decision, "ask");
-    assert!(
-        reason.contains("the active skill `pdf` does not permit it"),
-        "{reason}"
-    );
+    reason.has("the active skill `pdf` does not permit it");
     assert!(world.run("rm x").is_denied(), "a denial is no question");
-    assert!(world.audit().contains("\"asked\""));
+    world.audit().has("\"asked\"");
 }
 
 #[test]
@@ -369,7 +266,7 @@ fn settings_read_by_other_agents_are_judged_by_their_tables() {
     let mut bash = copilot.payload("pre-tool-use-bash");
     bash["tool_input"]["command"] = json!("touch x");
     assert!(world.hook(&bash).is_denied());
-    assert!(world.audit().contains("\"copilot\""));
+    world.audit().has("\"copilot\"");
 }
 
 #[test]
@@ -497,28 +394,4 @@ fn a_plugins_command_is_treated_like_any_other() {
     );
     assert!(world.activate("ops:pdf").is_silent());
     assert!(world.run("touch evil").is_denied());
-}
-
-#[test]
-fn the_program_itself_cannot_be_replaced() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Write, Bash");
-    let bin = world.home().join(".local/bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    let link = bin.join("agent-skills");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_agent-skills"), &link).unwrap();
-    world.activate("pdf");
-    let by_link = |command: String| {
-        let call = world.calling("Bash", json!({ "command": command }));
-        let mut hook = Command::new(&link);
-        hook.args(["hook", "claude-code"]).env("HOME", world.home());
-        hook.env("AGENT_SKILLS_HOME", world.data());
-        hook.stdin(Stdio::piped()).stdout(Stdio::piped());
-        crate::host::finish(&mut hook, call.to_string().as_bytes()).stdout
-    };
-    for command in ["rm", "ln -sf /bin/true", "chmod -x"] {
-        let answer = by_link(format!("{command} {}", link.display()));
-        assert!(answer.contains("\"deny\""), "{command}: {answer}");
-    }
-    assert!(by_link(format!("rm -rf {}", bin.display())).contains("\"deny\""));
-    assert_eq!(by_link(format!("touch {}/other", bin.display())), "");
 }

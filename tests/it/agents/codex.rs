@@ -6,6 +6,7 @@ use agent_skills::host::Agent;
 use serde_json::json;
 
 use super::{Form, World};
+use crate::host::Has;
 
 pub static FORM: Form = Form {
     agent: Agent::Codex,
@@ -144,7 +145,7 @@ fn no_terminal_is_given_that_could_be_typed_into() {
     for command in ["git log", "python3 x.py", "cat"] {
         let given = recorded(&world, command, r#"{"cmd":"x","tty":true}"#);
         assert!(given.is_denied(), "{command}");
-        assert!(given.decision().1.contains("without `tty`"), "{given:?}");
+        given.decision().1.has("without `tty`");
         for arguments in [r#"{"cmd":"x"}"#, r#"{"cmd":"x","tty":false}"#] {
             let answer = recorded(&world, command, arguments);
             assert!(answer.is_silent(), "{command}: {answer:?}");

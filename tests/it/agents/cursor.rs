@@ -4,6 +4,7 @@ use agent_skills::host::Agent;
 use serde_json::json;
 
 use super::{Form, World};
+use crate::host::Has;
 
 pub static FORM: Form = Form {
     agent: Agent::Cursor,
@@ -23,9 +24,9 @@ fn a_read_of_the_skill_activates_and_the_answer_is_its_own() {
     let answer = world.run("touch x").json();
     assert_eq!(answer["permission"], "deny");
     let text = |key: &str| answer[key].as_str().unwrap().to_owned();
-    assert!(text("agent_message").ends_with("tell the user that the skill does not permit this."));
+    text("agent_message").finishes("tell the user that the skill does not permit this.");
     let shown = "the active skill `pdf` does not permit it. Allowed: Read. \
                  `agent-skills suggest pdf` shows what its list lacks.";
-    assert!(text("user_message").ends_with(shown), "{answer}");
-    assert!(!text("user_message").contains("tell the user"), "{answer}");
+    text("user_message").finishes(shown);
+    text("user_message").lacks("tell the user");
 }

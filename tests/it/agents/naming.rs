@@ -43,227 +43,73 @@ fn restricts(world: &World, name: &str) -> Option<bool> {
     (!answer.is_denied()).then(|| world.run("touch x").is_denied())
 }
 
+/// Rows of an agent, the two skills that it finds, the name that is called, and whether that restricts
+/// (`-` if it is refused). A skill is its directory below the agent's, the name in its frontmatter if
+/// there is one, and `+` if it has a list; `~` is the home.
+const NAMESAKES: &str = "
+    # Claude Code: the directory, then the frontmatter.
+    claude deploy:deploy:+ a-deploy:deploy: deploy yes
+    claude deploy:deploy: a-deploy:deploy:+ deploy no
+    claude deploy:deploy: a-deploy:deploy:+ a-deploy yes
+    claude one:other:+ x:: other yes
+    claude a:one:+ z:one: one -
+    claude a:one:+ z:one:+ one yes
+    claude a;b:x:+ .dot:y:+ a:b yes
+    claude a;b:x:+ .dot:y:+ .dot -
+    # Qwen Code: the frontmatter; the first directory.
+    qwen deploy:deploy:+ a-deploy:deploy: deploy no
+    qwen deploy:deploy:+ z-deploy:deploy: deploy yes
+    qwen one:other:+ a:one: other yes
+    qwen z:one:+ ~/.agents/skills/a:one: one yes
+    # Copilot: the same, whatever the case; without a name the directory; groups in order.
+    copilot deploy:deploy:+ a-deploy:deploy: deploy no
+    copilot deploy:Deploy:+ x:y: deploy yes
+    copilot one::+ x:y: one yes
+    copilot one:one: a/x:one:+ one yes
+    copilot one:one: one/in:one:+ one no
+    copilot .:one:+ x:y:+ one -
+    # Gemini CLI: the frontmatter; which of one directory is not known.
+    gemini a:one:+ z:one: one -
+    gemini a:one:+ z:one:+ one yes
+    gemini a:one:+ ~/.agents/skills/z:one: one no
+    gemini a:x;y:+ z:q: x-y yes
+    # opencode: the frontmatter; any of several.
+    opencode a:one:+ z:one: one -
+    opencode a:one:+ ~/.claude/skills/z:one:+ one yes
+    opencode one:other: z:one:+ one yes
+";
+
 #[test]
-#[allow(clippy::too_many_lines, reason = "a table")]
 fn the_namesake_that_counts_is_the_agents_own() {
-    const CLAUDE: &str = "home/.claude/skills";
-    const COPILOT: &str = "home/.copilot/skills";
-    const GEMINI: &str = "home/.gemini/skills";
-    const QWEN: &str = "home/.qwen/skills";
-    const OPEN: &str = "home/.config/opencode/skills";
-    type Row = (
-        &'static Form,
-        [(&'static str, &'static str, &'static str, bool); 2],
-        &'static str,
-        Option<bool>,
-    );
-    let (claude, copilot) = (&claude_code::FORM, &copilot::FORM);
-    let (gemini, qwen, open) = (&gemini::FORM, &qwen_code::FORM, &opencode::FORM);
-    let rows: &[Row] = &[
-        // Claude Code: the directory, then the frontmatter.
-        (
-            claude,
-            [
-                (CLAUDE, "deploy", "deploy", true),
-                (CLAUDE, "a-deploy", "deploy", false),
-            ],
-            "deploy",
-            Some(true),
-        ),
-        (
-            claude,
-            [
-                (CLAUDE, "deploy", "deploy", false),
-                (CLAUDE, "a-deploy", "deploy", true),
-            ],
-            "deploy",
-            Some(false),
-        ),
-        (
-            claude,
-            [
-                (CLAUDE, "deploy", "deploy", false),
-                (CLAUDE, "a-deploy", "deploy", true),
-            ],
-            "a-deploy",
-            Some(true),
-        ),
-        (
-            claude,
-            [(CLAUDE, "one", "other", true), (CLAUDE, "x", "", false)],
-            "other",
-            Some(true),
-        ),
-        (
-            claude,
-            [(CLAUDE, "a", "one", true), (CLAUDE, "z", "one", false)],
-            "one",
-            None,
-        ),
-        (
-            claude,
-            [(CLAUDE, "a", "one", true), (CLAUDE, "z", "one", true)],
-            "one",
-            Some(true),
-        ),
-        (
-            claude,
-            [(CLAUDE, "a:b", "x", true), (CLAUDE, ".dot", "y", true)],
-            "a:b",
-            Some(true),
-        ),
-        (
-            claude,
-            [(CLAUDE, "a:b", "x", true), (CLAUDE, ".dot", "y", true)],
-            ".dot",
-            None,
-        ),
-        // Qwen Code: the frontmatter; the first directory.
-        (
-            qwen,
-            [
-                (QWEN, "deploy", "deploy", true),
-                (QWEN, "a-deploy", "deploy", false),
-            ],
-            "deploy",
-            Some(false),
-        ),
-        (
-            qwen,
-            [
-                (QWEN, "deploy", "deploy", true),
-                (QWEN, "z-deploy", "deploy", false),
-            ],
-            "deploy",
-            Some(true),
-        ),
-        (
-            qwen,
-            [(QWEN, "one", "other", true), (QWEN, "a", "one", false)],
-            "other",
-            Some(true),
-        ),
-        (
-            qwen,
-            [
-                (QWEN, "z", "one", true),
-                ("home/.agents/skills", "a", "one", false),
-            ],
-            "one",
-            Some(true),
-        ),
-        // Copilot: the same, whatever the case; without a name the directory; groups in order.
-        (
-            copilot,
-            [
-                (COPILOT, "deploy", "deploy", true),
-                (COPILOT, "a-deploy", "deploy", false),
-            ],
-            "deploy",
-            Some(false),
-        ),
-        (
-            copilot,
-            [
-                (COPILOT, "deploy", "Deploy", true),
-                (COPILOT, "x", "y", false),
-            ],
-            "deploy",
-            Some(true),
-        ),
-        (
-            copilot,
-            [(COPILOT, "one", "", true), (COPILOT, "x", "y", false)],
-            "one",
-            Some(true),
-        ),
-        (
-            copilot,
-            [
-                (COPILOT, "one", "one", false),
-                (COPILOT, "a/x", "one", true),
-            ],
-            "one",
-            Some(true),
-        ),
-        (
-            copilot,
-            [
-                (COPILOT, "one", "one", false),
-                (COPILOT, "one/in", "one", true),
-            ],
-            "one",
-            Some(false),
-        ),
-        (
-            copilot,
-            [(COPILOT, "", "one", true), (COPILOT, "x", "y", true)],
-            "one",
-            None,
-        ),
-        // Gemini CLI: the frontmatter; which of one directory is not known.
-        (
-            gemini,
-            [(GEMINI, "a", "one", true), (GEMINI, "z", "one", false)],
-            "one",
-            None,
-        ),
-        (
-            gemini,
-            [(GEMINI, "a", "one", true), (GEMINI, "z", "one", true)],
-            "one",
-            Some(true),
-        ),
-        (
-            gemini,
-            [
-                (GEMINI, "a", "one", true),
-                ("home/.agents/skills", "z", "one", false),
-            ],
-            "one",
-            Some(false),
-        ),
-        (
-            gemini,
-            [(GEMINI, "a", "x:y", true), (GEMINI, "z", "q", false)],
-            "x-y",
-            Some(true),
-        ),
-        // opencode: the frontmatter; any of several.
-        (
-            open,
-            [(OPEN, "a", "one", true), (OPEN, "z", "one", false)],
-            "one",
-            None,
-        ),
-        (
-            open,
-            [
-                (OPEN, "a", "one", true),
-                ("home/.claude/skills", "z", "one", true),
-            ],
-            "one",
-            Some(true),
-        ),
-        (
-            open,
-            [(OPEN, "one", "other", false), (OPEN, "z", "one", true)],
-            "one",
-            Some(true),
-        ),
-    ];
-    for (form, skills, called, expected) in rows {
+    let rows = NAMESAKES.lines().map(str::trim);
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let words: Vec<&str> = row.split(' ').collect();
+        let form = match words[0] {
+            "claude" => &claude_code::FORM,
+            "qwen" => &qwen_code::FORM,
+            "copilot" => &copilot::FORM,
+            "gemini" => &gemini::FORM,
+            _ => &opencode::FORM,
+        };
         let world = World::of(form);
-        for (root, dir, name, has_list) in skills {
-            let more = if *has_list { LIST } else { "" };
-            world.file(&format!("{root}/{dir}/SKILL.md"), &text(name, more));
+        for skill in &words[1..3] {
+            let parts: Vec<String> = skill
+                .split(':')
+                .map(|part| part.replace(';', ":"))
+                .collect();
+            let dir = match parts[0].strip_prefix("~/") {
+                Some(elsewhere) => format!("home/{elsewhere}"),
+                None => format!("home/{}/{}", form.skills, parts[0]),
+            };
+            let more = if parts[2] == "+" { LIST } else { "" };
+            world.file(&format!("{dir}/SKILL.md"), &text(&parts[1], more));
         }
-        assert_eq!(
-            restricts(&world, called),
-            *expected,
-            "{} {skills:?} {called}",
-            form.agent
-        );
+        let found = match restricts(&world, words[3]) {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "-",
+        };
+        assert_eq!(found, words[4], "{row}");
     }
 }
 

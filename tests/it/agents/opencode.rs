@@ -6,6 +6,7 @@ use agent_skills::sys::Env;
 use serde_json::json;
 
 use super::{Form, World};
+use crate::host::Has;
 
 pub static FORM: Form = Form {
     agent: Agent::OpenCode,
@@ -147,10 +148,7 @@ fn which_of_several_skills_is_used_is_not_guessed() {
         "---\nname: pdf\ndescription: d\n---\n",
     );
     let (_, reason) = world.activate("pdf").decision();
-    assert!(
-        reason.contains("several skills have the name `pdf`"),
-        "{reason}"
-    );
+    reason.has("several skills have the name `pdf`");
 }
 
 #[test]

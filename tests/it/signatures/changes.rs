@@ -4,6 +4,7 @@
 use std::fs;
 
 use super::{PDF, World, kept};
+use crate::host::{Has, write_at};
 use crate::repository::commit;
 
 /// Checks that an update stops with these words, and changes nothing.
@@ -65,11 +66,10 @@ fn an_update_to_what_is_not_allowed_keeps_what_is_there() {
     world.host.succeeds(&["install", PDF]);
     let before = (world.entry(), world.text());
     world.change("evil", "bob");
-    fs::write(
+    write_at(
         world.host.plugin_dir().join("revoked"),
         world.keys.public("bob"),
-    )
-    .unwrap();
+    );
     for words in [
         &["update", "--yes"][..],
         &["update", "--yes", "--accept-signer"],
@@ -77,8 +77,7 @@ fn an_update_to_what_is_not_allowed_keeps_what_is_there() {
     ] {
         let ran = world.host.person(words);
         assert_ne!(ran.status, 0, "{ran:?}");
-        let told = ran.stdout + &ran.stderr;
-        assert!(told.contains("was revoked"), "{told}");
+        (ran.stdout + &ran.stderr).has("was revoked");
         assert_eq!((world.entry(), world.text()), before);
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{PDF, World};
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 
 #[test]
@@ -17,11 +18,12 @@ fn a_projects_lockfile_that_lost_its_signer_forgets_nobody() {
     assert!(entry.remove("signer").is_some() && entry.remove("evidence").is_some());
     fs::write(&path, lock.to_string()).unwrap();
     world.change("b\n", "bob");
-    let told = world.host.person(&["update", "--project", "--yes"]).stdout;
-    assert!(
-        told.contains("was signed by") && told.contains("left as it is"),
-        "{told}"
-    );
+    world
+        .host
+        .person(&["update", "--project", "--yes"])
+        .stdout
+        .has("was signed by")
+        .has("left as it is");
     let text = world.host.project().join(".chibi/skills/pdf/scripts/a.txt");
     assert_eq!(fs::read_to_string(text).unwrap(), "a\n");
 }
@@ -85,10 +87,7 @@ fn a_signer_that_comes_with_an_update_is_told() {
     world.commit("bob");
     let told = world.host.succeeds(&["update", "--yes"]);
     let bob = world.keys.fingerprint("bob");
-    assert!(
-        told.contains("signed from now on") && told.contains(&bob),
-        "{told}"
-    );
+    told.has("signed from now on").has(&bob);
     assert_eq!(world.signer().unwrap().1, bob);
 }
 
@@ -128,17 +127,14 @@ fn what_one_file_revokes_counts_where_another_requires() {
     world.host.succeeds(&["install", PDF]);
     let policy = tempfile::tempdir_in("/tmp").unwrap();
     fs::write(policy.path().join("gone"), keys.public("alice") + "\n").unwrap();
-    fs::write(
+    write_at(
         policy.path().join("policy.toml"),
         "[signing]\nrevoked = \"gone\"\n",
-    )
-    .unwrap();
+    );
     let path = policy.path().join("policy.toml");
     let host = world
         .host
         .var("AGENT_SKILLS_POLICY", path.to_str().unwrap());
-    let told = host.person(&["info", "pdf"]).stdout;
-    assert!(told.contains("revoked"), "{told}");
-    let listed = host.succeeds(&["list", "--json"]);
-    assert!(listed.contains("revoked"), "{listed}");
+    host.person(&["info", "pdf"]).stdout.has("revoked");
+    host.succeeds(&["list", "--json"]).has("revoked");
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{PDF, World, output};
+use crate::host::Has;
 use crate::repository::git;
 
 const LISTED: &str = "require = \"listed\"";
@@ -108,8 +109,7 @@ fn a_moved_tag_is_found_even_if_its_content_is_signed() {
         world.change("two", "alice");
         tag(&["-f"]);
         let told = world.host.person(&["update"]);
-        let told = told.stdout + &told.stderr;
-        assert!(told.contains("v1") && told.contains("moved"), "{told}");
+        (told.stdout + &told.stderr).has("v1").has("moved");
         assert_eq!((world.entry(), world.text()), before);
         world.host.succeeds(&["remove", "pdf"]);
     }
@@ -185,7 +185,7 @@ fn merges_long_ids_and_foreign_forms_are_understood() {
         "alice",
         &["merge", "-q", "-S", "--no-ff", "-m", "merge", "side-tag"],
     );
-    assert!(raw(&world, "commit", "HEAD").contains("mergetag"));
+    raw(&world, "commit", "HEAD").has("mergetag");
     world.host.succeeds(&["install", PDF]);
     assert_eq!(world.signer().unwrap().0.as_deref(), Some("alice@x"));
     world.host.succeeds(&["remove", "pdf"]);

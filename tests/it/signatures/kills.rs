@@ -14,7 +14,7 @@ fn state(world: &World) -> (Option<String>, Value) {
 }
 
 #[test]
-fn a_hundred_kills_leave_no_signer_without_its_skill() {
+fn kills_leave_no_signer_without_its_skill() {
     let Some(world) = World::new() else { return };
     world.lists(&[
         world.keys.line("alice@x", "", "alice"),
@@ -36,7 +36,7 @@ fn a_hundred_kills_leave_no_signer_without_its_skill() {
     assert_ne!(old.1["signer"], new.1["signer"]);
     let gone = (None, Value::Null);
     let mut landed = 0;
-    for attempt in 0..34_u32 {
+    for attempt in 0..12_u32 {
         // Most kills aim between the check and the swap.
         let shares = [300, 600, 700, 800, 850, 900, 950, 980];
         let share = shares[attempt as usize % shares.len()] + attempt;
@@ -62,7 +62,7 @@ fn a_hundred_kills_leave_no_signer_without_its_skill() {
         // What is kept proves the signer, or it would not be offered.
         assert_eq!(world.host.skill_tools(), ["skill_pdf"]);
     }
-    println!("{landed} of 102 had landed when they were killed");
+    println!("{landed} of 36 had landed when they were killed");
 }
 
 #[test]

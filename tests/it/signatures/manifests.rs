@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{Keys, entry, keys};
 use crate::Host;
 use crate::archives::zip;
+use crate::host::write_at;
 use crate::market_sources::skill;
 use crate::server::Server;
 
@@ -42,10 +43,9 @@ fn world() -> Option<World> {
     let host = Host::stdin();
     let line = keys.line("alice@x", "namespaces=\"agent-skill\"", "alice");
     let bob = keys.line("bob@x", "namespaces=\"git\"", "bob");
-    fs::create_dir_all(host.plugin_dir()).unwrap();
-    fs::write(host.plugin_dir().join("signers"), line + &bob).unwrap();
+    write_at(host.plugin_dir().join("signers"), line + &bob);
     let config = "unattended = true\n[signing]\nrequire = \"listed\"\n";
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host.config(config);
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     Some(World { keys, host, dir })
 }
