@@ -19,6 +19,13 @@ const COLOURS: [&str; 7] = [
     "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[4m",
 ];
 
+/// The tags that make a black flag that of England, Scotland or Wales.
+const FLAGS: [&str; 3] = [
+    "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    "\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
+];
+
 /// Blanks other than spaces that may stand in a row, as for an indentation; more push text away.
 const BLANKS: usize = 32;
 
@@ -57,6 +64,12 @@ pub fn seen(text: &str) -> impl Iterator<Item = (char, bool)> {
 
 /// How many bytes of invisible characters after `c` make one emoji of it and what follows.
 fn emoji_tail(c: char, rest: &str) -> usize {
+    let flag = || FLAGS.iter().find(|tags| rest.starts_with(**tags));
+    if c == '\u{1f3f4}'
+        && let Some(tags) = flag()
+    {
+        return tags.len();
+    }
     if matches!(c, '0'..='9' | '#' | '*') {
         return if rest.starts_with("\u{fe0f}\u{20e3}") {
             3
@@ -316,6 +329,11 @@ mod tests {
             assert_eq!(shown(line, true), as_shown);
         }
         assert_eq!(shown("a\nb\n", false), "a\nb\n");
+        for tags in FLAGS {
+            let flag = format!("\u{1f3f4}{tags}");
+            assert_eq!(visible(&flag), flag);
+            assert!(visible(&format!("{flag}{tags}")).starts_with(&(flag + "<U+E0067>")));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::Host;
 use crate::closed::careful;
 use crate::host::{Has, finish};
+use crate::policy_files::is_root;
 
 #[test]
 fn no_call_fails_because_nobody_hears_its_remarks() {
@@ -115,14 +116,23 @@ fn an_activation_shows_how_to_go_on() {
 
 #[test]
 fn the_users_directory_holds_state_if_the_plugins_cannot() {
-    // Root writes everywhere: a user without rights is played by a directory that is none.
+    // Root writes everywhere.
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
     let plugin = host.plugin_dir();
     fs::set_permissions(&plugin, fs::Permissions::from_mode(0o555)).unwrap();
     let nobody = |hook: &str, data: &str| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
-        command.arg(env!("CARGO_BIN_EXE_agent-skills"));
+        let program = env!("CARGO_BIN_EXE_agent-skills");
+        let mut command = Command::new(if is_root() { "setpriv" } else { program });
+        if is_root() {
+            command.args([
+                "--reuid",
+                "65534",
+                "--regid",
+                "65534",
+                "--clear-groups",
+                program,
+            ]);
+        }
         command
             .env_clear()
             .env("AGENT_SKILLS_HOME", &plugin)
@@ -153,7 +163,7 @@ fn the_users_directory_holds_state_if_the_plugins_cannot() {
         Ok(output) if output.status.success() => {
             let states = fs::read_dir(host.home().join("state/agent-skills")).unwrap();
             let mut names = states.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-            assert!(names.any(|name| name.starts_with("state-")), "{output:?}");
+            assert!(names.any(|name| name == "state.json"), "{output:?}");
             let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
             let blocked = nobody("pre_tool", shell).unwrap();
             String::from_utf8_lossy(&blocked.stdout).has("\"block\":true");

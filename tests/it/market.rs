@@ -156,7 +156,7 @@ fn list_and_search_work_offline_after_the_first_time() {
     host.succeeds(&["search", "pdf", "--offline"]).has("pdf");
     host.succeeds(&["search", "pdf", "--offline"]).lacks("csv");
     let json: Value =
-        serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
+        serde_json::from_str(&host.succeeds(&["search", "--offline", "--json"])).unwrap();
     assert_eq!(json["skills"].as_array().unwrap().len(), 2);
     let answer = host.tool(
         "skill_marketplace",

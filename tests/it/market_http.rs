@@ -214,7 +214,7 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
     );
     server.file("marketplace.json", manifest);
     let added = host.succeeds(&[
-        "sources",
+        "source",
         "add",
         &server.url("marketplace.json"),
         "--name",
