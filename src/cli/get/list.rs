@@ -76,13 +76,13 @@ impl Available {
         let base = ctx.base(&ctx.dirs.plugin);
         let market = market(ctx, &base, self.offline);
         let listed = marked(&market, market.list(&mut note)?);
-        self.show(listed, common, screen, "The sources have no skills.\n")
+        self.show(&listed, common, screen, "The sources have no skills.\n")
     }
 
     /// The skills in a table, or `none` if there are none.
     fn show(
         &self,
-        listed: Vec<Marked>,
+        listed: &[Marked],
         common: Common,
         screen: Screen,
         none: &str,
@@ -99,7 +99,7 @@ impl Available {
         for Marked {
             listed: skill,
             installed,
-        } in &listed
+        } in listed
         {
             let description = if screen.is_host {
                 brief(&skill.description, HOST_CHARS)
@@ -164,6 +164,6 @@ impl Search {
         let words = one_line(&self.words.join(" "));
         let all = if screen.is_host { "list" } else { "search" };
         let none = format!("No skill matches `{words}`. `{all}` shows all.\n");
-        self.list.show(listed, common, screen, &none)
+        self.list.show(&listed, common, screen, &none)
     }
 }

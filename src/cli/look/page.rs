@@ -35,17 +35,17 @@ pub fn page(summary: &Summary) -> String {
         summary.events, summary.repeated
     );
     let all = [("All", &summary.all)].into_iter();
-    text += &table("In all", &FIGURES, all.map(figures).collect());
+    text += &table("In all", &FIGURES, &all.map(figures).collect::<Vec<_>>());
     text += &of_each("Skill", &summary.skills);
     let rules = summary.rules.rows();
     let mut rules: Vec<_> = rules.map(|(name, times)| (name, *times)).collect();
     rules.sort_by_key(|(_, times)| Reverse(*times));
     let rules = rules.into_iter();
     let rules = rules.map(|(name, times)| (name.to_owned(), vec![times.to_string()]));
-    text += &table("Refused by", &["Times"], rules.collect());
+    text += &table("Refused by", &["Times"], &rules.collect::<Vec<_>>());
     let unused = summary.never_used();
-    let unused = unused.map(|name| (name.to_owned(), Vec::new())).collect();
-    text += &table("Installed here and never used", &[], unused);
+    let unused: Vec<Row> = unused.map(|name| (name.to_owned(), Vec::new())).collect();
+    text += &table("Installed here and never used", &[], &unused);
     text += &of_each("Machine", &summary.machines);
     text += &of_each("Agent", &summary.hosts);
     text += &of_each("Model", &summary.models);
@@ -53,7 +53,11 @@ pub fn page(summary: &Summary) -> String {
         let cells = [of.activations, of.refusals].map(|number| number.to_string());
         (date(*day), cells.to_vec())
     });
-    text += &table("Day", &["Activations", "Refusals"], days.collect());
+    text += &table(
+        "Day",
+        &["Activations", "Refusals"],
+        &days.collect::<Vec<_>>(),
+    );
     let _ = write!(
         text,
         "<p>Written by agent-skills {} on {} from the audit log. Days are those of UTC; tokens are \
@@ -98,11 +102,15 @@ fn of_each(title: &str, tally: &Tally<Figures>) -> String {
     let rows = tally.rows();
     let mut used: Vec<_> = rows.filter(|(_, one)| one.last_used.is_some()).collect();
     used.sort_by_key(|(_, one)| Reverse(one.activations + one.refusals));
-    table(title, &FIGURES, used.into_iter().map(figures).collect())
+    table(
+        title,
+        &FIGURES,
+        &used.into_iter().map(figures).collect::<Vec<_>>(),
+    )
 }
 
 /// The rows under a heading for each column; nothing without rows.
-fn table(title: &str, columns: &[&str], rows: Vec<Row>) -> String {
+fn table(title: &str, columns: &[&str], rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }

@@ -118,9 +118,7 @@ impl Market<'_> {
             name: entry.name.to_string(),
             ..Verified::default()
         };
-        if !dir.is_dir() {
-            verified.state = State::Missing;
-        } else {
+        if dir.is_dir() {
             let now = Digest::read(&dir)?;
             if now.sha256 != entry.sha256 {
                 verified.state = State::Changed;
@@ -128,6 +126,8 @@ impl Market<'_> {
                 verified.missing = entry.files.only(&now.files);
                 verified.extra = now.files.only(&entry.files);
             }
+        } else {
+            verified.state = State::Missing;
         }
         Ok(verified)
     }
