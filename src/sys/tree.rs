@@ -103,7 +103,7 @@ impl Reading {
     /// Adds what is at or below `root` to a digest.
     fn hash(&mut self, root: &Path, hash: &mut Sha256) -> io::Result<()> {
         self.read(root, &mut |path, kind, content| {
-            record(hash, path, kind, content)
+            record(hash, path, kind, content);
         })
     }
 
