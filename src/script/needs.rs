@@ -20,15 +20,6 @@ pub struct Needs {
     any_program: Vec<String>,
     /// Environment variables.
     env: Vec<String>,
-    /// Install commands, and what each provides.
-    installs: Vec<Install>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Install {
-    /// Programs it provides; empty if not stated.
-    bins: Vec<String>,
-    command: String,
 }
 
 /// The keys of `metadata` that may hold the block.
@@ -52,12 +43,10 @@ impl Needs {
         let mut primary = texts(block.get("primaryEnv"));
         primary.retain(|name| !env.contains(name));
         env.append(&mut primary);
-        let installs = block.get("install").and_then(Value::as_array).into_iter();
         Self {
             programs: requires("bins"),
             any_program: requires("anyBins"),
             env,
-            installs: installs.flatten().filter_map(Install::parse).collect(),
         }
     }
 
@@ -70,7 +59,7 @@ impl Needs {
             .iter()
             .filter(is_missing)
             .map(|name| {
-                let how = self.how_to_install(name);
+                let how = system_install(name);
                 format!("the skill needs `{name}`, which was not found on PATH: {how}")
             })
             .collect();
@@ -78,7 +67,7 @@ impl Needs {
             && self.any_program.iter().all(|name| is_missing(&name))
         {
             let names = self.any_program.join("` or `");
-            let how = self.how_to_install(first);
+            let how = system_install(first);
             unmet.push(format!(
                 "the skill needs `{names}`, none of which was found on PATH: {how}"
             ));
@@ -87,16 +76,6 @@ impl Needs {
         let withheld = self.env.iter().filter(|name| !is_given(name));
         unmet.extend(withheld.map(|name| without(skill, name, base.os(name).is_some())));
         unmet
-    }
-
-    fn how_to_install(&self, program: &str) -> String {
-        let names_it = |install: &&Install| install.bins.iter().any(|bin| bin == program);
-        let install = self.installs.iter().find(names_it);
-        let unnamed = || self.installs.iter().find(|install| install.bins.is_empty());
-        match install.or_else(unnamed) {
-            Some(install) => format!("the user can install it with `{}`", install.command),
-            None => system_install(program),
-        }
     }
 }
 
@@ -115,35 +94,6 @@ fn without(skill: &str, name: &str, is_set: bool) -> String {
              starting chibi; if its name looks like a secret's, the setting {setting} passes it on"
         )
     }
-}
-
-impl Install {
-    fn parse(entry: &Value) -> Option<Self> {
-        let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
-        let package = |keys: &[&str]| text(keys).filter(|name| is_package(name));
-        let named = ["formula", "package", "pkg", "module", "name"];
-        let command = match text(&["kind"])? {
-            "brew" => format!("brew install {}", package(&named)?),
-            "apt" => format!("sudo apt install {}", package(&named)?),
-            "uv" => format!("uv tool install {}", package(&named)?),
-            "pip" => format!("python3 -m pip install {}", package(&named)?),
-            "node" | "npm" => format!("npm install -g {}", package(&named)?),
-            "go" => format!("go install {}", package(&["module", "package"])?),
-            _ => return None,
-        };
-        Some(Self {
-            bins: texts(entry.get("bins")),
-            command,
-        })
-    }
-}
-
-/// Whether this is a package name without characters special to a shell.
-fn is_package(name: &str) -> bool {
-    !name.starts_with('-')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "@/._-+=<>[],:".contains(c))
 }
 
 /// One string or a list of them.
@@ -182,15 +132,15 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_named_with_its_install_command() {
+    fn missing_programs_are_named_with_an_install_command() {
         let block = json!({"openclaw": {
-            "requires": {"bins": ["ffmpeg", "jq"], "anyBins": ["a", "b"]},
-            "install": [{"id": "brew", "kind": "brew", "formula": "ffmpeg-full", "bins": ["ffmpeg"]}],
+            "requires": {"bins": ["jq"], "anyBins": ["a", "b"]},
         }});
-        let unmet = unmet(&block, &[], &[]);
-        assert!(unmet[0].contains("`ffmpeg`") && unmet[0].contains("`brew install ffmpeg-full`"));
-        assert!(unmet[1].contains("`jq`") && unmet[1].contains("`sudo apt install jq`"));
-        assert!(unmet[2].contains("`a` or `b`"), "{unmet:?}");
+        for block in [&block, &json!(block.to_string())] {
+            let unmet = unmet(block, &[], &[]);
+            assert!(unmet[0].contains("`jq`") && unmet[0].contains("`sudo apt install jq`"));
+            assert!(unmet[1].contains("`a` or `b`"), "{unmet:?}");
+        }
     }
 
     #[test]
@@ -224,12 +174,5 @@ mod tests {
         );
         let own = json!({"openclaw": {"requires": {"env": "CHIBI_API_KEY"}}});
         assert!(unmet(&own, &[("CHIBI_API_KEY", "1")], &[])[0].contains("never passed"));
-    }
-
-    #[test]
-    fn metadata_as_json_is_read_without_odd_packages() {
-        let text = r#"{"openclaw":{"requires":{"bins":["x"]},"install":[{"kind":"pip","package":"a; rm -rf ~"}]}}"#;
-        let unmet = unmet(&json!(text), &[], &[]);
-        assert!(!unmet[0].contains("rm -rf"), "{unmet:?}");
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 
 pub const RUN: &str = "run_skill_script";
 
@@ -69,158 +70,140 @@ pub fn started(text: &str) -> String {
 
 #[test]
 fn as_json_everything_has_its_key() {
-    for host in Host::both() {
-        let host = host.script("echo out; echo err >&2; exit 4");
-        let answer: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
-        assert!(answer["duration_ms"].as_u64().unwrap() < 10_000);
-        let expected = json!({
-            "path": "run.sh", "exit_code": 4, "signal": null, "stdout": "out\n",
-            "stderr": "err\n", "duration_ms": answer["duration_ms"], "timed_out": false,
-            "truncated": false, "job": null,
-        });
-        assert_eq!(answer, expected);
-        let answer = host.runs(&json!({"format": "json", "background": true}));
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        let id = answer["job"].as_str().unwrap();
-        let ended = host.tool(RUN, &json!({"job": id, "format": "json"}));
-        let ended: Value = serde_json::from_str(&ended).unwrap();
-        assert_eq!(
-            (&ended["exit_code"], &ended["job"]),
-            (&json!(4), &Value::Null)
-        );
-        assert_eq!(ended["stdout"], "out\n");
-    }
+    let host = Host::stdin().script("echo out; echo err >&2; exit 4");
+    let answer: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
+    assert!(answer["duration_ms"].as_u64().unwrap() < 10_000);
+    let expected = json!({
+        "path": "run.sh", "exit_code": 4, "signal": null, "stdout": "out\n",
+        "stderr": "err\n", "duration_ms": answer["duration_ms"], "timed_out": false,
+        "truncated": false, "job": null,
+    });
+    assert_eq!(answer, expected);
+    let answer = host.runs(&json!({"format": "json", "background": true}));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let id = answer["job"].as_str().unwrap();
+    let ended = host.tool(RUN, &json!({"job": id, "format": "json"}));
+    let ended: Value = serde_json::from_str(&ended).unwrap();
+    assert_eq!(
+        (&ended["exit_code"], &ended["job"]),
+        (&json!(4), &Value::Null)
+    );
+    assert_eq!(ended["stdout"], "out\n");
 }
 
 #[test]
 fn a_script_runs_where_it_is_told_to() {
-    for host in Host::both() {
-        let host = host
-            .script("pwd; [ -d \"$TMPDIR\" ] && touch \"$TMPDIR/x\" y; ls")
-            .file("s/data/in", "");
-        let skill = host.skills_dir().join("s").canonicalize().unwrap();
-        let project = host.project().canonicalize().unwrap();
-        let first_line = |workdir: &str| {
-            let text = host.runs(&json!({"workdir": workdir, "env": {}}));
-            PathBuf::from(text.lines().next().unwrap_or_default())
-        };
-        assert_eq!(first_line("skill"), skill);
-        assert_eq!(first_line("."), skill);
-        assert_eq!(first_line("data"), skill.join("data"));
-        assert_eq!(first_line("project"), project);
-        let temp = host.runs(&json!({"workdir": "temp"}));
-        let (dir, rest) = temp.split_once('\n').unwrap();
-        assert!(dir.ends_with("/tmp") && rest == "x\ny\n", "{temp}");
-        assert!(!Path::new(dir).exists(), "it is gone after the run");
-        assert!(!host.at("x").exists());
-        let id = started(&host.runs(&json!({"workdir": "temp", "background": true})));
-        assert!(host.polls(&id).contains("/tmp\nx\ny\n"));
-    }
+    let host = Host::stdin()
+        .script("pwd; [ -d \"$TMPDIR\" ] && touch \"$TMPDIR/x\" y; ls")
+        .file("s/data/in", "");
+    let skill = host.skills_dir().join("s").canonicalize().unwrap();
+    let project = host.project().canonicalize().unwrap();
+    let first_line = |workdir: &str| {
+        let text = host.runs(&json!({"workdir": workdir, "env": {}}));
+        PathBuf::from(text.lines().next().unwrap_or_default())
+    };
+    assert_eq!(first_line("skill"), skill);
+    assert_eq!(first_line("."), skill);
+    assert_eq!(first_line("data"), skill.join("data"));
+    assert_eq!(first_line("project"), project);
+    let temp = host.runs(&json!({"workdir": "temp"}));
+    let (dir, rest) = temp.split_once('\n').unwrap();
+    assert!(dir.ends_with("/tmp") && rest == "x\ny\n", "{temp}");
+    assert!(!Path::new(dir).exists(), "it is gone after the run");
+    assert!(!host.at("x").exists());
+    let id = started(&host.runs(&json!({"workdir": "temp", "background": true})));
+    assert!(host.polls(&id).contains("/tmp\nx\ny\n"));
 }
 
 #[test]
 fn a_script_gets_the_documented_environment_and_no_secret() {
-    for host in Host::both() {
-        let host = host
-            .script("# FROM_CALLER\nenv -0 | tr '\\0' '\\n'")
-            .var("CHIBI_API_KEY", "host-secret")
-            .var("OPENROUTER_API_KEY", "host-secret")
-            .var("GITHUB_TOKEN", "user-secret")
-            .var("HARMLESS", "value")
-            .var("https_proxy", "http://proxy");
-        let text = host.runs(&json!({"env": {"FROM_CALLER": "1"}}));
-        let has = |line: &str| text.lines().any(|l| l == line);
-        let skill_dir = host.skills_dir().join("s");
-        for line in [
-            "HARMLESS=value",
-            "https_proxy=http://proxy",
-            "SKILL_NAME=s",
-            "FROM_CALLER=1",
-            &format!("SKILL_DIR={}", skill_dir.display()),
-            &format!("PROJECT_DIR={}", host.project().display()),
-            &format!("HOME={}", host.home().display()),
-        ] {
-            assert!(has(line), "{line}: {text}");
-        }
-        assert!(text.contains("PATH="));
-        assert!(!text.contains("secret"), "{text}");
-        for name in [
-            "CHIBI_HOOK",
-            "CHIBI_HOOK_DATA",
-            "CHIBI_TOOL_NAME",
-            "CHIBI_TOOL_ARGS",
-        ] {
-            assert!(!text.contains(&format!("{name}=")), "{name}");
-        }
+    let host = Host::stdin();
+    let host = host
+        .script("# FROM_CALLER\nenv -0 | tr '\\0' '\\n'")
+        .var("CHIBI_API_KEY", "host-secret")
+        .var("OPENROUTER_API_KEY", "host-secret")
+        .var("GITHUB_TOKEN", "user-secret")
+        .var("HARMLESS", "value")
+        .var("https_proxy", "http://proxy");
+    let text = host.runs(&json!({"env": {"FROM_CALLER": "1"}}));
+    let has = |line: &str| text.lines().any(|l| l == line);
+    let skill_dir = host.skills_dir().join("s");
+    for line in [
+        "HARMLESS=value",
+        "https_proxy=http://proxy",
+        "SKILL_NAME=s",
+        "FROM_CALLER=1",
+        &format!("SKILL_DIR={}", skill_dir.display()),
+        &format!("PROJECT_DIR={}", host.project().display()),
+        &format!("HOME={}", host.home().display()),
+    ] {
+        assert!(has(line), "{line}: {text}");
+    }
+    assert!(text.contains("PATH="));
+    assert!(!text.contains("secret"), "{text}");
+    for name in [
+        "CHIBI_HOOK",
+        "CHIBI_HOOK_DATA",
+        "CHIBI_TOOL_NAME",
+        "CHIBI_TOOL_ARGS",
+    ] {
+        assert!(!text.contains(&format!("{name}=")), "{name}");
     }
 }
 
 #[test]
 fn a_scripts_parent_shows_it_nothing_that_it_was_given() {
-    for host in Host::both() {
-        let host = host
-            .script("tr '\\0' '\\n' < /proc/$PPID/environ")
-            .var("CHIBI_API_KEY", "host-secret")
-            .var("OPENROUTER_API_KEY", "host-secret")
-            .var("HARMLESS", "value");
-        let text = host.runs(&json!({}));
-        // Root may look at it all the same, and sees names.
-        assert!(!text.contains("=value"), "{text}");
-        assert!(!text.contains("host-secret"), "{text}");
-    }
+    let host = Host::stdin();
+    let host = host
+        .script("tr '\\0' '\\n' < /proc/$PPID/environ")
+        .var("CHIBI_API_KEY", "host-secret")
+        .var("OPENROUTER_API_KEY", "host-secret")
+        .var("HARMLESS", "value");
+    let text = host.runs(&json!({}));
+    // Root may look at it all the same, and sees names.
+    assert!(!text.contains("=value"), "{text}");
+    assert!(!text.contains("host-secret"), "{text}");
 }
 
 #[test]
 fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
-    let needs = r#"metadata: {"openclaw": {"requires": {"bins": ["no-such-program"], "env": ["MY_TOKEN"]}, "install": [{"kind": "brew", "formula": "no-such", "bins": ["no-such-program"]}]}}"#;
-    for host in Host::both() {
-        let host = host
-            .skill("s", needs, "")
-            .file("s/run.sh", "echo ran")
-            .var("MY_TOKEN", "x");
-        let text = host.runs(&json!({}));
-        assert!(text.starts_with("ran\n["), "{text}");
-        assert!(
-            text.contains("`no-such-program`") && text.contains("brew install no-such"),
-            "{text}"
-        );
-        assert!(
-            text.contains("`MY_TOKEN`") && text.contains("pass_env = [\"MY_TOKEN\"]"),
-            "{text}"
-        );
-        let data: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
-        assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{data}");
-    }
+    let needs = r#"metadata: {"openclaw": {"requires": {"bins": ["no-such-program"], "env": ["MY_TOKEN"]}}}"#;
+    let host = Host::stdin()
+        .skill("s", needs, "")
+        .file("s/run.sh", "echo ran")
+        .var("MY_TOKEN", "x");
+    let text = host.runs(&json!({}));
+    assert!(text.starts_with("ran\n["), "{text}");
+    text.has("`no-such-program`").has("brew install");
+    text.has("`MY_TOKEN`").has("pass_env = [\"MY_TOKEN\"]");
+    let data: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
+    assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{data}");
 }
 
 #[test]
 fn python_with_a_list_of_packages_runs_under_uv() {
     use std::os::unix::fs::PermissionsExt;
-    for host in Host::both() {
-        let bin = host.home().join("bin");
-        std::fs::create_dir(&bin).unwrap();
-        let uv = bin.join("uv");
-        std::fs::write(&uv, "#!/bin/sh\necho uv \"$@\"\n").unwrap();
-        std::fs::set_permissions(&uv, PermissionsExt::from_mode(0o755)).unwrap();
-        let path = format!("{}:/usr/bin:/bin", bin.display());
-        let host = host
-            .skill("s", "", "")
-            .file("s/requirements.txt", "requests")
-            .file("s/scripts/a.py", "print(1)")
-            .file(
-                "s/scripts/own.py",
-                "# /// script\n# dependencies = []\n# ///\n",
-            )
-            .var("PATH", &path);
-        let run = |script: &str| host.tool(RUN, &json!({"skill": "s", "script": script}));
-        let listed = run("a.py");
-        assert!(
-            listed.starts_with("uv run --no-project --with-requirements /"),
-            "{listed}"
-        );
-        assert!(listed.trim_end().ends_with("/s/scripts/a.py"), "{listed}");
-        assert!(run("own.py").starts_with("uv run --script /"));
-    }
+    let host = Host::stdin();
+    let bin = host.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let uv = bin.join("uv");
+    std::fs::write(&uv, "#!/bin/sh\necho uv \"$@\"\n").unwrap();
+    std::fs::set_permissions(&uv, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let host = host
+        .skill("s", "", "")
+        .file("s/requirements.txt", "requests")
+        .file("s/scripts/a.py", "print(1)")
+        .file(
+            "s/scripts/own.py",
+            "# /// script\n# dependencies = []\n# ///\n",
+        )
+        .var("PATH", &path);
+    let run = |script: &str| host.tool(RUN, &json!({"skill": "s", "script": script}));
+    let listed = run("a.py");
+    listed.begins("uv run --no-project --with-requirements /");
+    assert!(listed.trim_end().ends_with("/s/scripts/a.py"), "{listed}");
+    assert!(run("own.py").starts_with("uv run --script /"));
 }
 
 #[test]
@@ -229,18 +212,13 @@ fn a_flood_of_output_passes_in_bounded_memory() {
     let script = "head -c 100000000 /dev/zero | tr '\\0' x; echo
         plugin=$(awk '/^PPid:/ {print $2}' /proc/$PPID/status)
         echo; awk '/^VmHWM:/ {print \"peak\", $2}' /proc/$plugin/status";
-    for host in Host::both() {
-        let text = host.script(script).runs(&json!({}));
-        assert!(
-            text.contains(" of 1000000"),
-            "{}",
-            &text[text.len() - 200..]
-        );
-        let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
-        let peak: u64 = peak.unwrap().parse().unwrap();
-        // Some 20 MB of it are pages of this debug build's own file.
-        assert!(peak < 40_000, "{peak} KiB");
-    }
+    let host = Host::stdin();
+    let text = host.script(script).runs(&json!({}));
+    text.has(" of 1000000");
+    let peak = text.lines().find_map(|line| line.strip_prefix("peak "));
+    let peak: u64 = peak.unwrap().parse().unwrap();
+    // Some 20 MB of it are pages of this debug build's own file.
+    assert!(peak < 40_000, "{peak} KiB");
 }
 
 #[test]
@@ -248,11 +226,7 @@ fn a_flood_of_input_is_fed_while_output_is_read() {
     let host = Host::stdin().script("cat");
     let text = host.runs(&json!({"stdin": "x".repeat(100_000_000)}));
     let dropped = (100_000_000 - 64 * 1024).to_string();
-    assert!(
-        text.starts_with("xxx") && text.ends_with("xxx"),
-        "{}",
-        text.len()
-    );
+    text.begins("xxx").finishes("xxx");
     assert!(
         text.contains(&dropped) && text.len() < 66_000,
         "{}",
@@ -260,94 +234,54 @@ fn a_flood_of_input_is_fed_while_output_is_read() {
     );
 }
 
+#[track_caller]
+fn is_explained(text: &str, part: &str) {
+    text.begins("Error: ").has(part);
+    assert!(text.lines().count() >= 2, "no next step: {text}");
+}
+
 #[test]
 fn bad_input_is_explained_and_starts_nothing() {
-    for host in Host::both() {
-        let host = host.script("touch ran").file("s/dir/x", "");
-        let skill = host.skills_dir().join("s");
-        std::os::unix::fs::symlink("/bin/true", skill.join("out.sh")).unwrap();
-        std::os::unix::fs::symlink("/dev/zero", skill.join("zero.sh")).unwrap();
-        let fifo = std::process::Command::new("mkfifo")
-            .arg(skill.join("fifo.sh"))
-            .status();
-        assert!(fifo.unwrap().success());
-        for (arguments, part) in [
-            (json!({}), "missing field `script`"),
-            (json!({"script": "run.sh"}), "no skill is active"),
-            (json!({"skill": "s"}), "missing field `script`"),
-            (json!({"job": "nope"}), "there is no job `nope`"),
-            (json!({"job": "../../state"}), "there is no job"),
-            (json!({"job": "a\u{0}b"}), "there is no job"),
-            (json!({"stop": true}), "`stop` needs `job`"),
-            (
-                json!({"skill": "s", "script": "run.sh", "timeout_secs": -1}),
-                "positive number",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "timeout_secs": 0}),
-                "positive number",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "timeout_secs": 1e9}),
-                "more than a script",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "args": [[1]]}),
-                "expected a string",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "args": ["a\u{0}b"]}),
-                "NUL byte",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "env": {"A": "\u{0}"}}),
-                "NUL byte",
-            ),
-            (
-                json!({"skill": "s", "script": "run\u{0}.sh"}),
-                "NUL character",
-            ),
-            (
-                json!({"skill": "s", "script": "dir"}),
-                "`dir` is a directory",
-            ),
-            (
-                json!({"skill": "s", "script": "fifo.sh"}),
-                "not a regular file",
-            ),
-            (json!({"skill": "s", "script": "out.sh"}), "leads outside"),
-            (json!({"skill": "s", "script": "zero.sh"}), "leads outside"),
-            (
-                json!({"skill": "s", "script": "../s/../../x"}),
-                "outside the skill",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "workdir": "/etc"}),
-                "outside the skill",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "workdir": "../.."}),
-                "outside the skill",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "workdir": "no"}),
-                "no directory `no`",
-            ),
-            (
-                json!({"skill": "s", "script": "run.sh", "workdir": "run.sh"}),
-                "not a directory",
-            ),
-            (
-                json!({"skill": "../..", "script": "run.sh"}),
-                "there is no skill",
-            ),
-        ] {
-            let text = host.tool(RUN, &arguments);
-            assert!(text.starts_with("Error: "), "{arguments}: {text}");
-            assert!(text.contains(part), "{arguments}: {text}");
-            assert!(text.lines().count() >= 2, "no next step: {text}");
-        }
-        assert!(!host.at("ran").exists());
-        assert!(!host.plugin_dir().join("jobs").exists());
+    let host = Host::stdin().script("touch ran").file("s/dir/x", "");
+    let skill = host.skills_dir().join("s");
+    std::os::unix::fs::symlink("/bin/true", skill.join("out.sh")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", skill.join("zero.sh")).unwrap();
+    let fifo = std::process::Command::new("mkfifo")
+        .arg(skill.join("fifo.sh"))
+        .status();
+    assert!(fifo.unwrap().success());
+    for (arguments, part) in [
+        (json!({}), "missing field `script`"),
+        (json!({"script": "run.sh"}), "no skill is active"),
+        (json!({"skill": "s"}), "missing field `script`"),
+        (json!({"job": "nope"}), "there is no job `nope`"),
+        (json!({"job": "../../state"}), "there is no job"),
+        (json!({"job": "a\u{0}b"}), "there is no job"),
+        (json!({"stop": true}), "`stop` needs `job`"),
+    ] {
+        is_explained(&host.tool(RUN, &arguments), part);
     }
+    for (more, part) in [
+        (json!({"timeout_secs": -1}), "positive number"),
+        (json!({"timeout_secs": 0}), "positive number"),
+        (json!({"timeout_secs": 1e9}), "more than a script"),
+        (json!({"args": [[1]]}), "expected a string"),
+        (json!({"args": ["a\u{0}b"]}), "NUL byte"),
+        (json!({"env": {"A": "\u{0}"}}), "NUL byte"),
+        (json!({"script": "run\u{0}.sh"}), "NUL character"),
+        (json!({"script": "dir"}), "`dir` is a directory"),
+        (json!({"script": "fifo.sh"}), "not a regular file"),
+        (json!({"script": "out.sh"}), "leads outside"),
+        (json!({"script": "zero.sh"}), "leads outside"),
+        (json!({"script": "../s/../../x"}), "outside the skill"),
+        (json!({"workdir": "/etc"}), "outside the skill"),
+        (json!({"workdir": "../.."}), "outside the skill"),
+        (json!({"workdir": "no"}), "no directory `no`"),
+        (json!({"workdir": "run.sh"}), "not a directory"),
+        (json!({"skill": "../.."}), "there is no skill"),
+    ] {
+        is_explained(&host.runs(&more), part);
+    }
+    assert!(!host.at("ran").exists());
+    assert!(!host.plugin_dir().join("jobs").exists());
 }
