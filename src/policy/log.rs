@@ -20,8 +20,6 @@ pub(super) const LONGEST: u64 = 1024 * 1024;
 const BLOCK: u64 = 64 * 1024;
 /// How much is read at once from its beginning.
 const READ: usize = 64 * 1024;
-/// How many events later than their successor one may stand in the log.
-const LATE: usize = 64;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,10 +79,7 @@ fn each_of(
     logs: Vec<(PathBuf, File)>,
     visit: &mut dyn FnMut(&Line) -> Result<()>,
 ) -> Result<usize> {
-    // A process that still had a rotated log open may have written to it later than others to the
-    // next one.
-    let (mut late, mut number, mut torn) = (BTreeMap::new(), 0_usize, 0);
-    let mut line = Vec::new();
+    let (mut line, mut torn) = (Vec::new(), 0);
     for (path, file) in logs {
         let mut file = BufReader::with_capacity(READ, file);
         loop {
@@ -94,21 +89,12 @@ fn each_of(
                 break;
             }
             match read_line(line.trim_ascii_end()) {
-                Some(Ok(line)) => {
-                    late.insert((line.time, number), line);
-                    number += 1;
-                }
+                Some(Ok(line)) => visit(&line)?,
                 Some(Err(())) => torn += 1,
                 None => {}
             }
-            if late.len() > LATE
-                && let Some((_, first)) = late.pop_first()
-            {
-                visit(&first)?;
-            }
         }
     }
-    late.values().try_for_each(visit)?;
     Ok(torn)
 }
 
@@ -141,7 +127,6 @@ pub fn last_events(
         }
     }
     lines.reverse();
-    lines.sort_by_key(|line| line.time);
     Ok((lines, torn))
 }
 
@@ -226,9 +211,9 @@ mod tests {
         let event = |n| format!("{{\"time\":\"2026-01-0{n}T00:00:00.000Z\",\"event\":\"x\"}}");
         let text = format!(
             "{}\n{{\"time\":\"20{}\n\n\u{fffd}torn\n{}\n",
+            event(1),
             event(2),
-            event(3),
-            event(1)
+            event(3)
         );
         std::fs::write(&file, text).unwrap();
         let days = |lines: &[Line]| {
@@ -249,7 +234,7 @@ mod tests {
         let (lines, torn) = last_events(&file, 9, |_| true).unwrap();
         assert_eq!((days(&lines), torn), (vec_of(&["01", "02", "03"]), 1));
         let (lines, torn) = last_events(&file, 1, |_| true).unwrap();
-        assert_eq!((days(&lines), torn), (vec_of(&["01"]), 0));
+        assert_eq!((days(&lines), torn), (vec_of(&["03"]), 0));
     }
 
     fn vec_of(days: &[&str]) -> Vec<String> {
