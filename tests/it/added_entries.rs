@@ -28,28 +28,26 @@ fn under_policy(host: Host, policy: &str) -> Host {
 
 #[test]
 fn an_added_entry_grants_and_is_named_as_the_source() {
-    for host in Host::both() {
-        let host = configured(host.skill("pdf", LIST, "Body."), CONFIG);
-        host.starts().activates("pdf");
-        host.allows("shell_exec", &shell("npx prettier ."));
-        host.allows("shell_exec", &shell("git log"));
-        host.blocks("shell_exec", &shell("curl x.org"));
-        let log = host.json(&["audit", "--event", "tool", "--json"]);
-        let by = |event: &Value| event["by"].as_str().unwrap().to_owned();
-        let log: Vec<String> = log["events"].as_array().unwrap().iter().map(by).collect();
-        let named = "the configuration: Bash(npx:*)".to_owned();
-        assert!(log.contains(&named), "{log:?}");
-        let info = host.succeeds(&["info", "pdf"]);
-        assert!(info.contains("(from the configuration)"), "{info}");
-        let added = host.json(&["info", "pdf", "--json"])["restriction"]["added"].clone();
-        assert_eq!(added, json!(["Bash(npx:*)"]));
-        let npx = ["check", "pdf", "--tool", "Bash", "--arg", "command=npx x"];
-        host.succeeds(&npx).has("an entry of the configuration");
-        let part = host.json(&[&npx[..], &["--json"]].concat())["parts"][0].clone();
-        assert_eq!(part["source"], "the configuration");
-        let policy = host.succeeds(&["policy"]);
-        assert!(policy.contains("allow: the configuration adds"), "{policy}");
-    }
+    let host = configured(Host::stdin().skill("pdf", LIST, "Body."), CONFIG);
+    host.starts().activates("pdf");
+    host.allows("shell_exec", &shell("npx prettier ."));
+    host.allows("shell_exec", &shell("git log"));
+    host.blocks("shell_exec", &shell("curl x.org"));
+    let log = host.json(&["audit", "--event", "tool", "--json"]);
+    let by = |event: &Value| event["by"].as_str().unwrap().to_owned();
+    let log: Vec<String> = log["events"].as_array().unwrap().iter().map(by).collect();
+    let named = "the configuration: Bash(npx:*)".to_owned();
+    assert!(log.contains(&named), "{log:?}");
+    let info = host.succeeds(&["info", "pdf"]);
+    assert!(info.contains("(from the configuration)"), "{info}");
+    let added = host.json(&["info", "pdf", "--json"])["restriction"]["added"].clone();
+    assert_eq!(added, json!(["Bash(npx:*)"]));
+    let npx = ["check", "pdf", "--tool", "Bash", "--arg", "command=npx x"];
+    host.succeeds(&npx).has("an entry of the configuration");
+    let part = host.json(&[&npx[..], &["--json"]].concat())["parts"][0].clone();
+    assert_eq!(part["source"], "the configuration");
+    let policy = host.succeeds(&["policy"]);
+    assert!(policy.contains("allow: the configuration adds"), "{policy}");
 }
 
 #[test]

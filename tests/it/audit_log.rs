@@ -11,73 +11,17 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::audit::{events, of_kind};
+use crate::host::Has;
 
 #[test]
 fn a_log_that_cannot_be_written_breaks_nothing() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        fs::create_dir(host.plugin_dir().join("audit.jsonl")).unwrap();
-        host.activates("careful");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.allows("file_head", &json!({"path": "x"}));
-        host.starts()
-            .allows("shell_exec", &json!({"command": "ls"}));
-    }
-}
-
-#[test]
-fn the_log_is_filtered_and_counted() {
-    for host in Host::both() {
-        let host = host
-            .skill("a", "allowed-tools: Read", "")
-            .skill("b", "", "")
-            .file("b/ok.sh", "true\n")
-            .file("b/bad.sh", "false\n");
-        host.activates("a");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.starts().activates("b");
-        for script in ["ok.sh", "bad.sh"] {
-            host.tool("run_skill_script", &json!({"skill": "b", "script": script}));
-        }
-        assert_eq!(
-            host.succeeds(&["audit", "--skill", "a", "--event", "activate"])
-                .lines()
-                .count(),
-            1
-        );
-        assert_eq!(
-            host.succeeds(&["audit", "--since", "1h", "--event", "script"])
-                .lines()
-                .count(),
-            2
-        );
-        assert!(
-            host.succeeds(&["audit", "--since", "2999-01-01"])
-                .starts_with("No such events")
-        );
-        assert!(
-            host.fails(&["audit", "--since", "soon"])
-                .contains("is not a time")
-        );
-        let stats = &host.json(&["audit", "--summary", "--json"])["skills"];
-        assert_eq!(
-            (
-                &stats[0]["skill"],
-                &stats[0]["activations"],
-                &stats[0]["refusals"]
-            ),
-            (&json!("a"), &json!(1), &json!(1))
-        );
-        assert_eq!(
-            (&stats[1]["scripts"], &stats[1]["scripts_succeeded"]),
-            (&json!(2), &json!(1))
-        );
-        assert!(
-            stats[1]["last_used"].as_str().unwrap().ends_with('Z')
-                && stats[1]["scripts_ms"].is_u64()
-        );
-        assert!(host.succeeds(&["audit", "--summary"]).lines().count() == 3);
-    }
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    fs::create_dir(host.plugin_dir().join("audit.jsonl")).unwrap();
+    host.activates("careful");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    host.allows("file_head", &json!({"path": "x"}));
+    host.starts()
+        .allows("shell_exec", &json!({"command": "ls"}));
 }
 
 const PROCESSES: u64 = 16;
@@ -157,41 +101,39 @@ fn one_of_the_sixteen() {
 #[test]
 fn an_activation_lasted_until_its_session_was_last_heard_of() {
     let minutes_ago = |minutes: u64| Moment(Moment::now().0 - minutes * 60_000);
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        let end = |host: &Host| of_kind(host, "end").pop().unwrap();
-        let state = host.plugin_dir().join("state.json");
-        let log = host.plugin_dir().join("audit.jsonl");
-        let long_ago = || {
-            host.activates("careful");
-            let mut known: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
-            for began in known["sessions"]["named:host"]["began"]
-                .as_object_mut()
-                .unwrap()
-                .values_mut()
-            {
-                *began = json!(minutes_ago(90).0);
-            }
-            fs::write(&state, known.to_string()).unwrap();
-        };
-        long_ago();
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        let mut events = events(&host);
-        let last_seen = minutes_ago(60).to_string();
-        for event in &mut events {
-            event["time"] = json!(last_seen);
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    let end = |host: &Host| of_kind(host, "end").pop().unwrap();
+    let state = host.plugin_dir().join("state.json");
+    let log = host.plugin_dir().join("audit.jsonl");
+    let long_ago = || {
+        host.activates("careful");
+        let mut known: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
+        for began in known["sessions"]["named:host"]["began"]
+            .as_object_mut()
+            .unwrap()
+            .values_mut()
+        {
+            *began = json!(minutes_ago(90).0);
         }
-        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
-        fs::write(&log, lines.join("\n") + "\n").unwrap();
-        host.starts();
-        let minutes = end(&host)["duration_ms"].as_u64().unwrap() / 60_000;
-        assert!((29..=31).contains(&minutes), "{}", end(&host));
-        assert_eq!(end(&host)["last_seen"], json!(last_seen));
-        long_ago();
-        fs::remove_file(&log).unwrap();
-        host.starts();
-        assert!(end(&host).get("duration_ms").is_none(), "{}", end(&host));
+        fs::write(&state, known.to_string()).unwrap();
+    };
+    long_ago();
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    let mut events = events(&host);
+    let last_seen = minutes_ago(60).to_string();
+    for event in &mut events {
+        event["time"] = json!(last_seen);
     }
+    let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+    fs::write(&log, lines.join("\n") + "\n").unwrap();
+    host.starts();
+    let minutes = end(&host)["duration_ms"].as_u64().unwrap() / 60_000;
+    assert!((29..=31).contains(&minutes), "{}", end(&host));
+    assert_eq!(end(&host)["last_seen"], json!(last_seen));
+    long_ago();
+    fs::remove_file(&log).unwrap();
+    host.starts();
+    assert!(end(&host).get("duration_ms").is_none(), "{}", end(&host));
 }
 
 /// A process of ours, which ends with the test.
@@ -268,50 +210,45 @@ fn decided(host: &Host) -> Vec<String> {
 
 #[test]
 fn each_call_has_one_line_that_says_what_came_of_it() {
-    for host in Host::both() {
-        let host = host
-            .skill("strict", "allowed-tools: Read Skill(strict)", "")
-            .skill("other", "", "")
-            .skill("plain", "allowed-tools: Read Skill", "");
-        host.starts();
-        host.blocks(
-            "skill_marketplace",
-            &json!({"action": "install", "skill_ref": "git@x.org:a/b"}),
-        );
-        host.activates("plain");
-        let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
-        fs2::FileExt::lock_exclusive(&lock).unwrap();
-        host.blocks("skill_other", &json!({}));
-        drop(lock);
-        let load = |name: &str| json!({"action": "load", "names": [name]});
-        host.blocks("skill_session", &load("other"));
-        host.activates("strict");
-        host.blocks("skill_session", &load("other"));
-        host.blocks("skill_strange", &json!({}));
-        let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
-        let call = format!(r#"{{"tool_name":"shell_exec","arguments":{{"z":{deep}}}}}"#);
-        assert!(
-            host.raw("hook", "pre_tool", &call)
-                .contains("could not be read")
-        );
-        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.allows("file_head", &json!({"path": "x"}));
-        let told = decided(&host);
-        let expected = [
-            "skill_marketplace blocked by model_installs",
-            "skill_other blocked by failed activation",
-            "skill_session blocked by nothing loaded",
-            "skill_strict allowed by always allowed",
-            "skill_other blocked by strict: no entry",
-            "skill_strange blocked by strict: no entry",
-            "? blocked by unreadable call",
-            "shell_exec blocked by unreadable state: ",
-            "file_head allowed by unreadable state: ",
-        ];
-        assert_eq!(told.len(), expected.len(), "{told:?}");
-        for (told, expected) in told.iter().zip(expected) {
-            assert!(told.starts_with(expected), "{told}");
-        }
+    let host = Host::stdin()
+        .skill("strict", "allowed-tools: Read Skill(strict)", "")
+        .skill("other", "", "")
+        .skill("plain", "allowed-tools: Read Skill", "");
+    host.starts();
+    host.blocks(
+        "skill_marketplace",
+        &json!({"action": "install", "skill_ref": "git@x.org:a/b"}),
+    );
+    host.activates("plain");
+    let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
+    fs2::FileExt::lock_exclusive(&lock).unwrap();
+    host.blocks("skill_other", &json!({}));
+    drop(lock);
+    let load = |name: &str| json!({"action": "load", "names": [name]});
+    host.blocks("skill_session", &load("other"));
+    host.activates("strict");
+    host.blocks("skill_session", &load("other"));
+    host.blocks("skill_strange", &json!({}));
+    let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
+    let call = format!(r#"{{"tool_name":"shell_exec","arguments":{{"z":{deep}}}}}"#);
+    host.raw("hook", "pre_tool", &call).has("could not be read");
+    fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    host.allows("file_head", &json!({"path": "x"}));
+    let told = decided(&host);
+    let expected = [
+        "skill_marketplace blocked by model_installs",
+        "skill_other blocked by failed activation",
+        "skill_session blocked by nothing loaded",
+        "skill_strict allowed by always allowed",
+        "skill_other blocked by strict: no entry",
+        "skill_strange blocked by strict: no entry",
+        "? blocked by unreadable call",
+        "shell_exec blocked by unreadable state: ",
+        "file_head allowed by unreadable state: ",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{told}");
     }
 }

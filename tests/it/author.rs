@@ -83,39 +83,37 @@ fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn try_prints_what_the_model_gets_and_changes_nothing() {
-    for host in Host::both() {
-        let generation = format!("{:?}", host.generation()).to_lowercase();
-        let host = host
-            .skill(
-                "pdf",
-                "allowed-tools: Read",
-                "Fill $ARGUMENTS with the `Bash` tool.",
-            )
-            .file("pdf/scripts/run.py", "print()")
-            .file("pdf/a.md", "x");
-        let before = snapshot(host.home());
-        let tried = host.succeeds(&["try", "pdf", "--arguments", "-form", "--host", &generation]);
-        let dir = host.skills_dir().join("pdf");
-        let by_path = host.succeeds(&[
-            "try",
-            dir.to_str().unwrap(),
-            "--arguments",
-            "-form",
-            "--host",
-            &generation,
-        ]);
-        assert_eq!(snapshot(host.home()), before);
-        host.starts().activates("pdf");
-        let given = host.tool("skill_pdf", &json!({"arguments": "-form"}));
-        assert_eq!(tried, format!("{given}\n"));
-        assert_eq!(
-            by_path.replace(
-                &dir.canonicalize().unwrap().display().to_string(),
-                &dir.display().to_string()
-            ),
-            tried
-        );
-    }
+    let host = Host::stdin();
+    let host = host
+        .skill(
+            "pdf",
+            "allowed-tools: Read",
+            "Fill $ARGUMENTS with the `Bash` tool.",
+        )
+        .file("pdf/scripts/run.py", "print()")
+        .file("pdf/a.md", "x");
+    let before = snapshot(host.home());
+    let tried = host.succeeds(&["try", "pdf", "--arguments", "-form", "--host", "stdin"]);
+    let dir = host.skills_dir().join("pdf");
+    let by_path = host.succeeds(&[
+        "try",
+        dir.to_str().unwrap(),
+        "--arguments",
+        "-form",
+        "--host",
+        "stdin",
+    ]);
+    assert_eq!(snapshot(host.home()), before);
+    host.starts().activates("pdf");
+    let given = host.tool("skill_pdf", &json!({"arguments": "-form"}));
+    assert_eq!(tried, format!("{given}\n"));
+    assert_eq!(
+        by_path.replace(
+            &dir.canonicalize().unwrap().display().to_string(),
+            &dir.display().to_string()
+        ),
+        tried
+    );
 }
 
 #[test]
@@ -218,17 +216,14 @@ fn a_package_is_written_outside_the_skill_and_of_files_only() {
 
 #[test]
 fn try_prints_what_forked_skills_and_hooks_would_give() {
-    for host in Host::both() {
-        let host = host
-            .skill("poet", "context: fork", "Write $ARGUMENTS.")
-            .skill("reads", "context: fork\nallowed-tools: Read", "Read it.")
-            .skill("hooked", "hooks:\n  pre: scripts/a.sh", "Do it.");
-        let generation = format!("{:?}", host.generation()).to_lowercase();
-        for name in ["poet", "reads", "hooked"] {
-            let tried = host.succeeds(&["try", name, "--arguments", "a b", "--host", &generation]);
-            host.starts();
-            let got = host.tool(&format!("skill_{name}"), &json!({"arguments": "a b"}));
-            assert_eq!(tried.trim_end(), got.trim_end(), "{name}");
-        }
+    let host = Host::stdin()
+        .skill("poet", "context: fork", "Write $ARGUMENTS.")
+        .skill("reads", "context: fork\nallowed-tools: Read", "Read it.")
+        .skill("hooked", "hooks:\n  pre: scripts/a.sh", "Do it.");
+    for name in ["poet", "reads", "hooked"] {
+        let tried = host.succeeds(&["try", name, "--arguments", "a b", "--host", "stdin"]);
+        host.starts();
+        let got = host.tool(&format!("skill_{name}"), &json!({"arguments": "a b"}));
+        assert_eq!(tried.trim_end(), got.trim_end(), "{name}");
     }
 }

@@ -10,6 +10,7 @@ use agent_skills::host::agent::Agent;
 
 use crate::Host;
 use crate::decisions::{IN_A_HOST, shell};
+use crate::host::write_at;
 use crate::terminal::converse;
 
 /// What people were locked out of, each with what it says once it is let through.
@@ -34,11 +35,10 @@ fn host() -> Host {
     let host = Host::stdin();
     let dir = host.project().join("one");
     fs::create_dir(&dir).unwrap();
-    fs::write(
+    write_at(
         dir.join("SKILL.md"),
         "---\nname: one\ndescription: d\n---\n",
-    )
-    .unwrap();
+    );
     host
 }
 
@@ -52,8 +52,7 @@ fn program(host: &Host, path: &str) -> PathBuf {
 
 fn written(host: &Host, path: &str, text: &str) -> PathBuf {
     let path = host.home().join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, text).unwrap();
+    write_at(&path, text);
     path
 }
 

@@ -223,35 +223,3 @@ fn starts_of_other_hosts_lift_no_restriction() {
     }
     no_litter(&host);
 }
-
-#[test]
-fn tools_and_hooks_of_many_sessions_at_once_are_all_answered() {
-    // Without `pre_tool`: the tool call alone activates, from threads that are sessions by name.
-    let host = host();
-    thread::scope(|scope| {
-        for session in 0..8 {
-            let host = &host;
-            scope.spawn(move || {
-                let session = format!("thread-{session}");
-                let call = |vars: [(&str, &str); 2]| {
-                    let mut command = host.command();
-                    command.env("AGENT_SKILLS_SESSION", &session).envs(vars);
-                    let ran = finish(&mut command, b"");
-                    assert_eq!(ran.status, 0, "{ran:?}");
-                    ran.stdout
-                };
-                for skill in ["skill_free", "skill_runs", "skill_reads"].repeat(3) {
-                    let run = || call([("CHIBI_TOOL_NAME", skill), ("CHIBI_TOOL_ARGS", "{}")]);
-                    let mut texts = (0..TRIES).map(|_| run());
-                    let text = texts.find(|text| !text.contains(LOCKED)).unwrap();
-                    assert!(text.starts_with("<skill_content "), "{text}");
-                }
-                let data = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
-                let answer = call([("CHIBI_HOOK", "pre_tool"), ("CHIBI_HOOK_DATA", data)]);
-                assert!(answer.contains("`reads`"), "{answer}");
-            });
-        }
-    });
-    assert_eq!(state(&host)["sessions"].as_object().unwrap().len(), 8);
-    no_litter(&host);
-}

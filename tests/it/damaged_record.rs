@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::Host;
 use crate::conversations::{enters, kept, next_prompt};
 use crate::decisions::shell;
+use crate::host::Has;
 use crate::terminal::converse;
 
 const DAMAGES: [&str; 3] = ["", "{", r#"{"version":2,"sessions":{}}"#];
@@ -36,29 +37,28 @@ fn open(host: &Host) {
 #[test]
 fn a_prompt_lifts_it_in_its_own_session_alone() {
     for text in DAMAGES {
-        for mut host in Host::both() {
-            host.session("b");
-            let mut host = careful(host);
-            damage(&host, text);
-            host.session("a");
-            closed(&host);
-            next_prompt(&host, "work");
-            open(&host);
-            host.session("b");
-            closed(&host);
-            // Nor does what else happens in that session, or another prompt of the first.
-            enters(&host, "work");
-            closed(&host);
-            host.session("a");
-            next_prompt(&host, "work");
-            host.activates("careful");
-            host.session("b");
-            closed(&host);
-            next_prompt(&host, "work");
-            open(&host);
-            host.session("a");
-            closed(&host);
-        }
+        let mut host = Host::stdin();
+        host.session("b");
+        let mut host = careful(host);
+        damage(&host, text);
+        host.session("a");
+        closed(&host);
+        next_prompt(&host, "work");
+        open(&host);
+        host.session("b");
+        closed(&host);
+        // Nor does what else happens in that session, or another prompt of the first.
+        enters(&host, "work");
+        closed(&host);
+        host.session("a");
+        next_prompt(&host, "work");
+        host.activates("careful");
+        host.session("b");
+        closed(&host);
+        next_prompt(&host, "work");
+        open(&host);
+        host.session("a");
+        closed(&host);
     }
 }
 
@@ -66,22 +66,21 @@ fn a_prompt_lifts_it_in_its_own_session_alone() {
 fn a_person_ends_it_for_every_session() {
     for text in DAMAGES {
         for is_discarded in [false, true] {
-            for host in Host::both() {
-                let mut host = careful(host);
-                damage(&host, text);
-                if is_discarded {
-                    host.session("a").starts();
-                    host.session("host");
-                }
-                let dry = host.succeeds(&["deactivate", "--dry-run"]);
-                assert_eq!(dry.contains("state.json"), !is_discarded, "{dry}");
-                closed(&host);
-                let told = host.succeeds(&["deactivate"]);
-                assert_eq!(told.contains("state.json"), !is_discarded, "{told}");
-                open(&host);
-                host.session("another");
-                open(&host);
+            let host = Host::stdin();
+            let mut host = careful(host);
+            damage(&host, text);
+            if is_discarded {
+                host.session("a").starts();
+                host.session("host");
             }
+            let dry = host.succeeds(&["deactivate", "--dry-run"]);
+            assert_eq!(dry.contains("state.json"), !is_discarded, "{dry}");
+            closed(&host);
+            let told = host.succeeds(&["deactivate"]);
+            assert_eq!(told.contains("state.json"), !is_discarded, "{told}");
+            open(&host);
+            host.session("another");
+            open(&host);
         }
     }
 }
@@ -91,25 +90,20 @@ fn one_conversation_is_not_ended_in_a_damaged_record() {
     let host = careful(Host::stdin());
     damage(&host, "{");
     let told = host.fails(&["deactivate", "--context", "work"]);
-    assert!(
-        told.contains("state.json") && told.contains("agent-skills deactivate"),
-        "{told}"
-    );
+    told.has("state.json").has("agent-skills deactivate");
     closed(&host);
 }
 
 #[test]
 fn what_conversations_kept_ends_with_the_record() {
-    for host in Host::both() {
-        let host = kept(host);
-        next_prompt(&host, "work");
-        host.activates("reads");
-        damage(&host, "{");
-        enters(&host, "work");
-        closed(&host);
-        next_prompt(&host, "work");
-        open(&host);
-    }
+    let host = kept(Host::stdin());
+    next_prompt(&host, "work");
+    host.activates("reads");
+    damage(&host, "{");
+    enters(&host, "work");
+    closed(&host);
+    next_prompt(&host, "work");
+    open(&host);
 }
 
 /// Whoever damaged the record is below chibi, which its name tells.
@@ -125,9 +119,6 @@ fn nobody_below_chibi_ends_it() {
         chibi.display()
     );
     let said = converse(&mut shell(&host, &script), "").0;
-    assert!(
-        said.contains("ended 1") && said.contains("below `chibi`"),
-        "{said}"
-    );
+    said.has("ended 1").has("below `chibi`");
     closed(&host);
 }

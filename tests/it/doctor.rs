@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, finish};
+use crate::host::{Generation, Has, finish, write_at};
 
 /// A machine with this host's chibi and with the plugin installed, and nothing wrong.
 fn healthy(host: Host) -> Host {
@@ -67,27 +67,18 @@ fn finds(host: &Host, code: &str, outcome: &str, parts: &[&str]) {
 
 #[test]
 fn where_nothing_is_wrong_nothing_is_reported() {
-    for host in Host::both() {
-        let generation = host.generation();
+    for (host, release, by) in [
+        (Host::environment(), "chibi 0.5.0", "environment variables"),
+        (Host::stdin(), "chibi 0.10.10", "standard input"),
+    ] {
         let host = healthy(host);
-        let ran = host.person(&["doctor"]);
-        assert_eq!(ran.status, 0, "{ran:?}");
-        assert!(ran.stdout.ends_with("Nothing is wrong.\n"), "{ran:?}");
-        let protocol = match generation {
-            Generation::Environment => "chibi 0.5.0",
-            Generation::Stdin => "chibi 0.10.10",
-        };
-        let by = match generation {
-            Generation::Environment => "environment variables",
-            Generation::Stdin => "standard input",
-        };
+        host.person(&["doctor"])
+            .ends(0)
+            .stdout
+            .finishes("Nothing is wrong.\n");
         let told = check(&host, "host")["message"].to_string();
-        assert!(told.contains(protocol) && told.contains(by), "{told}");
-        assert!(
-            check(&host, "plugin")["message"]
-                .to_string()
-                .contains("8 tools")
-        );
+        told.has(release).has(by);
+        check(&host, "plugin")["message"].to_string().has("8 tools");
     }
 }
 
@@ -219,12 +210,10 @@ fn skills_that_are_not_as_they_should_be_are_named() {
     symlink("/nowhere", host.skills_dir().join("gone")).unwrap();
     finds(&host, "dangling-link", "warn", &["gone", "/nowhere"]);
     let personal = host.home().join(".chibi/skills/pdf");
-    fs::create_dir_all(&personal).unwrap();
-    fs::write(
+    write_at(
         personal.join("SKILL.md"),
         "---\nname: pdf\ndescription: other\n---\n",
-    )
-    .unwrap();
+    );
     finds(&host, "skill-shadowed", "warn", &["`pdf`"]);
     fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
     finds(&host, "lockfile", "fail", &["skills.lock.json"]);
@@ -253,12 +242,10 @@ fn mistakes_in_the_rules_are_named() {
     finds(&host, "enforcement", "warn", &["enforce restrict"]);
     fs::remove_file(&config).unwrap();
     let project = host.project().join(".chibi/skills/x");
-    fs::create_dir_all(&project).unwrap();
-    fs::write(
+    write_at(
         project.join("SKILL.md"),
         "---\nname: x\ndescription: d\n---\n",
-    )
-    .unwrap();
+    );
     finds(&host, "project-untrusted", "warn", &["agent-skills trust"]);
     host.succeeds(&["trust", "--yes"]);
     assert_eq!(host.json(&["doctor", "--json"])["broken"], json!(false));
@@ -276,18 +263,16 @@ fn mistakes_in_the_rules_are_named() {
 
 #[test]
 fn doctor_leaves_an_unreadable_state_to_deactivate() {
-    for host in Host::both() {
-        let host = healthy(host).skill("reads", "allowed-tools: Read", "b");
-        host.starts().activates("reads");
-        let state = host.plugin_dir().join("state.json");
-        fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
-        finds(&host, "state", "fail", &["agent-skills deactivate"]);
-        host.person(&["doctor", "--fix", "--yes"]);
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        host.succeeds(&["deactivate"]);
-        assert_eq!(check(&host, "state")["outcome"], "ok");
-        host.allows("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = healthy(Host::stdin()).skill("reads", "allowed-tools: Read", "b");
+    host.starts().activates("reads");
+    let state = host.plugin_dir().join("state.json");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
+    finds(&host, "state", "fail", &["agent-skills deactivate"]);
+    host.person(&["doctor", "--fix", "--yes"]);
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    host.succeeds(&["deactivate"]);
+    assert_eq!(check(&host, "state")["outcome"], "ok");
+    host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! configuration says hides it.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -24,32 +23,26 @@ fn asked_for(host: &Host, written: &str) -> Vec<String> {
     let proposal = json!({"skill": written, "justification": "j", "diff":
         "--- a/from.txt\n+++ b/from.txt\n@@\n-LOWER\n+x\n"});
     let proposed = by_name("propose_skill_update", &proposal);
-    assert!(
-        !proposed.contains("Nothing has changed"),
-        "{written}: {proposed}"
-    );
-    vec![
-        by_name(
+    proposed.lacks("Nothing has changed");
+    let read = |path: &str| json!({"skill": written, "path": path});
+    let ways = [
+        (
             "skill_marketplace",
-            &json!({"action": "use", "skill_ref": written}),
+            json!({"action": "use", "skill_ref": written}),
         ),
-        by_name(
+        (
             "skill_session",
-            &json!({"action": "load", "names": [written]}),
+            json!({"action": "load", "names": [written]}),
         ),
-        by_name(
-            "read_skill_file",
-            &json!({"skill": written, "path": "from.txt"}),
-        ),
-        by_name(
-            "read_skill_file",
-            &json!({"skill": written, "path": "SKILL.md"}),
-        ),
-        by_name(
+        ("read_skill_file", read("from.txt")),
+        ("read_skill_file", read("SKILL.md")),
+        (
             "run_skill_script",
-            &json!({"skill": written, "script": "run.sh"}),
+            json!({"skill": written, "script": "run.sh"}),
         ),
-    ]
+    ];
+    ways.map(|(tool, arguments)| by_name(tool, &arguments))
+        .to_vec()
 }
 
 fn names(layer: &str) -> Vec<String> {
@@ -83,10 +76,6 @@ fn lower(host: &Host, layer: &str) {
     }
 }
 
-fn configured(file: &Path, text: &str) {
-    write_at(file, text);
-}
-
 type Try = (&'static str, fn(&Host));
 
 /// What somebody below the administrator can write to have the enterprise skill `deploy` out of the
@@ -94,26 +83,22 @@ type Try = (&'static str, fn(&Host));
 const TRIES: [Try; 11] = [
     ("nothing", |_| {}),
     ("a person's `off`", |host| {
-        own(host, "[visibility]\ndeploy = \"off\"\n");
+        host.config("[visibility]\ndeploy = \"off\"\n");
     }),
     ("a person's `user`", |host| {
-        own(host, "[visibility]\ndeploy = \"user\"\n");
+        host.config("[visibility]\ndeploy = \"user\"\n");
     }),
     ("a person's `name-only`", |host| {
-        own(host, "[visibility]\ndeploy = \"name-only\"\n");
+        host.config("[visibility]\ndeploy = \"name-only\"\n");
     }),
     ("a catalog without it", |host| {
-        own(host, "[catalog]\n\"*\" = [\"other\"]\n");
+        host.config("[catalog]\n\"*\" = [\"other\"]\n");
     }),
     ("a catalog with the other one", |host| {
-        own(
-            host,
-            "[catalog]\n\"*\" = [\"plugin-deploy\", \"deploy-dir\"]\n",
-        );
+        host.config("[catalog]\n\"*\" = [\"plugin-deploy\", \"deploy-dir\"]\n");
     }),
     ("always on", |host| {
-        own(
-            host,
+        host.config(
             "[uses_skills]\n\"*\" = [\"plugin/deploy\", \"project/deploy\", \"personal/deploy\"]\n",
         );
     }),
@@ -133,24 +118,21 @@ const TRIES: [Try; 11] = [
         for layer in ["personal", "project", "plugin"] {
             let file = layer_dir(host, layer).join("deploy-dir/SKILL.md");
             if let Ok(text) = fs::read_to_string(&file) {
-                let text = text.replacen(
-                    "description",
-                    "priority: 99999\nlayer: enterprise\ndescription",
-                    1,
-                );
-                fs::write(&file, text).unwrap();
+                let more = "priority: 99999\nlayer: enterprise\ndescription";
+                fs::write(&file, text.replacen("description", more, 1)).unwrap();
             }
         }
         let _ = host.person(&["trust", "--yes"]);
     }),
 ];
 
-fn own(host: &Host, text: &str) {
-    configured(&host.plugin_dir().join("config.toml"), text);
+/// The administrator's skill, as this text.
+fn theirs(host: &Host, text: &str) {
+    write_at(layer_dir(host, "enterprise").join("deploy/SKILL.md"), text);
 }
 
 fn project(host: &Host, text: &str) {
-    configured(&host.project().join(".chibi/agent-skills.toml"), text);
+    write_at(host.project().join(".chibi/agent-skills.toml"), text);
     host.succeeds(&["trust", "--yes"]);
 }
 
@@ -176,10 +158,7 @@ fn nothing_leads_round_an_enterprise_skill() {
             go(&host);
             assert!(is_offered(&host, "deploy"), "{what}, {layer}");
             let prompt = host.prompt();
-            assert!(
-                prompt.contains("From ENTERPRISE.") && !prompt.contains("LOWER"),
-                "{what}, {layer}: {prompt}"
-            );
+            prompt.has("From ENTERPRISE.").lacks("LOWER");
             // Every way to name it, once; where something was tried, one plain and one qualified.
             let own = host.tool("skill_deploy", &json!({}));
             assert!(!own.contains("LOWER"), "{what}, {layer}: {own}");
@@ -189,10 +168,7 @@ fn nothing_leads_round_an_enterprise_skill() {
             }
             for written in names {
                 for answer in asked_for(&host, &written) {
-                    assert!(
-                        !answer.contains("LOWER"),
-                        "{what}, {layer}, {written}: {answer}"
-                    );
+                    answer.lacks("LOWER");
                 }
             }
             let all = installed(&host);
@@ -207,42 +183,26 @@ fn nothing_leads_round_an_enterprise_skill() {
 fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
     let ways: [Try; 6] = [
         ("broken", |host| {
-            write_at(
-                layer_dir(host, "enterprise").join("deploy/SKILL.md"),
-                "no frontmatter",
-            );
+            theirs(host, "no frontmatter");
         }),
         ("without a description", |host| {
-            write_at(
-                layer_dir(host, "enterprise").join("deploy/SKILL.md"),
-                "---\nname: deploy\n---\n",
-            );
+            theirs(host, "---\nname: deploy\n---\n");
         }),
         ("gone from its directory", |host| {
             fs::remove_file(layer_dir(host, "enterprise").join("deploy/SKILL.md")).unwrap();
         }),
         ("of another tenant", |host| {
-            put(
-                &layer_dir(host, "enterprise"),
-                "deploy",
-                "scope: {tenants: [acme]}",
-                "E",
-            );
+            let more = "scope: {tenants: [acme]}";
+            put(&layer_dir(host, "enterprise"), "deploy", more, "E");
         }),
         ("not for models", |host| {
-            put(
-                &layer_dir(host, "enterprise"),
-                "deploy",
-                "disable-model-invocation: true",
-                "E",
-            );
-            own(host, "[visibility]\ndeploy = \"on\"\n");
+            let more = "disable-model-invocation: true";
+            put(&layer_dir(host, "enterprise"), "deploy", more, "E");
+            host.config("[visibility]\ndeploy = \"on\"\n");
         }),
         ("not approved", |host| {
-            write_at(
-                host.home().join("enterprise/policy.toml"),
-                "[approval]\nrequire = [\"all\"]\n",
-            );
+            let policy = host.home().join("enterprise/policy.toml");
+            write_at(policy, "[approval]\nrequire = [\"all\"]\n");
             host.succeeds(&["approve", "--yes", "plugin/deploy"]);
             fs::write(layer_dir(host, "enterprise").join("deploy/more"), "x").unwrap();
         }),
@@ -274,7 +234,7 @@ fn a_qualified_name_means_its_layer_below_enterprise() {
         let read = json!({"skill": written, "path": "from.txt"});
         assert_eq!(host.tool("read_skill_file", &read), "LOWER", "{written}");
     }
-    own(&host, "[visibility]\ndeploy = \"off\"\n");
+    host.config("[visibility]\ndeploy = \"off\"\n");
     let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
     host.tool("read_skill_file", &read).begins("Error: ");
 }

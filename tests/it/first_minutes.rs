@@ -5,8 +5,7 @@ use std::process::Command;
 
 use crate::Host;
 use crate::host::Has;
-use crate::looking::{host, without_colour};
-use crate::terminal::at_width;
+use crate::looking::host;
 
 #[test]
 fn bash_completes_what_the_program_offers() {
@@ -60,49 +59,4 @@ fn the_manual_page_is_one_that_roff_understands() {
     let ran = crate::host::finish(&mut groff, page.as_bytes());
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     ran.stdout.has("tokens: Most tokens first");
-}
-
-#[test]
-fn every_reading_command_suits_terminals_and_pipes() {
-    let host = host().file("pdf/scripts/fill.py", "print()\n");
-    host.starts().activates("pdf");
-    for args in [
-        &["list", "--long"][..],
-        &["info", "pdf"],
-        &["info", "--files", "pdf"],
-        &["doctor"],
-        &["jobs"],
-        &["audit"],
-        &["audit", "--summary"],
-        &["verify"],
-        &["update", "--check"],
-        &["update"],
-        &["config", "list"],
-        &["config", "path"],
-        &["trust", "--list"],
-        &["source", "list"],
-        &["check", "pdf", "--tool", "file_head"],
-        &["scan", "pdf"],
-        &["man"],
-        &["completions", "bash"],
-        &["--help"],
-        &["--version"],
-        &["install", "--help"],
-    ] {
-        let piped = host.person(args);
-        assert!(
-            !piped.stdout.is_empty() && !piped.stdout.contains(['\x1b', '\t', '\r']),
-            "{piped:?}"
-        );
-        for width in [40, 120] {
-            let (text, status) = at_width(width, host.command().args(args), "");
-            assert_eq!(status, piped.status, "{args:?}: {text}");
-            // Nothing but colour steers the terminal.
-            let plain = without_colour(&text);
-            assert!(
-                !plain.is_empty() && !plain.contains('\x1b'),
-                "{args:?}: {text:?}"
-            );
-        }
-    }
 }

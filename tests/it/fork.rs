@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Generation;
+use crate::host::{Generation, Has};
 use crate::many::{TOOLS, with_generated};
 
 const FORK: &str = "context: fork";
@@ -61,9 +61,7 @@ fn without_arguments_the_model_says_what_the_user_wants() {
     assert!(answer.contains("adding what the user wants as `input`"));
     assert_eq!(passed_on(&answer), json!({"system_prompt": "b"}));
     assert!(answer.contains("Its `agent` belongs to another client"));
-    assert!(
-        answer.contains("the result of read_skill_file {\"skill\":\"poet\",\"path\":\"notes.md\"}")
-    );
+    answer.has("the result of read_skill_file {\"skill\":\"poet\",\"path\":\"notes.md\"}");
 }
 
 #[test]
@@ -83,40 +81,24 @@ fn a_skill_handed_over_changes_no_restriction() {
 
 #[test]
 fn any_other_runs_here_under_its_restriction_and_says_why() {
-    for host in Host::both() {
-        let host = host
-            .skill("reader", "context: fork\nallowed-tools: Read", "Body.")
-            .skill("runner", FORK, "Body.")
-            .file("runner/run.sh", "echo x")
-            .skill("poet", FORK, "Body.");
-        host.starts();
-        let older = host.generation() == Generation::Environment;
-        let because = |why: &str| {
-            let why = if older {
-                "this host has no sub-agents"
-            } else {
-                why
-            };
-            format!("because {why}.")
-        };
-        let answer = calls(&host, "skill_runner", &json!({}));
-        let why = because("it has scripts, and a sub-agent can run none");
-        assert!(answer.contains(&why), "{answer}");
-        let answer = calls(&host, "skill_reader", &json!({}));
-        let why = because("it uses tools, and a sub-agent has none");
-        assert!(
-            answer.contains("Body.") && answer.contains(&why),
-            "{answer}"
-        );
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        // The model is never told to make a call that would be refused.
-        let answer = calls(&host, "skill_poet", &json!({}));
-        let why = because("what was in force does not allow `spawn_agent`");
-        assert!(
-            answer.contains("Body.") && answer.contains(&why),
-            "{answer}"
-        );
-    }
+    let host = Host::stdin()
+        .skill("reader", "context: fork\nallowed-tools: Read", "Body.")
+        .skill("runner", FORK, "Body.")
+        .file("runner/run.sh", "echo x")
+        .skill("poet", FORK, "Body.");
+    host.starts();
+    let because = |why: &str| format!("because {why}.");
+    let answer = calls(&host, "skill_runner", &json!({}));
+    let why = because("it has scripts, and a sub-agent can run none");
+    assert!(answer.contains(&why), "{answer}");
+    let answer = calls(&host, "skill_reader", &json!({}));
+    let why = because("it uses tools, and a sub-agent has none");
+    answer.has("Body.").has(&why);
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    // The model is never told to make a call that would be refused.
+    let answer = calls(&host, "skill_poet", &json!({}));
+    let why = because("what was in force does not allow `spawn_agent`");
+    answer.has("Body.").has(&why);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::Has;
 
 #[test]
 fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
@@ -93,15 +93,13 @@ fn activation_restricts_from_the_next_call_to_the_next_start() {
 
 #[test]
 fn two_hosts_do_not_touch_each_other() {
-    for mut host in Host::both() {
-        host = host.skill("careful", "allowed-tools: Read", "body");
-        host.session("one").starts().activates("careful");
-        host.session("two")
-            .starts()
-            .allows("shell_exec", &json!({"command": "ls"}));
-        host.session("one")
-            .blocks("shell_exec", &json!({"command": "ls"}));
-    }
+    let mut host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
+    host.session("one").starts().activates("careful");
+    host.session("two")
+        .starts()
+        .allows("shell_exec", &json!({"command": "ls"}));
+    host.session("one")
+        .blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
@@ -146,100 +144,74 @@ fn a_session_is_the_process_that_calls() {
 
 #[test]
 fn an_activation_that_fails_restricts_nothing() {
-    for host in Host::both() {
-        let host = host.file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n");
-        host.starts().allows("skill_bad", &json!({}));
-        host.tool("skill_bad", &json!({})).begins("Error: ");
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        // Arguments that the tool refuses do not activate either.
-        let host = host.skill("good", "allowed-tools: Read", "");
-        host.allows("skill_good", &json!([1, 2]));
-        host.allows("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = Host::stdin().file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n");
+    host.starts().allows("skill_bad", &json!({}));
+    host.tool("skill_bad", &json!({})).begins("Error: ");
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    // Arguments that the tool refuses do not activate either.
+    let host = host.skill("good", "allowed-tools: Read", "");
+    host.allows("skill_good", &json!([1, 2]));
+    host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
 fn the_command_line_as_a_tool_is_never_the_models() {
-    for host in Host::both() {
-        host.blocks("agent-skills", &json!({"args": ["list"]}))
-            .has("not allowed");
-    }
+    let host = Host::stdin();
+    host.blocks("agent-skills", &json!({"args": ["list"]}))
+        .has("not allowed");
 }
 
 #[test]
 fn pre_api_tools_hides_what_cannot_be_used() {
-    for host in Host::both() {
-        let all = json!({"context_name": "c", "tools": [
-            {"name": "shell_exec", "type": "shell"}, {"name": "file_head", "type": "fs_read"},
-            {"name": "skill_careful", "type": "plugin"}, {"name": "agent-skills", "type": "plugin"},
-        ]});
-        let none = host.hook("pre_api_tools", &all);
-        assert_eq!(
-            none,
-            json!({"exclude": [
-                "agent-skills", "propose_skill_update", "read_skill_file", "run_skill_script",
-                "skill_session",
-            ]})
-        );
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        assert_eq!(
-            host.hook("pre_api_tools", &all),
-            json!({"exclude": ["agent-skills"]})
-        );
-        host.activates("careful");
-        assert_eq!(
-            host.hook("pre_api_tools", &all),
-            json!({"exclude": ["agent-skills", "shell_exec"]})
-        );
-    }
+    let host = Host::stdin();
+    let all = json!({"context_name": "c", "tools": [
+        {"name": "shell_exec", "type": "shell"}, {"name": "file_head", "type": "fs_read"},
+        {"name": "skill_careful", "type": "plugin"}, {"name": "agent-skills", "type": "plugin"},
+    ]});
+    let none = host.hook("pre_api_tools", &all);
+    assert_eq!(
+        none,
+        json!({"exclude": [
+            "agent-skills", "propose_skill_update", "read_skill_file", "run_skill_script",
+            "skill_session",
+        ]})
+    );
+    let host = host.skill("careful", "allowed-tools: Read", "");
+    assert_eq!(
+        host.hook("pre_api_tools", &all),
+        json!({"exclude": ["agent-skills"]})
+    );
+    host.activates("careful");
+    assert_eq!(
+        host.hook("pre_api_tools", &all),
+        json!({"exclude": ["agent-skills", "shell_exec"]})
+    );
 }
 
 #[test]
 fn our_own_output_is_kept_whole() {
-    for host in Host::both() {
-        let host = host.skill("x", "", "");
-        for (tool, ours) in [
-            ("skill_x", true),
-            ("skill_marketplace", true),
-            ("read_skill_file", true),
-            ("run_skill_script", true),
-            ("skill_other-plugin", false),
-            ("shell_exec", false),
-        ] {
-            let answer = host.hook(
-                "pre_cache_output",
-                &json!({"tool_name": tool, "output_size": 9000, "arguments": {}}),
-            );
-            assert_eq!(
-                answer,
-                if ours {
-                    json!({"block": true})
-                } else {
-                    json!({})
-                },
-                "{tool}"
-            );
-        }
-    }
-}
-
-#[test]
-fn corrupt_state_leaves_reading_until_the_next_start() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        host.activates("careful");
-        write_at(
-            host.plugin_dir().join("state.json"),
-            "{\"version\":1,\"sess",
+    let host = Host::stdin().skill("x", "", "");
+    for (tool, ours) in [
+        ("skill_x", true),
+        ("skill_marketplace", true),
+        ("read_skill_file", true),
+        ("run_skill_script", true),
+        ("skill_other-plugin", false),
+        ("shell_exec", false),
+    ] {
+        let answer = host.hook(
+            "pre_cache_output",
+            &json!({"tool_name": tool, "output_size": 9000, "arguments": {}}),
         );
-        host.blocks("shell_exec", &json!({"command": "ls"}))
-            .has("not allowed")
-            .has("next prompt");
-        host.allows("file_head", &json!({"path": "x"}));
-        host.blocks("skill_careful", &json!({}))
-            .has("cannot be read");
-        host.starts()
-            .allows("shell_exec", &json!({"command": "ls"}));
+        assert_eq!(
+            answer,
+            if ours {
+                json!({"block": true})
+            } else {
+                json!({})
+            },
+            "{tool}"
+        );
     }
 }
 
@@ -285,23 +257,19 @@ fn a_call_that_cannot_be_read_is_blocked_whatever_is_in_force() {
 
 #[test]
 fn other_plugins_tools_with_our_prefix_are_not_ours() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        host.activates("careful");
-        host.blocks("skill_of-another-plugin", &json!({}));
-    }
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    host.activates("careful");
+    host.blocks("skill_of-another-plugin", &json!({}));
 }
 
 #[test]
 fn what_is_enforced_is_what_was_activated() {
-    for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        host.activates("careful");
-        let host = host.skill("careful", "allowed-tools: Bash", "");
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        std::fs::remove_dir_all(host.skills_dir().join("careful")).unwrap();
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    host.activates("careful");
+    let host = host.skill("careful", "allowed-tools: Bash", "");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    std::fs::remove_dir_all(host.skills_dir().join("careful")).unwrap();
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]

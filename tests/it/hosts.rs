@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Host;
-use crate::host::{Has, finish, write_at};
+use crate::host::{Has, write_at};
 
 /// Every agent with its files for a user and a project, below their home and its root.
 const AGENTS: [(&str, &str, &str); 7] = [
@@ -331,24 +331,4 @@ fn a_plugin_directory_is_written_once() {
     assert_eq!(entry["args"][3], "both");
     assert!(dir.join(".claude-plugin/plugin.json").is_file());
     host.fails(&words).has("exists already");
-}
-
-#[test]
-fn an_agent_that_has_ended_leaves_its_user_a_person() {
-    let host = Host::stdin();
-    host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
-    let skill = host.skills_dir().join("log/SKILL.md");
-    put(&skill, "---\nname: log\ndescription: d\n---\nBody\n");
-    for event in ["UserPromptSubmit", "SessionEnd"] {
-        let payload = serde_json::json!({
-            "hook_event_name": event, "session_id": "s1", "prompt_id": "p1", "prompt": "hi",
-            "cwd": host.project(), "reason": "exit",
-        });
-        let mut hook = host.command();
-        hook.args(["hook", "claude-code"]);
-        let ran = finish(&mut hook, payload.to_string().as_bytes());
-        assert_eq!(ran.status, 0, "{ran:?}");
-    }
-    assert!(host.plugin_dir().join("hosts/claude-code.seen").exists());
-    host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
 }

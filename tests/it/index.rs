@@ -73,10 +73,6 @@ fn policy(host: &Host, text: &str) {
     fs::write(host.home().join("enterprise/policy.toml"), text).unwrap();
 }
 
-fn configuration(host: &Host, text: &str) {
-    host.config(text);
-}
-
 fn project_skills(host: &Host) -> std::path::PathBuf {
     host.project().join(".chibi/skills")
 }
@@ -133,12 +129,12 @@ const CHANGES: [Change; 24] = [
         }
     }),
     ("switched off", |host| {
-        configuration(host, "[visibility]\na = \"off\"\n");
+        host.config("[visibility]\na = \"off\"\n");
     }),
     ("a broken configuration", |host| {
-        configuration(host, "visibility = 3\n");
+        host.config("visibility = 3\n");
     }),
-    ("none", |host| configuration(host, "")),
+    ("none", |host| host.config("")),
     ("a project that nobody trusts", |host| {
         put(&project_skills(host), "new", "", "a project");
     }),

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Generation;
+use crate::host::{Generation, Has};
 
 const BODY: &str = "Fix <$ARGUMENTS> in {baseDir}.";
 
@@ -128,27 +128,23 @@ fn they_come_back_with_the_conversation() {
 
 #[test]
 fn loading_again_keeps_them_also_when_the_skill_was_changed() {
-    for host in Host::both() {
-        let host = host.skill("x", "", BODY);
-        host.starts();
-        host.prompt();
-        host.tool("skill_x", &json!({"arguments": "issue 7"}));
-        let load = json!({"action": "load", "names": ["x"], "mode": "add"});
-        assert!(host.tool("skill_session", &load).contains("already active"));
-        let host = host.skill("x", "", &format!("{BODY} Now."));
-        let text = host.tool("skill_session", &load);
-        assert!(text.contains("Fix <issue 7> in "), "{text}");
-        assert!(host.tool("skill_session", &load).contains("already active"));
-        // What is loaded after its end is loaded without.
-        host.tool(
-            "skill_session",
-            &json!({"action": "unload", "names": ["x"]}),
-        );
-        assert!(
-            host.tool("skill_session", &load)
-                .contains("Fix <$ARGUMENTS> in ")
-        );
-    }
+    let host = Host::stdin().skill("x", "", BODY);
+    host.starts();
+    host.prompt();
+    host.tool("skill_x", &json!({"arguments": "issue 7"}));
+    let load = json!({"action": "load", "names": ["x"], "mode": "add"});
+    assert!(host.tool("skill_session", &load).contains("already active"));
+    let host = host.skill("x", "", &format!("{BODY} Now."));
+    let text = host.tool("skill_session", &load);
+    assert!(text.contains("Fix <issue 7> in "), "{text}");
+    assert!(host.tool("skill_session", &load).contains("already active"));
+    // What is loaded after its end is loaded without.
+    host.tool(
+        "skill_session",
+        &json!({"action": "unload", "names": ["x"]}),
+    );
+    host.tool("skill_session", &load)
+        .has("Fix <$ARGUMENTS> in ");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 
 pub const LAYERS: [&str; 4] = ["enterprise", "personal", "project", "plugin"];
 
@@ -69,10 +70,6 @@ pub fn is_offered(host: &Host, name: &str) -> bool {
     in_schema
 }
 
-pub fn configured(host: &Host, config: &str) {
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-}
-
 #[track_caller]
 pub fn read(host: &Host, skill: &str) -> String {
     host.tool(
@@ -101,24 +98,18 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
             if low == "project" {
                 host.succeeds(&["trust", "--yes", "--always"]);
             }
-            assert!(
-                host.tool("skill_deploy", &json!({}))
-                    .contains(&format!("Body from {low}."))
-            );
+            host.tool("skill_deploy", &json!({}))
+                .has(&format!("Body from {low}."));
             put(&layer_dir(&host, high), "deploy", "", high);
             if high == "project" {
                 host.succeeds(&["trust", "--yes", "--always"]);
             }
             host.starts();
             let body = host.tool("skill_deploy", &json!({}));
-            assert!(
-                body.contains(&format!("Body from {high}.")),
-                "{high} over {low}: {body}"
-            );
-            assert!(
-                host.prompt().contains(&format!("From {high}."))
-                    && !host.prompt().contains(&format!("From {low}."))
-            );
+            body.has(&format!("Body from {high}."));
+            host.prompt()
+                .has(&format!("From {high}."))
+                .lacks(&format!("From {low}."));
             // Whole: the lower one's restriction is not in force.
             host.allows("shell_exec", &json!({"command": "ls"}));
             let overridden = high == "enterprise";
@@ -144,194 +135,181 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
             } else {
                 format!("{high} skills come before {low} ones")
             };
-            assert!(
-                info.contains(&format!("layer         {high}")) && info.contains(&why),
-                "{info}"
-            );
+            info.has(&format!("layer         {high}")).has(&why);
         }
     }
 }
 
 #[test]
 fn priority_breaks_ties_inside_a_layer_only() {
-    for host in Host::both() {
-        put(&host.home().join(".chibi/skills"), "deploy", "", "first");
-        put(&host.home().join(".agents/skills"), "deploy", "", "second");
-        assert_eq!(read(&host, "deploy"), "first");
-        put(
-            &host.home().join(".agents/skills"),
-            "deploy",
-            "priority: 5",
-            "second",
-        );
-        assert_eq!(read(&host, "deploy"), "second");
-        put(&host.skills_dir(), "deploy", "priority: 1000", "plugin");
-        assert_eq!(read(&host, "deploy"), "second");
-        let info = host.succeeds(&["info", "deploy"]);
-        assert!(info.contains("its priority is higher"), "{info}");
-    }
+    let host = Host::stdin();
+    put(&host.home().join(".chibi/skills"), "deploy", "", "first");
+    put(&host.home().join(".agents/skills"), "deploy", "", "second");
+    assert_eq!(read(&host, "deploy"), "first");
+    put(
+        &host.home().join(".agents/skills"),
+        "deploy",
+        "priority: 5",
+        "second",
+    );
+    assert_eq!(read(&host, "deploy"), "second");
+    put(&host.skills_dir(), "deploy", "priority: 1000", "plugin");
+    assert_eq!(read(&host, "deploy"), "second");
+    let info = host.succeeds(&["info", "deploy"]);
+    assert!(info.contains("its priority is higher"), "{info}");
 }
 
 #[test]
 fn the_same_content_is_one_skill() {
-    for host in Host::both() {
-        put(&host.home().join(".chibi/skills"), "deploy", "", "one");
-        put(&host.home().join(".agents/skills"), "deploy", "", "one");
-        put(&host.skills_dir(), "deploy", "", "one");
-        assert_eq!(installed(&host).len(), 1);
-        assert_eq!(codes(&host, "deploy"), [""; 0]);
-        fs::write(host.skills_dir().join("deploy/more.txt"), "x").unwrap();
-        assert_eq!(installed(&host).len(), 2, "one more file is another skill");
-        let other = host.home().join("linked");
-        fs::rename(host.home().join(".chibi/skills"), &other).unwrap();
-        std::os::unix::fs::symlink(other, host.home().join(".chibi/skills")).unwrap();
-        assert_eq!(
-            installed(&host).len(),
-            2,
-            "a link to skills is where they are"
-        );
-    }
+    let host = Host::stdin();
+    put(&host.home().join(".chibi/skills"), "deploy", "", "one");
+    put(&host.home().join(".agents/skills"), "deploy", "", "one");
+    put(&host.skills_dir(), "deploy", "", "one");
+    assert_eq!(installed(&host).len(), 1);
+    assert_eq!(codes(&host, "deploy"), [""; 0]);
+    fs::write(host.skills_dir().join("deploy/more.txt"), "x").unwrap();
+    assert_eq!(installed(&host).len(), 2, "one more file is another skill");
+    let other = host.home().join("linked");
+    fs::rename(host.home().join(".chibi/skills"), &other).unwrap();
+    std::os::unix::fs::symlink(other, host.home().join(".chibi/skills")).unwrap();
+    assert_eq!(
+        installed(&host).len(),
+        2,
+        "a link to skills is where they are"
+    );
 }
 
 #[test]
 fn a_link_makes_another_clients_skills_personal() {
-    for host in Host::both() {
-        put(&host.home().join(".claude/skills"), "theirs", "", "claude");
-        assert!(!is_offered(&host, "theirs"));
-        let agents = host.home().join(".agents");
-        fs::create_dir_all(&agents).unwrap();
-        std::os::unix::fs::symlink("../.claude/skills", agents.join("skills")).unwrap();
-        assert!(is_offered(&host, "theirs"));
-    }
+    let host = Host::stdin();
+    put(&host.home().join(".claude/skills"), "theirs", "", "claude");
+    assert!(!is_offered(&host, "theirs"));
+    let agents = host.home().join(".agents");
+    fs::create_dir_all(&agents).unwrap();
+    std::os::unix::fs::symlink("../.claude/skills", agents.join("skills")).unwrap();
+    assert!(is_offered(&host, "theirs"));
 }
 
 #[test]
 fn project_skills_are_found_up_to_the_projects_root() {
-    for mut host in Host::both() {
-        let project = host.project().to_owned();
-        let deep = project.join("a/b");
-        fs::create_dir_all(&deep).unwrap();
-        for (dir, kind) in [
-            ("", ".chibi"),
-            ("", ".agents"),
-            ("", ".claude"),
-            ("a", ".claude"),
-            ("a/b", ".agents"),
-        ] {
-            let name = format!("s{}{}", dir.replace('/', ""), &kind[1..]);
-            put(&project.join(dir).join(kind).join("skills"), &name, "", dir);
-        }
-        put(
-            &host.home().join(".claude/skills"),
-            "outside",
-            "",
-            "outside",
-        );
-        host.cwd(&deep);
-        host.succeeds(&["trust", "--yes"]);
-        let names: Vec<String> = installed(&host)
-            .iter()
-            .map(|skill| skill["name"].as_str().unwrap().to_owned())
-            .collect();
-        assert_eq!(
-            names,
-            ["sabagents", "saclaude", "schibi", "sagents", "sclaude"]
-        );
-        host.cwd(&project);
-        assert!(is_offered(&host, "sclaude") && !is_offered(&host, "saclaude"));
-        let elsewhere = host.home().join("elsewhere");
-        fs::create_dir(&elsewhere).unwrap();
-        host.cwd(&elsewhere);
-        assert!(!is_offered(&host, "sclaude"));
-        let host = host.var("CHIBI_PROJECT_ROOT", project.to_str().unwrap());
-        assert!(is_offered(&host, "sclaude"), "the host names the root");
+    let mut host = Host::stdin();
+    let project = host.project().to_owned();
+    let deep = project.join("a/b");
+    fs::create_dir_all(&deep).unwrap();
+    for (dir, kind) in [
+        ("", ".chibi"),
+        ("", ".agents"),
+        ("", ".claude"),
+        ("a", ".claude"),
+        ("a/b", ".agents"),
+    ] {
+        let name = format!("s{}{}", dir.replace('/', ""), &kind[1..]);
+        put(&project.join(dir).join(kind).join("skills"), &name, "", dir);
     }
+    put(
+        &host.home().join(".claude/skills"),
+        "outside",
+        "",
+        "outside",
+    );
+    host.cwd(&deep);
+    host.succeeds(&["trust", "--yes"]);
+    let names: Vec<String> = installed(&host)
+        .iter()
+        .map(|skill| skill["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        names,
+        ["sabagents", "saclaude", "schibi", "sagents", "sclaude"]
+    );
+    host.cwd(&project);
+    assert!(is_offered(&host, "sclaude") && !is_offered(&host, "saclaude"));
+    let elsewhere = host.home().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    host.cwd(&elsewhere);
+    assert!(!is_offered(&host, "sclaude"));
+    let host = host.var("CHIBI_PROJECT_ROOT", project.to_str().unwrap());
+    assert!(is_offered(&host, "sclaude"), "the host names the root");
 }
 
 #[test]
 fn an_administrator_installs_and_removes_in_any_layer() {
-    for host in Host::both() {
-        let host = with_layers(host);
-        let source = host.home().join("source");
-        put(&source, "deploy", "", "source");
-        let source = source.join("deploy");
-        for layer in LAYERS {
-            let dir = layer_dir(&host, layer);
-            let text = host.succeeds(&["install", source.to_str().unwrap(), "--layer", layer]);
-            assert!(dir.join("deploy/SKILL.md").exists(), "{layer}: {text}");
-            assert_eq!(
-                text.contains("agent-skills trust"),
-                layer == "project",
-                "{text}"
-            );
-            host.succeeds(&["remove", "deploy", "--layer", layer]);
-            assert!(!dir.join("deploy").exists(), "{layer}");
-        }
-        host.succeeds(&["install", source.to_str().unwrap()]);
-        assert!(
-            host.skills_dir().join("deploy").exists(),
-            "plugin is the default"
-        );
+    let host = with_layers(Host::stdin());
+    let source = host.home().join("source");
+    put(&source, "deploy", "", "source");
+    let source = source.join("deploy");
+    for layer in LAYERS {
+        let dir = layer_dir(&host, layer);
+        let text = host.succeeds(&["install", source.to_str().unwrap(), "--layer", layer]);
+        assert!(dir.join("deploy/SKILL.md").exists(), "{layer}: {text}");
         assert_eq!(
-            host.person(&["install", "x", "--layer", "global"]).status,
-            2
+            text.contains("agent-skills trust"),
+            layer == "project",
+            "{text}"
         );
+        host.succeeds(&["remove", "deploy", "--layer", layer]);
+        assert!(!dir.join("deploy").exists(), "{layer}");
     }
+    host.succeeds(&["install", source.to_str().unwrap()]);
+    assert!(
+        host.skills_dir().join("deploy").exists(),
+        "plugin is the default"
+    );
+    assert_eq!(
+        host.person(&["install", "x", "--layer", "global"]).status,
+        2
+    );
 }
 
 #[test]
 fn a_skill_is_reached_by_its_owner() {
-    for host in Host::both() {
-        put(&host.home().join(".chibi/skills"), "deploy", "", "personal");
-        put(&host.skills_dir(), "deploy", "", "acme");
-        let lock = json!({"version": 1, "skills": [{
-            "id": "x", "name": "deploy", "source": "https://github.com/acme/skills", "kind": "git",
-            "requested": "acme/deploy", "ref": null, "commit": null, "path": "deploy", "tree": null,
-            "sha256": "", "files": {}, "license": null,
-        }]});
-        fs::write(host.plugin_dir().join("skills.lock.json"), lock.to_string()).unwrap();
-        // A project says so, too.
-        put(
-            &host.project().join(".chibi/skills"),
-            "deploy",
-            "",
-            "hostile",
-        );
-        let claim = host.project().join(".chibi/skills.lock.json");
-        fs::write(claim, lock.to_string()).unwrap();
-        host.succeeds(&["trust", "--yes"]);
-        for written in ["acme/deploy", "deploy@acme", "ACME/deploy", "plugin/deploy"] {
-            assert_eq!(read(&host, written), "acme", "{written}");
-        }
-        for written in ["deploy", "personal/deploy"] {
-            assert_eq!(read(&host, written), "personal", "{written}");
-        }
-        for written in [
-            "other/deployment",
-            "enterprise/deploy2",
-            "../deploy",
-            "plugin/../deploy",
-        ] {
-            assert!(read(&host, written).starts_with("Error: "), "{written}");
-        }
-        // Even where nothing else is from there.
-        fs::remove_dir_all(host.skills_dir().join("deploy")).unwrap();
-        configured(&host, "uses_skills = {\"*\" = [\"acme/deploy\"]}");
-        assert!(!host.starts().prompt().contains("Body from hostile"));
-        assert!(read(&host, "acme/deploy").starts_with("Error: "));
-        let told = host.succeeds(&["info", "project/deploy"]);
-        assert!(
-            told.contains("says it is from https://github.com/acme/skills"),
-            "{told}"
-        );
-        let reports = installed(&host);
-        let claimed = |report: &&Value| report["claimed"] == true;
-        let layers = reports
-            .iter()
-            .filter(claimed)
-            .map(|report| &report["layer"]);
-        assert_eq!(layers.collect::<Vec<_>>(), ["project"]);
-        let told = host.succeeds(&["list"]);
-        assert!(told.contains("says it is from acme/skills"), "{told}");
+    let host = Host::stdin();
+    put(&host.home().join(".chibi/skills"), "deploy", "", "personal");
+    put(&host.skills_dir(), "deploy", "", "acme");
+    let lock = json!({"version": 1, "skills": [{
+        "id": "x", "name": "deploy", "source": "https://github.com/acme/skills", "kind": "git",
+        "requested": "acme/deploy", "ref": null, "commit": null, "path": "deploy", "tree": null,
+        "sha256": "", "files": {}, "license": null,
+    }]});
+    fs::write(host.plugin_dir().join("skills.lock.json"), lock.to_string()).unwrap();
+    // A project says so, too.
+    put(
+        &host.project().join(".chibi/skills"),
+        "deploy",
+        "",
+        "hostile",
+    );
+    let claim = host.project().join(".chibi/skills.lock.json");
+    fs::write(claim, lock.to_string()).unwrap();
+    host.succeeds(&["trust", "--yes"]);
+    for written in ["acme/deploy", "deploy@acme", "ACME/deploy", "plugin/deploy"] {
+        assert_eq!(read(&host, written), "acme", "{written}");
     }
+    for written in ["deploy", "personal/deploy"] {
+        assert_eq!(read(&host, written), "personal", "{written}");
+    }
+    for written in [
+        "other/deployment",
+        "enterprise/deploy2",
+        "../deploy",
+        "plugin/../deploy",
+    ] {
+        assert!(read(&host, written).starts_with("Error: "), "{written}");
+    }
+    // Even where nothing else is from there.
+    fs::remove_dir_all(host.skills_dir().join("deploy")).unwrap();
+    host.config("uses_skills = {\"*\" = [\"acme/deploy\"]}");
+    assert!(!host.starts().prompt().contains("Body from hostile"));
+    assert!(read(&host, "acme/deploy").starts_with("Error: "));
+    let told = host.succeeds(&["info", "project/deploy"]);
+    told.has("says it is from https://github.com/acme/skills");
+    let reports = installed(&host);
+    let claimed = |report: &&Value| report["claimed"] == true;
+    let layers = reports
+        .iter()
+        .filter(claimed)
+        .map(|report| &report["layer"]);
+    assert_eq!(layers.collect::<Vec<_>>(), ["project"]);
+    let told = host.succeeds(&["list"]);
+    assert!(told.contains("says it is from acme/skills"), "{told}");
 }

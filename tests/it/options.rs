@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::write_at;
 use crate::market::{acme, skill};
 use crate::proposals::{diff, propose};
 use crate::repository::{Hub, commit, files};
@@ -90,8 +91,7 @@ fn world() -> (Host, Hub, String) {
     host.starts().activates("hand");
     let put = |path: &str, text: &str| {
         let path = host.project().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_at(path, text);
     };
     put(".chibi/skills/deploy/SKILL.md", &skill("deploy"));
     host.succeeds(&["trust", "--yes"]);
@@ -215,8 +215,7 @@ fn a_model_says_yes_to_nothing() {
 fn a_models_name_stays_in_the_plugins_layer() {
     let host = Host::stdin();
     let personal = host.home().join(".chibi/skills/mine");
-    fs::create_dir_all(&personal).unwrap();
-    fs::write(personal.join("SKILL.md"), skill("mine")).unwrap();
+    write_at(personal.join("SKILL.md"), skill("mine"));
     host.starts();
     let answer = host.tool(
         "skill_marketplace",

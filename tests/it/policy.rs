@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::finish;
+use crate::host::{Has, finish, write_at};
 use crate::layers::{codes, installed, is_offered, put, with_layers};
 
 pub fn policy_file(host: &Host) -> PathBuf {
@@ -20,10 +20,6 @@ pub fn under(host: Host, policy: &str) -> Host {
     let host = with_layers(host);
     fs::write(policy_file(&host), policy).unwrap();
     host
-}
-
-pub fn own(host: &Host, config: &str) {
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
 }
 
 pub fn with_var(host: &mut Host, name: &str, value: &str) {
@@ -40,128 +36,101 @@ pub fn lockfile(source: &str) -> String {
 
 #[test]
 fn what_the_policy_allows_is_offered() {
-    for host in Host::both() {
-        let policy = "[skills]\nallow = [\"go*\"]\nblock = [\"gone\"]\n[sources]\nallow = [\"github.com/acme/*\"]\n\
-                      [approval]\nrequire = [\"scripts\"]\n";
-        let host = under(host, policy);
-        put(&host.skills_dir(), "good", "", "x");
-        fs::write(
-            host.plugin_dir().join("skills.lock.json"),
-            lockfile("https://github.com/acme/skills").replace("evil", "good"),
-        )
-        .unwrap();
-        assert!(is_offered(&host, "good"));
-        fs::write(host.skills_dir().join("good/run.sh"), "echo ran").unwrap();
-        assert!(!is_offered(&host, "good"));
-        host.succeeds(&["approve", "--yes", "good"]);
-        assert!(is_offered(&host, "good"));
-        let run = json!({"skill": "good", "script": "run.sh"});
-        assert_eq!(host.tool("run_skill_script", &run), "ran\n");
-    }
+    let host = Host::stdin();
+    let policy = "[skills]\nallow = [\"go*\"]\nblock = [\"gone\"]\n[sources]\nallow = [\"github.com/acme/*\"]\n\
+                  [approval]\nrequire = [\"scripts\"]\n";
+    let host = under(host, policy);
+    put(&host.skills_dir(), "good", "", "x");
+    write_at(
+        host.plugin_dir().join("skills.lock.json"),
+        lockfile("https://github.com/acme/skills").replace("evil", "good"),
+    );
+    assert!(is_offered(&host, "good"));
+    fs::write(host.skills_dir().join("good/run.sh"), "echo ran").unwrap();
+    assert!(!is_offered(&host, "good"));
+    host.succeeds(&["approve", "--yes", "good"]);
+    assert!(is_offered(&host, "good"));
+    let run = json!({"skill": "good", "script": "run.sh"});
+    assert_eq!(host.tool("run_skill_script", &run), "ran\n");
 }
 
 #[test]
 fn a_policy_refuses_installs() {
-    for host in Host::both() {
-        let source = host.home().join("source");
-        put(&source, "evil", "", "x");
-        let source = source.join("evil");
-        let host = under(host, "[skills]\nblock = [\"evil\"]");
-        let told = host.fails(&["install", source.to_str().unwrap()]);
-        assert!(told.contains("blocks skills named `evil`"), "{told}");
-        fs::write(policy_file(&host), "[sources]\nblock = [\"/*\"]").unwrap();
-        let told = host.fails(&["install", source.to_str().unwrap()]);
-        assert!(told.contains("blocks the source"), "{told}");
-        fs::write(policy_file(&host), "[sources\n").unwrap();
-        assert!(
-            host.fails(&["install", source.to_str().unwrap()])
-                .contains("line 1")
-        );
-        assert!(!host.skills_dir().join("evil").exists());
-        fs::write(policy_file(&host), "").unwrap();
-        host.succeeds(&["install", source.to_str().unwrap()]);
-    }
+    let host = Host::stdin();
+    let source = host.home().join("source");
+    put(&source, "evil", "", "x");
+    let source = source.join("evil");
+    let host = under(host, "[skills]\nblock = [\"evil\"]");
+    let told = host.fails(&["install", source.to_str().unwrap()]);
+    assert!(told.contains("blocks skills named `evil`"), "{told}");
+    fs::write(policy_file(&host), "[sources]\nblock = [\"/*\"]").unwrap();
+    let told = host.fails(&["install", source.to_str().unwrap()]);
+    assert!(told.contains("blocks the source"), "{told}");
+    fs::write(policy_file(&host), "[sources\n").unwrap();
+    host.fails(&["install", source.to_str().unwrap()])
+        .has("line 1");
+    assert!(!host.skills_dir().join("evil").exists());
+    fs::write(policy_file(&host), "").unwrap();
+    host.succeeds(&["install", source.to_str().unwrap()]);
 }
 
 #[test]
 fn denied_tools_are_denied_with_and_without_a_skill() {
-    for host in Host::both() {
-        let host = under(host, "[tools]\ndeny = [\"WebFetch\", \"Bash(rm:*)\"]")
-            .skill("free", "", "")
-            .skill("fetching", "allowed-tools: WebFetch Bash", "");
-        own(
-            &host,
-            "enforce = \"off\"\nalways_allowed = [\"fetch_url\", \"shell_exec\"]",
-        );
-        let fetch = json!({"url": "https://example.com"});
-        let rm = json!({"command": "rm -rf x"});
-        let denied = || {
-            let message = host.blocks("fetch_url", &fetch);
-            assert!(
-                message.contains("policy") && message.contains("WebFetch"),
-                "{message}"
-            );
-            host.blocks("shell_exec", &rm);
-            let command = json!({"tool_name": "shell_exec", "command": "rm -rf x"});
-            assert_eq!(host.hook("pre_shell_exec", &command)["denied"], json!(true));
-        };
+    let host = under(
+        Host::stdin(),
+        "[tools]\ndeny = [\"WebFetch\", \"Bash(rm:*)\"]",
+    )
+    .skill("free", "", "")
+    .skill("fetching", "allowed-tools: WebFetch Bash", "");
+    host.config("enforce = \"off\"\nalways_allowed = [\"fetch_url\", \"shell_exec\"]");
+    let fetch = json!({"url": "https://example.com"});
+    let rm = json!({"command": "rm -rf x"});
+    let denied = || {
+        let message = host.blocks("fetch_url", &fetch);
+        message.has("policy").has("WebFetch");
+        host.blocks("shell_exec", &rm);
+        let command = json!({"tool_name": "shell_exec", "command": "rm -rf x"});
+        assert_eq!(host.hook("pre_shell_exec", &command)["denied"], json!(true));
+    };
+    denied();
+    host.allows("file_head", &json!({"path": "x"}));
+    // Which tool is called, the policy has to know.
+    assert_eq!(host.hook("pre_tool", &json!({}))["block"], json!(true));
+    assert_eq!(
+        host.hook("pre_fetch_url", &json!({}))["denied"],
+        json!(true)
+    );
+    for skill in ["free", "fetching"] {
+        host.activates(skill);
         denied();
-        host.allows("file_head", &json!({"path": "x"}));
-        // Which tool is called, the policy has to know.
-        assert_eq!(host.hook("pre_tool", &json!({}))["block"], json!(true));
-        assert_eq!(
-            host.hook("pre_fetch_url", &json!({}))["denied"],
-            json!(true)
-        );
-        for skill in ["free", "fetching"] {
-            host.activates(skill);
-            denied();
-        }
-        let tools = json!({"tools": [{"name": "fetch_url", "type": "network"}]});
-        assert!(
-            host.hook("pre_api_tools", &tools)["exclude"]
-                .to_string()
-                .contains("fetch_url")
-        );
     }
+    let tools = json!({"tools": [{"name": "fetch_url", "type": "network"}]});
+    host.hook("pre_api_tools", &tools)["exclude"]
+        .to_string()
+        .has("fetch_url");
 }
 
 #[test]
 fn floors_hold_whatever_is_configured() {
     let shell = json!({"command": "ls"});
-    for (mode, blocked) in [("off", false), ("warn", false), ("restrict", true)] {
-        for config in ["enforce = \"off\"", "enforce = \"warn\""] {
-            let host = under(Host::stdin(), &format!("[enforce]\nmode = \"{mode}\"")).skill(
-                "careful",
-                "allowed-tools: Read",
-                "",
-            );
-            own(&host, config);
-            host.activates("careful");
-            assert_eq!(
-                host.pre_tool("shell_exec", &shell) != json!({}),
-                blocked,
-                "{mode} {config}"
-            );
-        }
-    }
-    for (floor, blocked) in [("replace", false), ("intersect", true)] {
-        let host = under(
-            Host::environment(),
-            &format!("[enforce]\nstacking = \"{floor}\""),
-        )
-        .skill("careful", "allowed-tools: Read", "")
-        .skill("free", "", "");
-        own(&host, "stacking = \"replace\"");
-        host.activates("careful").activates("free");
-        assert_eq!(
-            host.pre_tool("shell_exec", &shell) != json!({}),
-            blocked,
-            "{floor}"
-        );
+    for (floor, config) in [
+        ("mode = 'restrict'", "enforce = 'warn'"),
+        (
+            "mode = 'restrict'\nstacking = 'intersect'",
+            "stacking = 'replace'",
+        ),
+    ] {
+        let host = under(Host::stdin(), &format!("[enforce]\n{floor}"))
+            .skill("free", "", "")
+            .skill("careful", "allowed-tools: Read", "");
+        host.config(config);
+        host.activates("careful").blocks("shell_exec", &shell);
+        let stacks = config.contains("stacking");
+        host.activates("free");
+        assert_eq!(host.pre_tool("shell_exec", &shell) != json!({}), stacks);
     }
     let host = under(Host::stdin(), "[enforce]\nmode = \"restrict\"");
-    own(&host, "enforce = \"off\"");
+    host.config("enforce = \"off\"");
     assert_eq!(
         host.succeeds(&["config", "get", "enforce"]),
         "enforce = \"restrict\"  # policy\n"
@@ -210,28 +179,27 @@ fn an_unreadable_policy_closes_everything_but_reading() {
         }),
     ];
     for (way, spoil) in ways {
-        for host in Host::both() {
-            let mut host = with_layers(host).skill("free", "", "");
-            spoil(&mut host);
-            let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-            assert!(message.contains("cannot be read"), "{way}: {message}");
-            host.blocks("write_file", &json!({"path": "x", "content": ""}));
-            host.blocks("some_plugin_tool", &json!({}));
-            host.blocks("run_skill_script", &json!({"skill": "free", "script": "x"}));
-            host.blocks(
-                "skill_marketplace",
-                &json!({"action": "install", "skill_ref": "anthropics/skills@pdf"}),
-            );
-            host.allows("file_head", &json!({"path": "x"}));
-            host.allows("skill_marketplace", &json!({"action": "list_installed"}));
-            assert!(!is_offered(&host, "free"), "{way}");
-            let (_, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
-            assert!(told.contains("no skill is offered"), "{way}: {told}");
-            assert!(
-                codes(&host, "free").contains(&"hidden-policy".to_owned()),
-                "{way}"
-            );
-        }
+        let host = Host::stdin();
+        let mut host = with_layers(host).skill("free", "", "");
+        spoil(&mut host);
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(message.contains("cannot be read"), "{way}: {message}");
+        host.blocks("write_file", &json!({"path": "x", "content": ""}));
+        host.blocks("some_plugin_tool", &json!({}));
+        host.blocks("run_skill_script", &json!({"skill": "free", "script": "x"}));
+        host.blocks(
+            "skill_marketplace",
+            &json!({"action": "install", "skill_ref": "anthropics/skills@pdf"}),
+        );
+        host.allows("file_head", &json!({"path": "x"}));
+        host.allows("skill_marketplace", &json!({"action": "list_installed"}));
+        assert!(!is_offered(&host, "free"), "{way}");
+        let (_, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
+        assert!(told.contains("no skill is offered"), "{way}: {told}");
+        assert!(
+            codes(&host, "free").contains(&"hidden-policy".to_owned()),
+            "{way}"
+        );
     }
 }
 
@@ -256,16 +224,14 @@ fn what_root_has_set_up_no_variable_takes_away() {
     put(&host.skills_dir(), "evil", "", "x");
     put(&host.skills_dir(), "worse", "", "x");
     put(&host.skills_dir(), "waits", "", "x");
-    fs::write(
+    write_at(
         policy_file(&host),
         "[skills]\nblock = [\"worse\"]\nallow = [\"*\"]",
-    )
-    .unwrap();
-    fs::write(
+    );
+    write_at(
         host.home().join("etc/policy.toml"),
         "[skills]\nblock = [\"evil\"]\n[approval]\nrequire = [\"all\"]\n",
-    )
-    .unwrap();
+    );
     host.succeeds(&["approve", "--yes", "waits"]);
     assert!(host.plugin_dir().join("approvals.json").exists());
     // The script has no terminal.
@@ -316,10 +282,8 @@ fn what_root_has_set_up_no_variable_takes_away() {
         ["corp From root."],
         "others could have written it"
     );
-    assert!(
-        ran.stderr.contains("`waits` is approved") && ran.stderr.contains("\"digest\":\"sha256:"),
-        "{}",
-        ran.stderr
-    );
+    ran.stderr
+        .has("`waits` is approved")
+        .has("\"digest\":\"sha256:");
     assert!(installed(&host).len() == 4);
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::write_at;
 use crate::layers::{codes, is_offered, with_layers};
 
 fn policy(host: &Host) -> PathBuf {
@@ -26,205 +27,181 @@ pub fn is_root() -> bool {
 /// A skill `s` in this directory below the home directory.
 fn skills(host: &Host, dir: &str) {
     let skill = host.home().join(dir).join("s");
-    fs::create_dir_all(&skill).unwrap();
-    fs::write(
+    write_at(
         skill.join("SKILL.md"),
         "---\nname: s\ndescription: D.\n---\n",
-    )
-    .unwrap();
+    );
 }
 
 type Way = (&'static str, fn(&Host), &'static str);
 
+const NOWHERE: &str = "leads nowhere";
+const WRITABLE: &str = "every user may write it";
+const DENIED: &str = "Permission denied";
+const ANOTHER: &str = "belongs to another user";
+
+fn enterprise(host: &Host, below: &str) -> PathBuf {
+    host.home().join("enterprise").join(below)
+}
+
+/// An empty policy, and `below` the administrator's directory something of this mode.
+fn open(host: &Host, below: &str, bits: u32) {
+    fs::write(policy(host), "").unwrap();
+    mode(&enterprise(host, below), bits);
+}
+
 /// In each, something of a policy is there, and the reason why it cannot be relied on.
-fn spoiled() -> Vec<Way> {
-    vec![
-        (
-            "a link that leads nowhere",
-            |host| {
-                symlink("/no/such/policy", policy(host)).unwrap();
-            },
-            "leads nowhere",
-        ),
-        (
-            "a link to a link that leads nowhere",
-            |host| {
-                symlink("other", policy(host)).unwrap();
-                symlink("missing", host.home().join("enterprise/other")).unwrap();
-            },
-            "leads nowhere",
-        ),
-        (
-            "a directory that leads nowhere",
-            |host| {
-                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
-                symlink("/no/such/directory", host.home().join("enterprise")).unwrap();
-            },
-            "leads nowhere",
-        ),
-        (
-            "a directory that is gone",
-            |host| {
-                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
-            },
-            "is not there",
-        ),
-        (
-            "a file where the directory should be",
-            |host| {
-                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
-                fs::write(host.home().join("enterprise"), "").unwrap();
-            },
-            "enterprise",
-        ),
-        (
-            "a policy that everybody may write",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                mode(&policy(host), 0o666);
-            },
-            "every user may write it",
-        ),
-        (
-            "a directory that everybody may write",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                mode(&host.home().join("enterprise"), 0o777);
-            },
-            "every user may write it",
-        ),
-        (
-            "a directory that everybody may write, without a policy",
-            |host| {
-                mode(&host.home().join("enterprise"), 0o777);
-            },
-            "every user may write it",
-        ),
-        (
-            "a policy that is not UTF-8",
-            |host| {
-                fs::write(policy(host), b"[tools]\ndeny = [\"Bash\"] # \xe9").unwrap();
-            },
-            "line 2: it is not UTF-8",
-        ),
-        (
-            "a link to a policy that everybody may write",
-            |host| {
-                let other = host.home().join("other.toml");
-                fs::write(&other, "").unwrap();
-                mode(&other, 0o666);
-                symlink(&other, policy(host)).unwrap();
-            },
-            "every user may write it",
-        ),
-    ]
+const SPOILED: [Way; 14] = [
+    (
+        "a link that leads nowhere",
+        |host| link(host, "/no/such/policy", "policy.toml"),
+        NOWHERE,
+    ),
+    (
+        "a link to a link that leads nowhere",
+        |host| {
+            link(host, "other", "policy.toml");
+            link(host, "missing", "other");
+        },
+        NOWHERE,
+    ),
+    (
+        "a directory that leads nowhere",
+        |host| {
+            fs::remove_dir_all(enterprise(host, "")).unwrap();
+            symlink("/no/such/directory", host.home().join("enterprise")).unwrap();
+        },
+        NOWHERE,
+    ),
+    (
+        "a directory that is gone",
+        |host| fs::remove_dir_all(enterprise(host, "")).unwrap(),
+        "is not there",
+    ),
+    (
+        "a file where the directory should be",
+        |host| {
+            fs::remove_dir_all(enterprise(host, "")).unwrap();
+            fs::write(host.home().join("enterprise"), "").unwrap();
+        },
+        "enterprise",
+    ),
+    (
+        "a policy that everybody may write",
+        |host| open(host, "policy.toml", 0o666),
+        WRITABLE,
+    ),
+    (
+        "a directory that everybody may write",
+        |host| open(host, "", 0o777),
+        WRITABLE,
+    ),
+    (
+        "a directory that everybody may write, without a policy",
+        |host| mode(&enterprise(host, ""), 0o777),
+        WRITABLE,
+    ),
+    (
+        "a policy that is not UTF-8",
+        |host| fs::write(policy(host), b"[tools]\ndeny = [\"Bash\"] # \xe9").unwrap(),
+        "line 2: it is not UTF-8",
+    ),
+    (
+        "a link to a policy that everybody may write",
+        |host| {
+            let other = host.home().join("other.toml");
+            fs::write(&other, "").unwrap();
+            mode(&other, 0o666);
+            link(host, other.to_str().unwrap(), "policy.toml");
+        },
+        WRITABLE,
+    ),
+    // Others may add what the administrator's directory does not hold yet.
+    (
+        "a directory to which everybody may add",
+        |host| mode(&enterprise(host, ""), 0o1777),
+        WRITABLE,
+    ),
+    (
+        "skills to which everybody may add",
+        |host| {
+            skills(host, "enterprise/skills");
+            mode(&enterprise(host, "skills"), 0o1777);
+        },
+        WRITABLE,
+    ),
+    // A skill of the administrator would free its name.
+    (
+        "a skill that is a link to nothing",
+        |host| {
+            skills(host, "enterprise/skills");
+            link(host, "/gone", "skills/x");
+        },
+        "No such file",
+    ),
+    (
+        "a skill's file that is a link to nothing",
+        |host| {
+            skills(host, "enterprise/skills");
+            fs::remove_file(enterprise(host, "skills/s/SKILL.md")).unwrap();
+            link(host, "/gone", "skills/s/SKILL.md");
+        },
+        "No such file",
+    ),
+];
+
+fn link(host: &Host, to: &str, below: &str) {
+    symlink(to, enterprise(host, below)).unwrap();
 }
 
-/// The same, where others may add what the administrator's directory does not hold yet.
-fn opened() -> [Way; 2] {
-    [
-        (
-            "a directory to which everybody may add",
-            |host| {
-                mode(&host.home().join("enterprise"), 0o1777);
-            },
-            "every user may write it",
-        ),
-        (
-            "skills to which everybody may add",
-            |host| {
-                skills(host, "enterprise/skills");
-                mode(&host.home().join("enterprise/skills"), 0o1777);
-            },
-            "every user may write it",
-        ),
-    ]
-}
-
-/// The same, where a skill of the administrator would free its name.
-fn freed() -> [Way; 2] {
-    [
-        (
-            "a skill that is a link to nothing",
-            |host| {
-                skills(host, "enterprise/skills");
-                symlink("/gone", host.home().join("enterprise/skills/x")).unwrap();
-            },
-            "No such file",
-        ),
-        (
-            "a skill's file that is a link to nothing",
-            |host| {
-                skills(host, "enterprise/skills");
-                let file = host.home().join("enterprise/skills/s/SKILL.md");
-                fs::remove_file(&file).unwrap();
-                symlink("/gone", file).unwrap();
-            },
-            "No such file",
-        ),
-    ]
+fn closed(host: &Host, below: &str) {
+    skills(host, "enterprise/skills");
+    mode(&enterprise(host, below), 0);
 }
 
 /// The same, for whoever is not root.
-fn hidden() -> [Way; 2] {
-    [
-        (
-            "a skill that cannot be read",
-            |host| {
-                skills(host, "enterprise/skills");
-                mode(&host.home().join("enterprise/skills/s"), 0);
-            },
-            "Permission denied",
-        ),
-        (
-            "a skill's file that cannot be read",
-            |host| {
-                skills(host, "enterprise/skills");
-                mode(&host.home().join("enterprise/skills/s/SKILL.md"), 0);
-            },
-            "Permission denied",
-        ),
-    ]
+const HIDDEN: [Way; 2] = [
+    (
+        "a skill that cannot be read",
+        |host| closed(host, "skills/s"),
+        DENIED,
+    ),
+    (
+        "a skill's file that cannot be read",
+        |host| closed(host, "skills/s/SKILL.md"),
+        DENIED,
+    ),
+];
+
+fn given(host: &Host, below: &str, user: Option<u32>, group: Option<u32>) {
+    open(host, "policy.toml", 0o664);
+    chown(enterprise(host, below), user, group).unwrap();
 }
 
 /// The same, which only root can make.
-fn anothers() -> [Way; 3] {
-    [
-        (
-            "another user's policy",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                chown(policy(host), Some(65_533), None).unwrap();
-            },
-            "belongs to another user",
-        ),
-        (
-            "another user's directory",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                chown(host.home().join("enterprise"), Some(65_533), None).unwrap();
-            },
-            "belongs to another user",
-        ),
-        (
-            "another group's policy",
-            |host| {
-                fs::write(policy(host), "").unwrap();
-                chown(policy(host), None, Some(65_533)).unwrap();
-                mode(&policy(host), 0o664);
-            },
-            "other users' group",
-        ),
-    ]
-}
+const ANOTHERS: [Way; 3] = [
+    (
+        "another user's policy",
+        |host| given(host, "policy.toml", Some(65_533), None),
+        ANOTHER,
+    ),
+    (
+        "another user's directory",
+        |host| given(host, "", Some(65_533), None),
+        ANOTHER,
+    ),
+    (
+        "another group's policy",
+        |host| given(host, "policy.toml", None, Some(65_533)),
+        "other users' group",
+    ),
+];
 
 #[test]
 fn an_unreliable_policy_closes_and_doctor_says_why() {
-    let mut ways = spoiled();
-    ways.extend(opened());
-    ways.extend(freed());
+    let mut ways = SPOILED.to_vec();
     if !is_root() {
-        ways.extend(hidden());
+        ways.extend(HIDDEN);
     }
     closes_and_doctor_says_why(ways);
 }
@@ -232,7 +209,7 @@ fn an_unreliable_policy_closes_and_doctor_says_why() {
 #[test]
 fn another_users_policy_closes_as_root() {
     if is_root() {
-        closes_and_doctor_says_why(anothers().into());
+        closes_and_doctor_says_why(ANOTHERS.to_vec());
     } else {
         println!("skipped: only root can give a policy to another user");
     }

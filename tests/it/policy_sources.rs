@@ -11,7 +11,7 @@ use crate::Host;
 use crate::archives::zip;
 use crate::layers::codes;
 use crate::market_sources::skill;
-use crate::policy::{lockfile, own, under};
+use crate::policy::{lockfile, under};
 use crate::repository::Hub;
 use crate::server::Server;
 
@@ -47,7 +47,7 @@ fn no_spelling_of_a_blocked_source_is_contacted() {
         "[sources]\nallow = [\"github.com/acme/*\"]\n",
     ] {
         let (host, asked) = with_ssh(&hub, policy);
-        own(&host, "model_installs = \"any\"\n");
+        host.config("model_installs = \"any\"\n");
         for reference in [
             "evil/pdf",
             "evil/skills@pdf",

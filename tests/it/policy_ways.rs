@@ -6,8 +6,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::json;
 
 use crate::Host;
+use crate::host::write_at;
 use crate::layers::{codes, is_offered, put};
-use crate::policy::{lockfile, own, under, with_var};
+use crate::policy::{lockfile, under, with_var};
 
 type Way = (&'static str, &'static str, fn(&mut Host));
 
@@ -17,99 +18,43 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
     const BLOCK: &str = "[skills]\nblock = [\"evil*\"]\n";
     const ALLOW: &str = "[skills]\nallow = [\"acme-*\"]\n";
     const SOURCES: &str = "[sources]\nallow = [\"github.com/acme/*\"]\n";
+    const EVIL_SOURCE: &str = "[sources]\nblock = [\"github.com/evil/*\"]";
     const SCRIPTS: &str = "[approval]\nrequire = [\"scripts\"]\n";
     const ALL: &str = "[approval]\nrequire = [\"all\"]\n";
+    const DIR: &str = "[skills]\nblock = [\"blocked-dir\"]";
     let ways: [Way; 32] = [
-        ("plugin", BLOCK, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-        }),
-        ("personal", BLOCK, |host| {
-            put(&host.home().join(".agents/skills"), "evil", "", "x");
-        }),
+        ("plugin", BLOCK, plain),
+        ("personal", BLOCK, |host| evil(host, ".agents/skills", "x")),
         ("enterprise", BLOCK, |host| {
-            put(&host.home().join("enterprise/skills"), "evil", "", "x");
+            evil(host, "enterprise/skills", "x");
         }),
         ("project", BLOCK, |host| {
-            put(&host.project().join(".agents/skills"), "evil", "", "x");
+            evil(host, "project/.agents/skills", "x");
             host.succeeds(&["trust", "--yes", "--always"]);
         }),
-        (
-            "letters of another case",
-            "[skills]\nblock = [\"EVIL\"]",
-            |host| put(&host.skills_dir(), "evil", "", "x"),
-        ),
-        (
-            "a name as an author writes it",
-            "[skills]\nblock = [\"Evil!\"]",
-            |host| put(&host.skills_dir(), "evil", "", "x"),
-        ),
-        ("a name in capitals", BLOCK, |host| {
-            put(&host.skills_dir(), "x", "", "x");
-            fs::write(
-                host.skills_dir().join("x/SKILL.md"),
-                "---\nname: EVIL\ndescription: d\n---\n",
-            )
-            .unwrap();
+        ("another case", "[skills]\nblock = [\"EVIL\"]", plain),
+        ("a written name", "[skills]\nblock = [\"Evil!\"]", plain),
+        ("a name in capitals", BLOCK, |host| named(host, "x", "EVIL")),
+        ("wide letters", BLOCK, |host| named(host, "x", "ｅｖｉｌ")),
+        ("a blocked directory, another name inside", DIR, |host| {
+            named(host, "blocked-dir", "evil");
         }),
-        ("a name in wide letters", BLOCK, |host| {
-            put(&host.skills_dir(), "x", "", "x");
-            fs::write(
-                host.skills_dir().join("x/SKILL.md"),
-                "---\nname: ｅｖｉｌ\ndescription: d\n---\n",
-            )
-            .unwrap();
+        ("an allowed directory, another name inside", ALLOW, |host| {
+            named(host, "acme-tool", "evil");
         }),
-        (
-            "the directory's name blocked, another one inside",
-            "[skills]\nblock = [\"blocked-dir\"]",
-            |host| {
-                put(&host.skills_dir(), "blocked-dir", "", "x");
-                fs::write(
-                    host.skills_dir().join("blocked-dir/SKILL.md"),
-                    "---\nname: evil\ndescription: d\n---\n",
-                )
-                .unwrap();
-            },
-        ),
-        (
-            "a directory that is allowed, another name inside",
-            ALLOW,
-            |host| {
-                put(&host.skills_dir(), "acme-tool", "", "x");
-                fs::write(
-                    host.skills_dir().join("acme-tool/SKILL.md"),
-                    "---\nname: evil\ndescription: d\n---\n",
-                )
-                .unwrap();
-            },
-        ),
         ("a link", BLOCK, |host| {
-            put(&host.home().join("real"), "evil", "", "x");
-            symlink(
-                host.home().join("real/evil"),
-                host.skills_dir().join("fine"),
-            )
-            .unwrap();
+            evil(host, "real", "x");
+            let real = host.home().join("real/evil");
+            symlink(real, host.skills_dir().join("fine")).unwrap();
         }),
-        ("not allowed", ALLOW, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-        }),
-        (
-            "an empty list allows nothing",
-            "[skills]\nallow = []",
-            |host| put(&host.skills_dir(), "evil", "", "x"),
-        ),
+        ("not allowed", ALLOW, plain),
+        ("an empty list", "[skills]\nallow = []", plain),
         ("enabled", BLOCK, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            own(host, "[visibility]\nevil = \"on\"");
+            plain(host);
+            host.config("[visibility]\nevil = \"on\"");
         }),
-        ("approved", BLOCK, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            host.succeeds(&["approve", "--yes", "evil"]);
-        }),
-        ("an unknown source", SOURCES, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-        }),
+        ("approved", BLOCK, approved),
+        ("an unknown source", SOURCES, plain),
         ("another source", SOURCES, |host| {
             from(host, "https://github.com/acme-evil/skills");
         }),
@@ -119,82 +64,63 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         ("a source with the other's name as user", SOURCES, |host| {
             from(host, "https://github.com/acme@evil.example/skills");
         }),
-        (
-            "a blocked source",
-            "[sources]\nblock = [\"github.com/evil/*\"]",
-            |host| from(host, "https://GitHub.com/Evil/skills"),
-        ),
+        ("a blocked source", EVIL_SOURCE, |host| {
+            from(host, "https://GitHub.com/Evil/skills");
+        }),
         ("a lockfile of the project's", SOURCES, |host| {
-            put(&host.project().join(".chibi/skills"), "evil", "", "x");
-            fs::write(
-                host.project().join(".chibi/skills.lock.json"),
-                lockfile("https://github.com/acme/skills"),
-            )
-            .unwrap();
+            evil(host, "project/.chibi/skills", "x");
+            let lock = lockfile("https://github.com/acme/skills");
+            write_at(host.project().join(".chibi/skills.lock.json"), lock);
             host.succeeds(&["trust", "--yes", "--always"]);
         }),
-        (
-            "projects forbidden",
-            "[project]\ntrust = \"never\"",
-            |host| {
-                put(&host.project().join(".chibi/skills"), "evil", "", "x");
-                let key = host.project().canonicalize().unwrap();
-                let record = json!({"version": 1, "entries": {key.to_str().unwrap(): "always"}});
-                fs::write(host.plugin_dir().join("trust.json"), record.to_string()).unwrap();
-            },
-        ),
+        ("projects", "[project]\ntrust = \"never\"", |host| {
+            evil(host, "project/.chibi/skills", "x");
+            let key = host.project().canonicalize().unwrap();
+            let record = json!({"version": 1, "entries": {key.to_str().unwrap(): "always"}});
+            write_at(host.plugin_dir().join("trust.json"), record.to_string());
+        }),
         ("an unapproved script", SCRIPTS, |host| scripted(host)),
         ("a script in a nested skill", SCRIPTS, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
+            plain(host);
             put(&host.skills_dir().join("evil"), "inner", "", "x");
-            fs::write(host.skills_dir().join("evil/inner/run.sh"), "echo").unwrap();
+            write_at(host.skills_dir().join("evil/inner/run.sh"), "echo");
         }),
         ("a script changed after its approval", SCRIPTS, |host| {
             scripted(host);
             host.succeeds(&["approve", "--yes", "evil"]);
             assert!(is_offered(host, "evil"));
-            fs::write(host.skills_dir().join("evil/run.sh"), "echo 2").unwrap();
+            write_at(host.skills_dir().join("evil/run.sh"), "echo 2");
         }),
         ("the approval of a namesake", ALL, |host| {
-            put(&host.home().join(".agents/skills"), "evil", "", "good");
+            evil(host, ".agents/skills", "good");
             host.succeeds(&["approve", "--yes", "evil"]);
             fs::remove_dir_all(host.home().join(".agents")).unwrap();
             put(&host.skills_dir(), "evil", "", "bad");
         }),
         ("an approval that anybody can write", ALL, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            host.succeeds(&["approve", "--yes", "evil"]);
-            fs::set_permissions(
-                host.plugin_dir().join("approvals.json"),
-                Permissions::from_mode(0o666),
-            )
-            .unwrap();
+            approved(host);
+            let record = host.plugin_dir().join("approvals.json");
+            fs::set_permissions(record, Permissions::from_mode(0o666)).unwrap();
         }),
         ("a policy of its own that allows", BLOCK, |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            let mine = host.home().join("mine.toml");
-            fs::write(&mine, "[skills]\nallow = [\"*\"]\nblock = []\n").unwrap();
-            with_var(host, "AGENT_SKILLS_POLICY", mine.to_str().unwrap());
+            adds_policy(host, "[skills]\nallow = [\"*\"]\nblock = []\n");
         }),
         ("a policy added by a variable", "", |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            let mine = host.home().join("mine.toml");
-            fs::write(&mine, BLOCK).unwrap();
-            with_var(host, "AGENT_SKILLS_POLICY", mine.to_str().unwrap());
+            adds_policy(host, BLOCK);
         }),
         ("another plugin directory", BLOCK, |host| {
+            evil(host, "other/skills", "x");
             let other = host.home().join("other");
-            put(&other.join("skills"), "evil", "", "x");
             with_var(host, "AGENT_SKILLS_HOME", other.to_str().unwrap());
         }),
         ("another home", BLOCK, |host| {
+            evil(host, "other/.chibi/skills", "x");
             let other = host.home().join("other");
-            put(&other.join(".chibi/skills"), "evil", "", "x");
             with_var(host, "HOME", other.to_str().unwrap());
         }),
         ("a configuration with a mistake", "", |host| {
-            put(&host.skills_dir(), "evil", "", "x");
-            own(host, "[visibility]\nevil = \"offf\"");
+            plain(host);
+            host.config("[visibility]\nevil = \"offf\"");
         }),
     ];
     for (way, policy, go) in ways {
@@ -240,6 +166,33 @@ fn namesakes_are_approved_each_for_itself() {
     assert_eq!(crate::layers::read(&host, "plugin/d"), "new");
     fs::write(&file, "plugin").unwrap();
     assert!(crate::layers::read(&host, "plugin/d").starts_with("Error: "));
+}
+
+/// The skill `evil` in a directory below the home directory.
+fn evil(host: &Host, dir: &str, from: &str) {
+    put(&host.home().join(dir), "evil", "", from);
+}
+
+fn plain(host: &mut Host) {
+    put(&host.skills_dir(), "evil", "", "x");
+}
+
+fn approved(host: &mut Host) {
+    plain(host);
+    host.succeeds(&["approve", "--yes", "evil"]);
+}
+
+/// A skill of this name in another directory's name.
+fn named(host: &Host, dir: &str, name: &str) {
+    let text = format!("---\nname: {name}\ndescription: d\n---\n");
+    write_at(host.skills_dir().join(dir).join("SKILL.md"), text);
+}
+
+fn adds_policy(host: &mut Host, text: &str) {
+    plain(host);
+    let mine = host.home().join("mine.toml");
+    fs::write(&mine, text).unwrap();
+    with_var(host, "AGENT_SKILLS_POLICY", mine.to_str().unwrap());
 }
 
 fn scripted(host: &Host) {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::always_on::prompt_in;
-use crate::layers::{configured, is_offered, layer_dir, put};
+use crate::layers::{is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::required_skills::{ANYWHERE, lock_must, with_must};
 
@@ -22,13 +22,10 @@ fn nothing_loosens_what_is_always_in_force() {
             .skill("other", "allowed-tools: Bash(ls:*)", "body");
         let dir = layer_dir(&host, "enterprise");
         put(&dir, "must", "allowed-tools: Read", "enterprise");
-        configured(
-            &host,
-            &format!(
-                "stacking = '{stacking}'\nenforce = 'off'\nalways_allowed = ['shell_exec']\n\
+        host.config(&format!(
+            "stacking = '{stacking}'\nenforce = 'off'\nalways_allowed = ['shell_exec']\n\
                  [uses_skills]\n'*' = ['free']\n[skills.must]\nallow = ['Bash(ls:*)']\n"
-            ),
-        );
+        ));
         host.starts();
         prompt_in(&host, "ops");
         host.blocks("shell_exec", &list);
@@ -44,7 +41,7 @@ fn only_policies_keep_a_required_skill_from_use() {
     let policy = "[skills]\nrequire = ['must']\n";
     let host = under(Host::stdin(), policy).skill("free", "disallowed-tools: Skill(must)", "body");
     put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
-    configured(&host, "deny = ['Skill(must)']");
+    host.config("deny = ['Skill(must)']");
     host.starts();
     host.activates("free");
     host.allows("skill_must", &json!({}));
@@ -60,7 +57,7 @@ fn a_mistake_closes_wherever_a_skill_is_required() {
     let list = json!({"command": "ls"});
     host.starts();
     host.allows("shell_exec", &list);
-    configured(&host, "[visibilty]\n");
+    host.config("[visibilty]\n");
     host.starts();
     host.blocks("shell_exec", &list);
     host.allows("file_head", &json!({"path": "x"}));
@@ -95,15 +92,4 @@ fn a_changed_skill_is_not_the_one_that_is_required() {
     // It is still the one that may not be lost.
     let told = host.fails(&["remove", "--layer", "plugin", "--yes", "must"]);
     assert!(told.contains("requires the skill `must`"), "{told}");
-}
-
-#[test]
-fn a_missing_skill_is_recorded_once_in_a_session() {
-    let host = under(Host::stdin(), "[skills]\nrequire = ['must']\n").skill("free", "", "body");
-    host.starts();
-    for context in ["ops", "notes", "ops"] {
-        prompt_in(&host, context);
-    }
-    let events = host.json(&["audit", "--event", "missing", "--json"]);
-    assert_eq!(events["events"].as_array().map(Vec::len), Some(1));
 }

@@ -45,11 +45,10 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
     // Beside each other, skills that are not installed are there for their author.
     let dir = host.project().join("mine");
     for (name, more) in [("a", "requires: [b]\n"), ("b", "")] {
-        fs::create_dir_all(dir.join(name)).unwrap();
         let text = format!(
             "---\nname: {name}\ndescription: Does {name}. Use when asked.\n{more}---\nBody\n"
         );
-        fs::write(dir.join(name).join("SKILL.md"), text).unwrap();
+        write_at(dir.join(name).join("SKILL.md"), text);
     }
     let told = host.person(&["validate", "mine"]).stdout;
     assert!(!told.contains("requires-missing"), "{told}");
@@ -82,20 +81,23 @@ fn no_load_is_suggested_that_would_be_refused() {
     }
 }
 
-#[test]
-fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
+/// A host with a skill `pdf` of each of two authors.
+fn of_two_authors() -> (Host, Hub) {
     let hub = Hub::new();
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     for owner in ["alpha", "beta"] {
         let text = skill("pdf").replace("Body", &format!("Body by {owner},"));
-        hub.repository(
-            &format!("{owner}/skills"),
-            &[("skills/pdf/SKILL.md", &text)],
-        );
+        let files = [("skills/pdf/SKILL.md", &*text)];
+        hub.repository(&format!("{owner}/skills"), &files);
+        host.succeeds(&["install", &format!("{owner}/pdf")]);
     }
+    (host, hub)
+}
+
+#[test]
+fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
     for form in ["pdf@beta", "beta/pdf"] {
-        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-        host.succeeds(&["install", "alpha/pdf"]);
-        host.succeeds(&["install", "beta/pdf"]);
+        let (host, _hub) = of_two_authors();
         let used = json!({"action": "use", "skill_ref": form});
         host.tool("skill_marketplace", &used).has("by beta");
         for words in [
@@ -130,17 +132,7 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
 
 #[test]
 fn what_a_skill_requires_of_one_author_is_that_authors() {
-    let hub = Hub::new();
-    for owner in ["alpha", "beta"] {
-        let text = skill("pdf").replace("Body", &format!("Body by {owner},"));
-        hub.repository(
-            &format!("{owner}/skills"),
-            &[("skills/pdf/SKILL.md", &text)],
-        );
-    }
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["install", "alpha/pdf"]);
-    host.succeeds(&["install", "beta/pdf"]);
+    let (host, _hub) = of_two_authors();
     let host = host
         .skill("first", "requires: [pdf@alpha]\n", "Body")
         .skill("second", "requires: [pdf@beta, alpha/pdf]\n", "Body")
@@ -175,35 +167,30 @@ fn a_name_that_several_skills_have_is_told_at_the_start() {
 
 #[test]
 fn a_marketplace_call_without_arguments_says_what_to_pass() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "Body");
-        for action in [
-            "search",
-            "search_installed",
-            "install",
-            "remove",
-            "info",
-            "use",
-            "update",
-            "list_installed",
-        ] {
-            for query in [json!(null), json!("")] {
-                let arguments = json!({"action": action, "query": query});
-                let host = &host;
-                if action == "search" {
-                    host.succeeds(&["source", "remove", "anthropics-skills"]);
-                }
-                let answer = host.tool("skill_marketplace", &arguments);
-                if action == "search" {
-                    let _ = fs::remove_file(host.plugin_dir().join("sources.json"));
-                }
-                assert!(
-                    !answer.contains("Usage") && !answer.contains("--help"),
-                    "{action}: {answer}"
-                );
+    let host = Host::stdin().skill("pdf", "", "Body");
+    for action in [
+        "search",
+        "search_installed",
+        "install",
+        "remove",
+        "info",
+        "use",
+        "update",
+        "list_installed",
+    ] {
+        for query in [json!(null), json!("")] {
+            let arguments = json!({"action": action, "query": query});
+            let host = &host;
+            if action == "search" {
+                host.succeeds(&["source", "remove", "anthropics-skills"]);
             }
+            let answer = host.tool("skill_marketplace", &arguments);
+            if action == "search" {
+                let _ = fs::remove_file(host.plugin_dir().join("sources.json"));
+            }
+            answer.lacks("Usage").lacks("--help");
         }
-        let installed = host.tool("skill_marketplace", &json!({"action": "search_installed"}));
-        assert!(installed.contains("pdf"), "{installed}");
     }
+    let installed = host.tool("skill_marketplace", &json!({"action": "search_installed"}));
+    assert!(installed.contains("pdf"), "{installed}");
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::corpus::corpus;
+use crate::host::write_at;
 use crate::layers::{codes, is_offered};
 use crate::parsing::with_file;
 use crate::terminal::converse;
@@ -109,19 +110,19 @@ fn an_uncertain_list_allows_nothing_and_is_named() {
 fn the_program_says_so_wherever_it_shows_the_skill() {
     for (text, code) in [
         (
-            format!("{HEAD}allowed-tools:\n* Read\n* Grep\n---\nBody.\n"),
+            "---\nname: x\nallowed-tools:\n* Read\n---\n",
             "key-not-read",
         ),
         (
-            format!("{HEAD}allowed-tools: Read\n<!-- not Bash, not Write -->\n---\nBody.\n"),
+            "---\nname: x\nallowed-tools: Read\n<!-- not Bash -->\n---\n",
             "key-not-read",
         ),
         (
-            "+++\nname = \"x\"\nallowed-tools = \"Read\"\n+++\nBody.\n".to_owned(),
+            "+++\nname = \"x\"\nallowed-tools = \"Read\"\n+++\n",
             "foreign-fence",
         ),
     ] {
-        let host = with_file(Host::stdin(), &text);
+        let host = with_file(Host::stdin(), format!("{text}Body.\n"));
         let info = &host.json(&["info", "x", "--json"]);
         assert_eq!(info["restricted"], json!(true), "{info}");
         assert_eq!(info["restriction"]["allowed"], json!([]), "{info}");
@@ -148,40 +149,48 @@ fn the_program_says_so_wherever_it_shows_the_skill() {
     }
 }
 
+/// Keys, and the entries that they allow.
+fn rows(table: &str) -> impl Iterator<Item = (String, Vec<String>)> {
+    table.trim().lines().map(|row| {
+        let row = row.trim().replace("\\n", "\n");
+        let (keys, entries) = row.split_once(" => ").unwrap();
+        let entries = entries.split(" ;; ").map(str::to_owned);
+        (keys.to_owned(), entries.collect())
+    })
+}
+
+/// At the end: what only mentions the key belongs to another; a version behind three hyphens, a
+/// comment, prose.
+const BESIDE_BROKEN_KEYS: &str = r#"
+    x: [a] [b]\nallowed-tools: Read, Grep => Read, Grep
+    x: a: b\nallowed-tools:\n\n- Read\n# c\n- Grep => Read ;; Grep
+    x: **b**\n"allowed-tools": [Read] => Read
+    x: `b`\n'allowed-tools' : Read => Read
+    x: a: b\nallowed-tools: >-\n  Read\n  Grep => Read Grep
+    x: a: b\nallowed-tools: &a !!str Read # c => Read
+    x: a: b\n"allowed\x2dtools": Read => Read
+    x: a: b\nallowed_tools: Read => Read
+    x: a: b\nAllowed-Tools: Read => Read
+    x: a: b\ntools: Read => Read
+    x: a: b\n  allowed-tools: Bash\nallowed-tools: Read => Read
+    --- 1.0.1\nallowed-tools: Bash(git:*) => Bash(git:*)
+    <!-- which? -->\nallowed-tools: Read => Read
+    Prose.\nallowed-tools: Read => Read
+"#;
+
 #[test]
 fn what_is_certain_counts_also_beside_broken_keys() {
     let broken = |keys: &str| format!("{HEAD}{keys}\n---\nBody.\n");
-    for (keys, entries) in [
-        ("x: [a] [b]\nallowed-tools: Read, Grep", &["Read, Grep"][..]),
-        (
-            "x: a: b\nallowed-tools:\n\n- Read\n# c\n- Grep",
-            &["Read", "Grep"],
-        ),
-        ("x: **b**\n\"allowed-tools\": [Read]", &["Read"]),
-        ("x: `b`\n'allowed-tools' : Read", &["Read"]),
-        ("x: a: b\nallowed-tools: >-\n  Read\n  Grep", &["Read Grep"]),
-        ("x: a: b\nallowed-tools: &a !!str Read # c", &["Read"]),
-        ("x: a: b\n\"allowed\\x2dtools\": Read", &["Read"]),
-        ("x: a: b\nallowed_tools: Read", &["Read"]),
-        ("x: a: b\nAllowed-Tools: Read", &["Read"]),
-        ("x: a: b\ntools: Read", &["Read"]),
-        ("x: a: b\nallowed-tools: \"\"", &[""]),
-        // What only mentions the key belongs to another.
-        (
-            "x: a: b\n  allowed-tools: Bash\nallowed-tools: Read",
-            &["Read"],
-        ),
-        // A version behind three hyphens, and a comment.
-        ("--- 1.0.1\nallowed-tools: Bash(git:*)", &["Bash(git:*)"]),
-        ("<!-- which? -->\nallowed-tools: Read", &["Read"]),
-        ("Prose.\nallowed-tools: Read", &["Read"]),
-    ] {
-        let text = broken(keys);
-        let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
+    for (keys, entries) in rows(BESIDE_BROKEN_KEYS) {
+        let text = broken(&keys);
         assert_eq!(allowed(&text), Some(entries), "{text:?}");
         assert!(!has(&text, "key-not-read"), "{text:?}");
         assert_eq!(parsed(&text).name.as_str(), "x", "{text:?}");
     }
+    assert_eq!(
+        allowed(&broken("x: a: b\nallowed-tools: \"\"")),
+        Some(vec![String::new()])
+    );
     for keys in [
         "x: a: b\nallowed-tools:",
         "x: a: b\n# allowed-tools: Read",
@@ -260,80 +269,42 @@ fn a_body_that_documents_the_key_is_not_restricted_by_it() {
     }
 }
 
+const FORMS: &str = r#"
+    allowed-tools: Read, Write, Edit => Read, Write, Edit
+    allowed-tools: "Read, Bash(git:*)" => Read, Bash(git:*)
+    allowed-tools: Read Bash(git log *) => Read Bash(git log *)
+    allowed-tools: 'Read Grep' => Read Grep
+    allowed-tools: Read => Read
+    allowed-tools:\n  - Read\n  - Bash(git:*) => Read ;; Bash(git:*)
+    allowed-tools:\n- Read # why\n# c\n- Grep => Read ;; Grep
+    allowed-tools: [Read, "Bash(npm:*)"] => Read ;; Bash(npm:*)
+    allowed-tools: Read,\n  Grep,\n  Bash(npm:*) => Read, Grep, Bash(npm:*)
+    allowed-tools: "- Read - Write" => - Read - Write
+    allowed-tools: Read | Write => Read | Write
+    allowed-tools: Task (for subagents) => Task (for subagents)
+    allowed-tools:\n- Azure MCP/documentation => Azure MCP/documentation
+    allowed-tools: Agent(a, b, c) => Agent(a, b, c)
+    allowed-tools: ["WebFetch(domain": "linear.app)"] => WebFetch(domain:linear.app)
+    allowed-tools: MCP(slack:*), mcp_shadcn* => MCP(slack:*), mcp_shadcn*
+    allowed-tools: stitch*:* Read => stitch*:* Read
+    allowed-tools: Read, ... => Read, ...
+    allowed-tools: Bash(*) => Bash(*)
+    allowed_tools: Read => Read
+    allowedTools: [Read] => Read
+    allowed-tools: |\n  Read\n  Grep => Read\nGrep\n
+    argument-hint: [t] [m]\nallowed-tools: Read => Read
+    metadata: {"e":"\ud83d\udcb0"}\nallowed-tools:\n  - Read => Read
+    metadata: {"a":{"b":["c"]}\nallowed-tools: [Read] => Read
+    keywords: [A, @B]\nallowed-tools: "Read" => Read
+"#;
+
 /// Facts of docs/spec/skills.md#allowed-tools and the fences there: each form with its entries.
 #[test]
 fn every_form_in_use_has_the_entries_that_it_had() {
     let body = |keys: &str| format!("{HEAD}{keys}\n---\nBody.\n");
-    for (keys, entries) in [
-        (
-            "allowed-tools: Read, Write, Edit",
-            &["Read, Write, Edit"][..],
-        ),
-        (
-            "allowed-tools: \"Read, Bash(git:*)\"",
-            &["Read, Bash(git:*)"],
-        ),
-        (
-            "allowed-tools: Read Bash(git log *)",
-            &["Read Bash(git log *)"],
-        ),
-        ("allowed-tools: 'Read Grep'", &["Read Grep"]),
-        ("allowed-tools: Read", &["Read"]),
-        (
-            "allowed-tools:\n  - Read\n  - Bash(git:*)",
-            &["Read", "Bash(git:*)"],
-        ),
-        (
-            "allowed-tools:\n- Read # why\n# c\n- Grep",
-            &["Read", "Grep"],
-        ),
-        (
-            "allowed-tools: [Read, \"Bash(npm:*)\"]",
-            &["Read", "Bash(npm:*)"],
-        ),
-        (
-            "allowed-tools: Read,\n  Grep,\n  Bash(npm:*)",
-            &["Read, Grep, Bash(npm:*)"],
-        ),
-        ("allowed-tools: \"- Read - Write\"", &["- Read - Write"]),
-        ("allowed-tools: Read | Write", &["Read | Write"]),
-        (
-            "allowed-tools: Task (for subagents)",
-            &["Task (for subagents)"],
-        ),
-        (
-            "allowed-tools:\n- Azure MCP/documentation",
-            &["Azure MCP/documentation"],
-        ),
-        ("allowed-tools: Agent(a, b, c)", &["Agent(a, b, c)"]),
-        (
-            "allowed-tools: [\"WebFetch(domain\": \"linear.app)\"]",
-            &["WebFetch(domain:linear.app)"],
-        ),
-        (
-            "allowed-tools: MCP(slack:*), mcp_shadcn*",
-            &["MCP(slack:*), mcp_shadcn*"],
-        ),
-        ("allowed-tools: stitch*:* Read", &["stitch*:* Read"]),
-        ("allowed-tools: Read, ...", &["Read, ..."]),
-        ("allowed-tools: Bash(*)", &["Bash(*)"]),
-        ("allowed_tools: Read", &["Read"]),
-        ("allowedTools: [Read]", &["Read"]),
-        ("allowed-tools: |\n  Read\n  Grep", &["Read\nGrep\n"]),
-        ("argument-hint: [t] [m]\nallowed-tools: Read", &["Read"]),
-        (
-            "metadata: {\"e\":\"\\ud83d\\udcb0\"}\nallowed-tools:\n  - Read",
-            &["Read"],
-        ),
-        (
-            "metadata: {\"a\":{\"b\":[\"c\"]}\nallowed-tools: [Read]",
-            &["Read"],
-        ),
-        ("keywords: [A, @B]\nallowed-tools: \"Read\"", &["Read"]),
-    ] {
-        let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
-        assert_eq!(allowed(&body(keys)), Some(entries), "{keys}");
-        assert!(!has(&body(keys), "key-not-read"), "{keys}");
+    for (keys, entries) in rows(FORMS) {
+        assert_eq!(allowed(&body(&keys)), Some(entries), "{keys}");
+        assert!(!has(&body(&keys), "key-not-read"), "{keys}");
     }
     let plain = body("allowed-tools: Read");
     for text in [
@@ -415,10 +386,8 @@ fn a_near_miss_is_offered_once_a_person_agrees() {
 fn who_agrees_to_a_near_miss_at_install_is_offered_it() {
     for asks in [true, false] {
         let host = Host::stdin();
-        let dir = host.project().join("x");
-        fs::create_dir_all(&dir).unwrap();
         let text = format!("{HEAD}allow-tools: Read\n---\nBody.\n");
-        fs::write(dir.join("SKILL.md"), text).unwrap();
+        write_at(host.project().join("x/SKILL.md"), text);
         let mut command = host.command();
         command.args(["install", "./x"]);
         if !asks {
@@ -445,12 +414,8 @@ fn what_is_shown_of_a_restriction_is_what_counts() {
     assert!(info.contains("`Bash(rm:*)` denies every `rm`"), "{info}");
     let denies = &host.json(&["info", "denies", "--json"])["restriction"];
     assert_eq!(denies["rules"].as_array().unwrap().len(), 2, "{denies}");
-    assert!(
-        denies["denials"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("Bash(rm -rf:*)")
-    );
+    let denied = denies["denials"][0].as_str().unwrap();
+    assert!(denied.starts_with("Bash(rm -rf:*)"), "{denies}");
     let star = &host.json(&["info", "star", "--json"]);
     assert_eq!(
         (&star["restricted"], &star["restriction"]),

@@ -250,18 +250,17 @@ fn a_home_among_or_around_the_programs_stays_closed() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        let path = format!("{}:/:/usr/bin:/bin", host.home().display());
-        let (_host, lines) = attempts(
-            host.var("PATH", &path),
-            ALL,
-            r#"attempt ssh 'cat "$HOME/.ssh/id"'; attempt programs 'sort < /dev/null'"#,
-        );
-        assert_answers(&lines, "ssh", "no");
-        assert_answers(&lines, "programs", "yes");
-        let told = lines.iter().filter(|line| line.contains("programs in it"));
-        assert_eq!(told.count(), 2, "{lines:?}");
-    }
+    let host = Host::stdin();
+    let path = format!("{}:/:/usr/bin:/bin", host.home().display());
+    let (_host, lines) = attempts(
+        host.var("PATH", &path),
+        ALL,
+        r#"attempt ssh 'cat "$HOME/.ssh/id"'; attempt programs 'sort < /dev/null'"#,
+    );
+    assert_answers(&lines, "ssh", "no");
+    assert_answers(&lines, "programs", "yes");
+    let told = lines.iter().filter(|line| line.contains("programs in it"));
+    assert_eq!(told.count(), 2, "{lines:?}");
     let host = Host::stdin();
     let config = host.plugin_dir().join("config.toml");
     std::fs::write(&config, "").unwrap();

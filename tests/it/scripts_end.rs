@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Generation;
 use crate::scripts_basic::{run, with_script};
 
 /// The process id that a script wrote into a file.
@@ -51,154 +50,139 @@ fn patiently<T>(look: impl Fn() -> Option<T>) -> T {
 fn start(host: &Host, arguments: &Value) -> Child {
     let mut command = host.command();
     command.env("CHIBI_TOOL_NAME", "run_skill_script");
-    let older = host.generation() == Generation::Environment;
-    if older {
-        command.env("CHIBI_TOOL_ARGS", arguments.to_string());
-    }
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    if !older {
-        stdin.write_all(arguments.to_string().as_bytes()).unwrap();
-    }
+    stdin.write_all(arguments.to_string().as_bytes()).unwrap();
     child
 }
 
 #[test]
 fn children_are_gone_when_the_script_has_ended() {
-    for host in Host::both() {
-        // One in the background that keeps the pipe open, one with a session of its own.
-        let script = "sleep 300 & echo $! > child\n\
-                      setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
-                      while [ ! -s stray ]; do sleep 0.01; done; echo done";
-        let host = with_script(host, script);
-        let began = Instant::now();
-        assert_eq!(run(&host, "a.sh", json!({})), "done\n");
-        assert!(began.elapsed() < Duration::from_secs(20));
-        let dir = host.skills_dir().join("x");
-        assert!(!runs(process_in(&dir.join("child"))));
-        if cfg!(target_os = "linux") {
-            assert!(!runs(process_in(&dir.join("stray"))));
-        }
+    let host = Host::stdin();
+    // One in the background that keeps the pipe open, one with a session of its own.
+    let script = "sleep 300 & echo $! > child\n\
+                  setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
+                  while [ ! -s stray ]; do sleep 0.01; done; echo done";
+    let host = with_script(host, script);
+    let began = Instant::now();
+    assert_eq!(run(&host, "a.sh", json!({})), "done\n");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let dir = host.skills_dir().join("x");
+    assert!(!runs(process_in(&dir.join("child"))));
+    if cfg!(target_os = "linux") {
+        assert!(!runs(process_in(&dir.join("stray"))));
     }
 }
 
 #[test]
 fn everything_is_gone_after_a_time_out() {
-    for host in Host::both() {
-        let script = "trap '' TERM INT HUP; echo $$ > script\n\
-                      (trap '' TERM; sleep 300) & echo $! > child\n\
-                      echo begun; while :; do sleep 300; done";
-        let host = with_script(host, script);
-        let began = Instant::now();
-        let text = run(&host, "a.sh", json!({"timeout_secs": 1.5}));
-        assert!(text.starts_with("begun\n"), "{text}");
-        assert!(text.contains("\ntimed out after 1.5 s"), "{text}");
-        assert!(began.elapsed() < Duration::from_secs(20));
-        let dir = host.skills_dir().join("x");
-        for file in ["script", "child"] {
-            assert!(!runs(process_in(&dir.join(file))), "{file}");
-        }
-        for odd in [json!(0), json!(-1), json!("soon")] {
-            let text = run(&host, "a.sh", json!({"timeout_secs": odd}));
-            assert!(text.starts_with("Error: "), "{odd}: {text}");
-        }
+    let host = Host::stdin();
+    let script = "trap '' TERM INT HUP; echo $$ > script\n\
+                  (trap '' TERM; sleep 300) & echo $! > child\n\
+                  echo begun; while :; do sleep 300; done";
+    let host = with_script(host, script);
+    let began = Instant::now();
+    let text = run(&host, "a.sh", json!({"timeout_secs": 1.5}));
+    assert!(text.starts_with("begun\n"), "{text}");
+    assert!(text.contains("\ntimed out after 1.5 s"), "{text}");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let dir = host.skills_dir().join("x");
+    for file in ["script", "child"] {
+        assert!(!runs(process_in(&dir.join(file))), "{file}");
+    }
+    for odd in [json!(0), json!(-1), json!("soon")] {
+        let text = run(&host, "a.sh", json!({"timeout_secs": odd}));
+        assert!(text.starts_with("Error: "), "{odd}: {text}");
     }
 }
 
 #[test]
 fn a_killed_plugin_takes_the_script_and_its_children_down() {
-    for host in Host::both() {
-        let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
-                      while [ ! -s stray ]; do sleep 0.01; done\n\
-                      echo $$ > script; sleep 300 & echo $! > child; wait";
-        let host = with_script(host, script);
-        let mut child = start(&host, &json!({"skill": "x", "script": "a.sh"}));
-        let dir = host.skills_dir().join("x");
-        let mut left = vec!["script", "child"];
-        if cfg!(target_os = "linux") {
-            left.push("stray");
-        }
-        let left: Vec<u32> = left
-            .iter()
-            .map(|file| process_in(&dir.join(file)))
-            .collect();
-        assert!(left.iter().all(|pid| runs(*pid)));
-        // What the newer host does after 30 seconds: only this one process, and no grace.
-        child.kill().unwrap();
-        child.wait().unwrap();
-        for pid in left {
-            patiently(|| (!runs(pid)).then_some(()));
-        }
-        // Nobody holds our pipe either, which the host would wait for.
-        let mut rest = String::new();
-        child
-            .stdout
-            .take()
-            .unwrap()
-            .read_to_string(&mut rest)
-            .unwrap();
-        assert_eq!(rest, "");
+    let host = Host::stdin();
+    let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
+                  while [ ! -s stray ]; do sleep 0.01; done\n\
+                  echo $$ > script; sleep 300 & echo $! > child; wait";
+    let host = with_script(host, script);
+    let mut child = start(&host, &json!({"skill": "x", "script": "a.sh"}));
+    let dir = host.skills_dir().join("x");
+    let mut left = vec!["script", "child"];
+    if cfg!(target_os = "linux") {
+        left.push("stray");
     }
+    let left: Vec<u32> = left
+        .iter()
+        .map(|file| process_in(&dir.join(file)))
+        .collect();
+    assert!(left.iter().all(|pid| runs(*pid)));
+    // What the newer host does after 30 seconds: only this one process, and no grace.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for pid in left {
+        patiently(|| (!runs(pid)).then_some(()));
+    }
+    // Nobody holds our pipe either, which the host would wait for.
+    let mut rest = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut rest)
+        .unwrap();
+    assert_eq!(rest, "");
 }
 
 #[test]
 fn scripts_at_once_do_not_end_each_other() {
-    for host in Host::both() {
-        let host = with_script(host, "sleep 300 & sleep 0.$1; echo done $1");
-        std::thread::scope(|scope| {
-            for n in 1..=4 {
-                let host = &host;
-                scope.spawn(move || {
-                    let text = run(host, "a.sh", json!({"args": [n.to_string()]}));
-                    assert_eq!(text, format!("done {n}\n"));
-                });
-            }
-        });
-    }
+    let host = with_script(Host::stdin(), "sleep 300 & sleep 0.$1; echo done $1");
+    std::thread::scope(|scope| {
+        for n in 1..=4 {
+            let host = &host;
+            scope.spawn(move || {
+                let text = run(host, "a.sh", json!({"args": [n.to_string()]}));
+                assert_eq!(text, format!("done {n}\n"));
+            });
+        }
+    });
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_killed_host_takes_the_script_and_its_children_down() {
-    for host in Host::both() {
-        let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
-                      while [ ! -s stray ]; do sleep 0.01; done\n\
-                      echo $$ > script; sleep 300 & echo $! > child; wait";
-        let host = with_script(host, script);
-        // The host is another process than this one: a shell that waits for us.
-        let plugin = host.command();
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait"]);
-        shell.arg(plugin.get_program());
-        shell.envs(
-            plugin
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        shell.current_dir(plugin.get_current_dir().unwrap_or(Path::new("/")));
-        let arguments = json!({"skill": "x", "script": "a.sh"}).to_string();
-        shell.env("CHIBI_TOOL_NAME", "run_skill_script");
-        if host.generation() == Generation::Environment {
-            shell.env("CHIBI_TOOL_ARGS", &arguments);
-        }
-        let mut shell = shell
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        shell
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(arguments.as_bytes())
-            .unwrap();
-        let dir = host.skills_dir().join("x");
-        let left = ["script", "child", "stray"].map(|file| process_in(&dir.join(file)));
-        assert!(left.iter().all(|pid| runs(*pid)));
-        shell.kill().unwrap();
-        shell.wait().unwrap();
-        for pid in left {
-            patiently(|| (!runs(pid)).then_some(()));
-        }
+    let host = Host::stdin();
+    let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
+                  while [ ! -s stray ]; do sleep 0.01; done\n\
+                  echo $$ > script; sleep 300 & echo $! > child; wait";
+    let host = with_script(host, script);
+    // The host is another process than this one: a shell that waits for us.
+    let plugin = host.command();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait"]);
+    shell.arg(plugin.get_program());
+    shell.envs(
+        plugin
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    shell.current_dir(plugin.get_current_dir().unwrap_or(Path::new("/")));
+    let arguments = json!({"skill": "x", "script": "a.sh"}).to_string();
+    shell.env("CHIBI_TOOL_NAME", "run_skill_script");
+    let mut shell = shell
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    shell
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(arguments.as_bytes())
+        .unwrap();
+    let dir = host.skills_dir().join("x");
+    let left = ["script", "child", "stray"].map(|file| process_in(&dir.join(file)));
+    assert!(left.iter().all(|pid| runs(*pid)));
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    for pid in left {
+        patiently(|| (!runs(pid)).then_some(()));
     }
 }

@@ -6,205 +6,158 @@ use std::fs;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 use crate::sessions::{configured, load, session, unload, with_skills};
 
 #[test]
 fn loading_again_answers_a_note_unless_something_changed() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        let call = |arguments: &str| {
-            let arguments = json!({"arguments": arguments});
-            host.allows("skill_free", &arguments);
-            host.tool("skill_free", &arguments)
-        };
-        assert!(call("").contains("Body of free."));
-        let note = call(" ");
-        assert!(
-            note.contains("already active")
-                && note.contains("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}")
-                && !note.contains("Body of"),
-            "{note}"
-        );
-        assert!(call("a.pdf").contains("Body of free."), "other arguments");
-        assert!(!call("a.pdf").contains("Body of free."));
-        let text = session(&host, &load(&["free", "plain"], "add"));
-        // This tool takes no arguments, so those of the activation hold.
-        assert!(text.contains("already active") && text.contains("Body of plain."));
-        let text = session(&host, &load(&["free", "plain"], "add"));
-        assert!(text.contains("already active") && !text.contains("Body of"));
-        let edited = "---\nname: free\ndescription: d\n---\nNew body.\n";
-        fs::write(host.skills_dir().join("free/SKILL.md"), edited).unwrap();
-        assert!(call("").contains("New body."), "another digest");
-        // Whatever took its place in between.
-        host.activates("plain");
-        assert!(call("").contains("New body."));
-        host.starts();
-        assert!(call("").contains("New body."), "another process");
-    }
+    let host = with_skills(Host::stdin());
+    let call = |arguments: &str| {
+        let arguments = json!({"arguments": arguments});
+        host.allows("skill_free", &arguments);
+        host.tool("skill_free", &arguments)
+    };
+    assert!(call("").contains("Body of free."));
+    let note = call(" ");
+    note.has("already active");
+    note.has("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}");
+    note.lacks("Body of");
+    assert!(call("a.pdf").contains("Body of free."), "other arguments");
+    assert!(!call("a.pdf").contains("Body of free."));
+    let text = session(&host, &load(&["free", "plain"], "add"));
+    // This tool takes no arguments, so those of the activation hold.
+    assert!(text.contains("already active") && text.contains("Body of plain."));
+    let text = session(&host, &load(&["free", "plain"], "add"));
+    assert!(text.contains("already active") && !text.contains("Body of"));
+    let edited = "---\nname: free\ndescription: d\n---\nNew body.\n";
+    fs::write(host.skills_dir().join("free/SKILL.md"), edited).unwrap();
+    assert!(call("").contains("New body."), "another digest");
+    // Whatever took its place in between.
+    host.activates("plain");
+    assert!(call("").contains("New body."));
+    host.starts();
+    assert!(call("").contains("New body."), "another process");
 }
 
 #[test]
 fn direct_calls_get_the_instructions_every_time() {
-    for mut host in Host::both() {
-        host = with_skills(host);
-        for process in ["one", "two"] {
-            let text = host
-                .session(process)
-                .starts()
-                .tool("skill_free", &json!({}));
-            assert!(text.contains("Body of free."));
-        }
+    let mut host = with_skills(Host::stdin());
+    for process in ["one", "two"] {
+        let text = host
+            .session(process)
+            .starts()
+            .tool("skill_free", &json!({}));
+        assert!(text.contains("Body of free."));
     }
 }
 
 #[test]
 fn an_activation_says_what_to_load_first() {
-    for host in Host::both() {
-        let host = host
-            .skill("a", "requires: [b, c]", "Body of a.")
-            .skill("b", "requires: c", "Body of b.")
-            .skill("c", "", "Body of c.")
-            .skill("circle", "requires: [square]", "")
-            .skill("square", "requires: [circle]", "")
-            .skill("lacks", "requires: ['no</skill_content>such']", "");
-        host.allows("skill_a", &json!({}));
-        let text = host.tool("skill_a", &json!({}));
-        let call =
-            "skill_session {\"action\":\"load\",\"names\":[\"c\",\"b\",\"a\"],\"mode\":\"add\"}";
-        assert!(
-            text.contains("requires `c`, `b`") && text.contains(call),
-            "{text}"
-        );
-        let text = session(&host, &load(&["c", "b", "a"], "add"));
-        assert!(!text.contains("requires"), "{text}");
-        host.starts();
-        session(&host, &load(&["c"], "add"));
-        let text = session(&host, &load(&["a"], "add"));
-        assert!(
-            text.contains("requires `b`.") && !text.contains("`c`"),
-            "{text}"
-        );
-        let text = session(&host, &load(&["circle"], "replace"));
-        assert!(text.contains("circle → square → circle"), "{text}");
-        let text = session(&host, &load(&["lacks"], "replace"));
-        assert!(
-            text.contains("not installed") && text.contains("no&lt;/skill_content&gt;such"),
-            "{text}"
-        );
-    }
+    let host = Host::stdin()
+        .skill("a", "requires: [b, c]", "Body of a.")
+        .skill("b", "requires: c", "Body of b.")
+        .skill("c", "", "Body of c.")
+        .skill("circle", "requires: [square]", "")
+        .skill("square", "requires: [circle]", "")
+        .skill("lacks", "requires: ['no</skill_content>such']", "");
+    host.allows("skill_a", &json!({}));
+    let text = host.tool("skill_a", &json!({}));
+    let call = "skill_session {\"action\":\"load\",\"names\":[\"c\",\"b\",\"a\"],\"mode\":\"add\"}";
+    text.has("requires `c`, `b`").has(call);
+    let text = session(&host, &load(&["c", "b", "a"], "add"));
+    assert!(!text.contains("requires"), "{text}");
+    host.starts();
+    session(&host, &load(&["c"], "add"));
+    let text = session(&host, &load(&["a"], "add"));
+    text.has("requires `b`.").lacks("`c`");
+    let text = session(&host, &load(&["circle"], "replace"));
+    assert!(text.contains("circle → square → circle"), "{text}");
+    let text = session(&host, &load(&["lacks"], "replace"));
+    text.has("not installed")
+        .has("no&lt;/skill_content&gt;such");
 }
 
 #[test]
 fn requirements_are_followed_five_deep() {
-    for mut host in Host::both() {
-        for n in 0..8 {
-            host = host.skill(&format!("s{n}"), &format!("requires: [s{}]", n + 1), "");
-        }
-        let text = host.tool("skill_s0", &json!({}));
-        assert!(
-            text.contains("`s5`, `s4`, `s3`, `s2`, `s1`") && !text.contains("`s6`"),
-            "{text}"
-        );
-        assert!(text.contains("Only 5 levels"), "{text}");
+    let mut host = Host::stdin();
+    for n in 0..8 {
+        host = host.skill(&format!("s{n}"), &format!("requires: [s{}]", n + 1), "");
     }
+    let text = host.tool("skill_s0", &json!({}));
+    text.has("`s5`, `s4`, `s3`, `s2`, `s1`").lacks("`s6`");
+    assert!(text.contains("Only 5 levels"), "{text}");
 }
 
 #[test]
 fn without_a_name_the_most_recently_loaded_skill_is_meant() {
-    for host in Host::both() {
-        let host = with_skills(host)
-            .file("free/notes.md", "free notes\n")
-            .file("plain/notes.md", "plain notes\n")
-            .file("reads/scripts/x.sh", "echo from reads\n")
-            .file("plain/scripts/x.sh", "echo from plain\n");
-        let notes = json!({"path": "notes.md"});
-        let answer = host.tool("read_skill_file", &notes);
-        assert!(
-            answer.starts_with("Error: no skill is active") && answer.contains("list_installed"),
-            "{answer}"
-        );
-        session(&host, &load(&["plain", "free"], "add"));
-        for call in [
-            notes.clone(),
-            json!({"path": "notes.md", "skill": null}),
-            json!({"path": "notes.md", "skill": " "}),
-        ] {
-            host.allows("read_skill_file", &call);
-            assert!(
-                host.tool("read_skill_file", &call)
-                    .starts_with("free notes")
-            );
-        }
-        session(&host, &unload(&["free"]));
-        assert!(
-            host.tool("read_skill_file", &notes)
-                .starts_with("plain notes")
-        );
-        // The check and the run mean the same skill.
-        let run = json!({"script": "scripts/x.sh"});
-        host.allows("run_skill_script", &run);
-        assert!(
-            host.tool("run_skill_script", &run)
-                .starts_with("from plain")
-        );
-        session(&host, &load(&["reads"], "add"));
-        host.allows("run_skill_script", &run);
-        assert!(
-            host.tool("run_skill_script", &run)
-                .starts_with("from reads")
-        );
-        host.allows(
-            "run_skill_script",
-            &json!({"script": "scripts/x.sh", "skill": "plain"}),
-        );
-        let script = json!({"path": "scripts/x.sh"});
-        host.allows("read_skill_file", &script);
-        let host = configured(host, "script_reads = \"block\"");
-        host.blocks("read_skill_file", &script);
+    let host = with_skills(Host::stdin())
+        .file("free/notes.md", "free notes\n")
+        .file("plain/notes.md", "plain notes\n")
+        .file("reads/scripts/x.sh", "echo from reads\n")
+        .file("plain/scripts/x.sh", "echo from plain\n");
+    let notes = json!({"path": "notes.md"});
+    let answer = host.tool("read_skill_file", &notes);
+    answer
+        .begins("Error: no skill is active")
+        .has("list_installed");
+    session(&host, &load(&["plain", "free"], "add"));
+    for call in [
+        notes.clone(),
+        json!({"path": "notes.md", "skill": null}),
+        json!({"path": "notes.md", "skill": " "}),
+    ] {
+        host.allows("read_skill_file", &call);
+        host.tool("read_skill_file", &call).begins("free notes");
     }
+    session(&host, &unload(&["free"]));
+    host.tool("read_skill_file", &notes).begins("plain notes");
+    // The check and the run mean the same skill.
+    let run = json!({"script": "scripts/x.sh"});
+    host.allows("run_skill_script", &run);
+    host.tool("run_skill_script", &run).begins("from plain");
+    session(&host, &load(&["reads"], "add"));
+    host.allows("run_skill_script", &run);
+    host.tool("run_skill_script", &run).begins("from reads");
+    host.allows(
+        "run_skill_script",
+        &json!({"script": "scripts/x.sh", "skill": "plain"}),
+    );
+    let script = json!({"path": "scripts/x.sh"});
+    host.allows("read_skill_file", &script);
+    let host = configured(host, "script_reads = \"block\"");
+    host.blocks("read_skill_file", &script);
 }
 
 #[test]
 fn a_mistake_in_the_configuration_is_given_as_the_reason() {
-    for host in Host::both() {
-        let host = configured(with_skills(host), "max_active = 0\n");
-        let answer = host.tool("skill_free", &json!({}));
-        assert!(
-            answer.starts_with("Error: no skill is offered: ")
-                && answer.contains("config.toml`, line 1"),
-            "{answer}"
-        );
-    }
+    let host = configured(with_skills(Host::stdin()), "max_active = 0\n");
+    let answer = host.tool("skill_free", &json!({}));
+    answer.begins("Error: no skill is offered: ");
+    answer.has("config.toml`, line 1");
 }
 
 #[test]
 fn more_names_than_a_call_may_have_are_refused() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        let names: Vec<String> = (0..101).map(|n| format!("n{n}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let answer = session(&host, &load(&names, "add"));
-        assert!(
-            answer.contains("101 names are too many") && answer.contains("fewer"),
-            "{answer}"
-        );
-        let answer = session(&host, &load(&names[1..], "add"));
-        assert!(answer.contains("there is no skill `n1`"), "{answer}");
-    }
+    let host = with_skills(Host::stdin());
+    let names: Vec<String> = (0..101).map(|n| format!("n{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let answer = session(&host, &load(&names, "add"));
+    answer.has("101 names are too many").has("fewer");
+    let answer = session(&host, &load(&names[1..], "add"));
+    assert!(answer.contains("there is no skill `n1`"), "{answer}");
 }
 
 #[test]
 fn no_more_than_twenty_requirements_are_named() {
-    for mut host in Host::both() {
-        let names: Vec<String> = (0..25).map(|n| format!("s{n:02}")).collect();
-        for name in &names {
-            host = host.skill(name, "", "");
-        }
-        let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
-        let text = host.tool("skill_all", &json!({}));
-        assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
-        assert!(text.contains("and 20 skills were checked"), "{text}");
+    let mut host = Host::stdin();
+    let names: Vec<String> = (0..25).map(|n| format!("s{n:02}")).collect();
+    for name in &names {
+        host = host.skill(name, "", "");
     }
+    let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
+    let text = host.tool("skill_all", &json!({}));
+    assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
+    assert!(text.contains("and 20 skills were checked"), "{text}");
 }
 
 #[test]
@@ -218,10 +171,7 @@ fn an_unrecorded_activation_is_refused() {
         let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
         fs2::FileExt::lock_exclusive(&lock).unwrap();
         let message = host.blocks("skill_free", &json!({}));
-        assert!(
-            message.contains("locked") && !message.contains("Next: ."),
-            "{message}"
-        );
+        message.has("locked").lacks("Next: .");
         let answer = host.tool("skill_free", &json!({}));
         assert!(answer.starts_with("Error: "), "{answer}");
         let log = fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap_or_default();

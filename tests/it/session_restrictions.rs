@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::sessions::{
     SHELL, active, configured, load, ls, read, refused, session, unload, with_skills,
 };
@@ -16,119 +17,108 @@ fn a_skills_own_tool_loads_as_the_stacking_has_it() {
         ("replace", &["free"][..]),
         ("intersect", &["reads", "free"]),
     ] {
-        for host in Host::both() {
-            let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
-            host.activates("reads").activates("free");
-            assert_eq!(active(&host), after, "{stacking}");
-        }
+        let host = configured(
+            with_skills(Host::stdin()),
+            &format!("stacking = \"{stacking}\""),
+        );
+        host.activates("reads").activates("free");
+        assert_eq!(active(&host), after, "{stacking}");
     }
 }
 
 #[test]
 fn restrictions_combine_by_the_stacking() {
     for (stacking, shell_with_both) in [("replace", true), ("intersect", false)] {
-        for host in Host::both() {
-            let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
-            session(&host, &load(&["reads", "free"], "replace"));
-            let decided = host.pre_tool(SHELL, &ls()) == json!({});
-            assert_eq!(decided, shell_with_both, "{stacking}");
-            session(&host, &unload(&["free"]));
-            assert_eq!(active(&host), ["reads"]);
-            host.blocks(SHELL, &ls());
-            host.allows("file_head", &read());
-        }
+        let host = configured(
+            with_skills(Host::stdin()),
+            &format!("stacking = \"{stacking}\""),
+        );
+        session(&host, &load(&["reads", "free"], "replace"));
+        let decided = host.pre_tool(SHELL, &ls()) == json!({});
+        assert_eq!(decided, shell_with_both, "{stacking}");
+        session(&host, &unload(&["free"]));
+        assert_eq!(active(&host), ["reads"]);
+        host.blocks(SHELL, &ls());
+        host.allows("file_head", &read());
     }
 }
 
 #[test]
 fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        session(&host, &load(&["free", "reads", "plain"], "add"));
-        for call in [
-            unload(&["reads"]),
-            unload(&["plain", "reads"]),
-            json!({"action": "unload", "all": true}),
-        ] {
-            let answer = session(&host, &call);
-            assert!(
-                answer.contains("only the user can end it") && answer.contains("deactivate"),
-                "{answer}"
-            );
-            assert_eq!(active(&host), ["free", "reads", "plain"]);
-        }
-        // A load that replaces unloads, and so is under the same rule.
-        let message = refused(&host, &load(&["runs"], "replace"));
-        assert!(message.contains("only the user"), "{message}");
+    let host = with_skills(Host::stdin());
+    session(&host, &load(&["free", "reads", "plain"], "add"));
+    for call in [
+        unload(&["reads"]),
+        unload(&["plain", "reads"]),
+        json!({"action": "unload", "all": true}),
+    ] {
+        let answer = session(&host, &call);
+        answer.has("only the user can end it").has("deactivate");
         assert_eq!(active(&host), ["free", "reads", "plain"]);
-        // One that keeps the restricted skill does not.
-        session(&host, &load(&["reads"], "replace"));
-        assert_eq!(active(&host), ["reads"]);
-        host.blocks(SHELL, &ls());
-        let answer = session(&host, &unload(&["nosuch"]));
-        assert!(
-            answer.starts_with("Error: nothing was unloaded") && answer.contains("`reads`"),
-            "{answer}"
-        );
-        session(&host, &unload(&["free"]));
-        assert_eq!(
-            active(&host),
-            ["reads"],
-            "unloading twice is unloading once"
-        );
     }
+    // A load that replaces unloads, and so is under the same rule.
+    let message = refused(&host, &load(&["runs"], "replace"));
+    assert!(message.contains("only the user"), "{message}");
+    assert_eq!(active(&host), ["free", "reads", "plain"]);
+    // One that keeps the restricted skill does not.
+    session(&host, &load(&["reads"], "replace"));
+    assert_eq!(active(&host), ["reads"]);
+    host.blocks(SHELL, &ls());
+    let answer = session(&host, &unload(&["nosuch"]));
+    answer.begins("Error: nothing was unloaded").has("`reads`");
+    session(&host, &unload(&["free"]));
+    assert_eq!(
+        active(&host),
+        ["reads"],
+        "unloading twice is unloading once"
+    );
 }
 
 #[test]
 fn the_user_can_let_the_model_end_restrictions() {
-    for host in Host::both() {
-        let host = configured(with_skills(host), "deactivate = \"model\"\n").skill(
-            "narrow",
-            "allowed-tools: Read Skill(plain)",
-            "",
-        );
-        let fetch = json!({"url": "https://example.com/"});
-        session(&host, &load(&["reads", "denies"], "add"));
-        host.blocks("fetch_url", &fetch);
-        let answer = session(&host, &json!({"action": "unload", "all": true}));
-        assert_eq!(answer, "{\"active_skills\":[]}");
-        host.allows(SHELL, &ls());
-        let message = host.blocks("fetch_url", &fetch);
-        assert!(message.contains("`denies`"), "{message}");
-        session(&host, &load(&["narrow"], "replace"));
-        host.blocks(SHELL, &ls());
-        session(&host, &load(&["free"], "replace"));
-        host.allows(SHELL, &ls());
-        host.succeeds(&["deactivate"]);
-        host.allows("fetch_url", &fetch);
-    }
+    let host = configured(with_skills(Host::stdin()), "deactivate = \"model\"\n").skill(
+        "narrow",
+        "allowed-tools: Read Skill(plain)",
+        "",
+    );
+    let fetch = json!({"url": "https://example.com/"});
+    session(&host, &load(&["reads", "denies"], "add"));
+    host.blocks("fetch_url", &fetch);
+    let answer = session(&host, &json!({"action": "unload", "all": true}));
+    assert_eq!(answer, "{\"active_skills\":[]}");
+    host.allows(SHELL, &ls());
+    let message = host.blocks("fetch_url", &fetch);
+    assert!(message.contains("`denies`"), "{message}");
+    session(&host, &load(&["narrow"], "replace"));
+    host.blocks(SHELL, &ls());
+    session(&host, &load(&["free"], "replace"));
+    host.allows(SHELL, &ls());
+    host.succeeds(&["deactivate"]);
+    host.allows("fetch_url", &fetch);
 }
 
 #[test]
 fn an_unloaded_skill_does_not_loosen_what_the_others_restrict() {
     for stacking in ["replace", "intersect"] {
-        for host in Host::both() {
-            let config = format!("stacking = \"{stacking}\"\ndeactivate = \"model\"\n");
-            let host = configured(with_skills(host), &config);
-            session(&host, &load(&["reads", "denies"], "add"));
-            session(&host, &unload(&["denies"]));
-            host.blocks(SHELL, &ls());
-            host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
-            host.allows("file_head", &read());
-        }
+        let host = Host::stdin();
+        let config = format!("stacking = \"{stacking}\"\ndeactivate = \"model\"\n");
+        let host = configured(with_skills(host), &config);
+        session(&host, &load(&["reads", "denies"], "add"));
+        session(&host, &unload(&["denies"]));
+        host.blocks(SHELL, &ls());
+        host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
+        host.allows("file_head", &read());
     }
 }
 
 #[test]
 fn a_replaced_restriction_does_not_return_after_the_last() {
-    for host in Host::both() {
-        let host = with_skills(host);
-        host.activates("reads").activates("free");
-        host.allows(SHELL, &ls());
-        session(&host, &unload(&["free"]));
-        host.allows(SHELL, &ls());
-        assert_eq!(active(&host), [""; 0]);
-    }
+    let host = with_skills(Host::stdin());
+    host.activates("reads").activates("free");
+    host.allows(SHELL, &ls());
+    session(&host, &unload(&["free"]));
+    host.allows(SHELL, &ls());
+    assert_eq!(active(&host), [""; 0]);
 }
 
 /// A restricted skill `x` that another of its name, which does not restrict, shadows.
@@ -157,64 +147,61 @@ fn fetch() -> Value {
 fn a_namesake_from_another_layer_combines_by_the_stacking() {
     for (stacking, shell) in [("replace", true), ("intersect", false)] {
         for own_tool in [true, false] {
-            for host in Host::both() {
-                let host = configured(with_two_layers(host), &format!("stacking = \"{stacking}\""));
-                host.allows("skill_marketplace", &use_skill("plugin/x"));
-                host.blocks(SHELL, &ls());
-                host.blocks("fetch_url", &fetch());
-                if own_tool {
-                    host.activates("x");
-                } else {
-                    host.allows("skill_marketplace", &use_skill("personal/x"));
-                }
-                let allowed = host.pre_tool(SHELL, &ls()) == json!({});
-                assert_eq!(allowed, shell, "{stacking}");
-                host.blocks("fetch_url", &fetch());
+            let host = configured(
+                with_two_layers(Host::stdin()),
+                &format!("stacking = \"{stacking}\""),
+            );
+            host.allows("skill_marketplace", &use_skill("plugin/x"));
+            host.blocks(SHELL, &ls());
+            host.blocks("fetch_url", &fetch());
+            if own_tool {
+                host.activates("x");
+            } else {
+                host.allows("skill_marketplace", &use_skill("personal/x"));
             }
+            let allowed = host.pre_tool(SHELL, &ls()) == json!({});
+            assert_eq!(allowed, shell, "{stacking}");
+            host.blocks("fetch_url", &fetch());
         }
     }
 }
 
 #[test]
 fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
-    for host in Host::both() {
-        let host = configured(with_two_layers(host), "stacking = \"intersect\"");
-        host.allows("skill_marketplace", &use_skill("plugin/x"));
-        let message = refused(&host, &load(&["x"], "replace"));
-        assert!(message.contains("only the user can end it"), "{message}");
-        session(&host, &load(&["x"], "add"));
-        assert_eq!(active(&host), ["x", "x"]);
-        host.blocks(SHELL, &ls());
-        host.blocks("fetch_url", &fetch());
-        let text = session(&host, &unload(&["plugin/x"]));
-        assert!(text.contains("only the user can end it"), "{text}");
-        // By its plain name, the one that is offered is meant.
-        session(&host, &unload(&["x"]));
-        assert_eq!(active(&host), ["x"]);
-        host.blocks(SHELL, &ls());
-        let host = configured(host, "deactivate = \"model\"\n");
-        session(&host, &load(&["x"], "replace"));
-        host.allows(SHELL, &ls());
-        host.blocks("fetch_url", &fetch());
-    }
+    let host = configured(with_two_layers(Host::stdin()), "stacking = \"intersect\"");
+    host.allows("skill_marketplace", &use_skill("plugin/x"));
+    let message = refused(&host, &load(&["x"], "replace"));
+    assert!(message.contains("only the user can end it"), "{message}");
+    session(&host, &load(&["x"], "add"));
+    assert_eq!(active(&host), ["x", "x"]);
+    host.blocks(SHELL, &ls());
+    host.blocks("fetch_url", &fetch());
+    let text = session(&host, &unload(&["plugin/x"]));
+    assert!(text.contains("only the user can end it"), "{text}");
+    // By its plain name, the one that is offered is meant.
+    session(&host, &unload(&["x"]));
+    assert_eq!(active(&host), ["x"]);
+    host.blocks(SHELL, &ls());
+    let host = configured(host, "deactivate = \"model\"\n");
+    session(&host, &load(&["x"], "replace"));
+    host.allows(SHELL, &ls());
+    host.blocks("fetch_url", &fetch());
 }
 
 #[test]
 fn a_namesake_is_activated_only_by_an_entry_of_its_own() {
     for stacking in ["replace", "intersect"] {
-        for host in Host::both() {
-            let host = configured(host, &format!("stacking = \"{stacking}\""))
-                .skill("deploy", "", "")
-                .skill("pdf", "", "");
-            let own = host.home().join(".agents/skills/deploy/SKILL.md");
-            fs::create_dir_all(own.parent().unwrap()).unwrap();
-            let lines = "name: deploy\ndescription: d\nallowed-tools: Read Skill(pdf)";
-            fs::write(own, format!("---\n{lines}\n---\n")).unwrap();
-            host.activates("deploy").activates("deploy");
-            host.blocks("skill_marketplace", &use_skill("plugin/deploy"));
-            host.blocks(SHELL, &ls());
-            host.activates("pdf");
-        }
+        let host = configured(Host::stdin(), &format!("stacking = \"{stacking}\""))
+            .skill("deploy", "", "")
+            .skill("pdf", "", "");
+        let own = host.home().join(".agents/skills/deploy/SKILL.md");
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        let lines = "name: deploy\ndescription: d\nallowed-tools: Read Skill(pdf)";
+        fs::write(own, format!("---\n{lines}\n---\n")).unwrap();
+        host.activates("deploy").activates("deploy");
+        host.blocks("skill_marketplace", &use_skill("plugin/deploy"));
+        host.blocks(SHELL, &ls());
+        host.activates("pdf");
     }
 }
 
@@ -225,95 +212,88 @@ fn every_active_skills_own_scripts_run() {
         ("replace", "add"),
         ("intersect", "add"),
     ] {
-        for host in Host::both() {
-            let host = ["free", "reads", "runs"]
-                .iter()
-                .fold(with_skills(host), |host, name| {
-                    host.file(&format!("{name}/x.sh"), "echo ran\n")
-                });
-            let host = configured(host, &format!("stacking = \"{stacking}\""));
-            if mode == "add" {
-                session(&host, &load(&["free"], mode));
-                session(&host, &load(&["reads"], mode));
-                session(&host, &load(&["runs"], mode));
-            } else {
-                session(&host, &load(&["free", "reads", "runs"], mode));
-            }
-            for name in ["free", "reads", "runs"] {
-                let run = json!({"skill": name, "script": "x.sh"});
-                host.allows("run_skill_script", &run);
-                let answer = host.tool("run_skill_script", &run);
-                assert!(answer.starts_with("ran"), "{stacking} {name}: {answer}");
-            }
+        let host = Host::stdin();
+        let host = ["free", "reads", "runs"]
+            .iter()
+            .fold(with_skills(host), |host, name| {
+                host.file(&format!("{name}/x.sh"), "echo ran\n")
+            });
+        let host = configured(host, &format!("stacking = \"{stacking}\""));
+        if mode == "add" {
+            session(&host, &load(&["free"], mode));
+            session(&host, &load(&["reads"], mode));
+            session(&host, &load(&["runs"], mode));
+        } else {
+            session(&host, &load(&["free", "reads", "runs"], mode));
+        }
+        for name in ["free", "reads", "runs"] {
+            let run = json!({"skill": name, "script": "x.sh"});
+            host.allows("run_skill_script", &run);
+            let answer = host.tool("run_skill_script", &run);
+            assert!(answer.starts_with("ran"), "{stacking} {name}: {answer}");
         }
     }
 }
 
 #[test]
 fn a_replaced_skills_scripts_do_not_run() {
-    for host in Host::both() {
-        let host = with_skills(host).file("runs/x.sh", "");
-        host.activates("runs").activates("reads");
-        let run = json!({"skill": "runs", "script": "x.sh"});
-        host.blocks("run_skill_script", &run);
-    }
+    let host = with_skills(Host::stdin()).file("runs/x.sh", "");
+    host.activates("runs").activates("reads");
+    let run = json!({"skill": "runs", "script": "x.sh"});
+    host.blocks("run_skill_script", &run);
 }
 
 #[test]
 fn a_script_is_judged_under_every_spelling_of_its_skill() {
-    for host in Host::both() {
-        let host = configured(host, "script_reads = \"block\"");
-        let host = host.skill("pdf", "", "").file("pdf/x.sh", "");
-        host.activates("pdf");
-        for skill in ["pdf", "skill_pdf", "PDF", "plugin/pdf"] {
-            let call = json!({"skill": skill, "path": "x.sh"});
-            host.blocks("read_skill_file", &call);
-        }
+    let host = configured(Host::stdin(), "script_reads = \"block\"");
+    let host = host.skill("pdf", "", "").file("pdf/x.sh", "");
+    host.activates("pdf");
+    for skill in ["pdf", "skill_pdf", "PDF", "plugin/pdf"] {
+        let call = json!({"skill": skill, "path": "x.sh"});
+        host.blocks("read_skill_file", &call);
     }
 }
 
 #[test]
 fn a_denial_stays_when_the_skills_file_changes() {
     for scope in ["prompt", "context"] {
-        for host in Host::both() {
-            let host = configured(with_skills(host), &format!("scope = \"{scope}\"\n"));
-            host.prompt();
+        let host = configured(
+            with_skills(Host::stdin()),
+            &format!("scope = \"{scope}\"\n"),
+        );
+        host.prompt();
+        host.activates("denies").blocks("fetch_url", &fetch());
+        for line in ["disallowed-tools: Write\n", "", "disallowed-tools: Grep\n"] {
+            let text = format!("---\nname: denies\ndescription: d\n{line}---\n");
+            fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
             host.activates("denies").blocks("fetch_url", &fetch());
-            for line in ["disallowed-tools: Write\n", "", "disallowed-tools: Grep\n"] {
-                let text = format!("---\nname: denies\ndescription: d\n{line}---\n");
-                fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
-                host.activates("denies").blocks("fetch_url", &fetch());
-            }
-            host.blocks("file_edit", &json!({"path": "x"}));
         }
+        host.blocks("file_edit", &json!({"path": "x"}));
     }
 }
 
 #[test]
 fn a_script_is_judged_as_the_one_that_runs() {
-    for host in Host::both() {
-        let host = with_two_layers(host)
-            .skill("a-b", "allowed-tools: Read", "")
-            .skill("ab", "", "")
-            .file("a-b/scripts/x.sh", "echo from a-b\n")
-            .file("ab/scripts/x.sh", "echo from ab\n")
-            .file("x/scripts/x.sh", "echo from plugin x\n");
-        let scripts = host.home().join(".agents/skills/x/scripts");
-        fs::create_dir_all(&scripts).unwrap();
-        fs::write(scripts.join("x.sh"), "echo from user x\n").unwrap();
-        let run = |skill: &str| json!({"skill": skill, "script": "scripts/x.sh"});
-        host.activates("a-b");
-        host.blocks("run_skill_script", &run("ab"));
-        host.allows("run_skill_script", &run("a-b"));
-        host.starts();
-        host.allows("skill_marketplace", &use_skill("plugin/x"));
-        host.blocks("run_skill_script", &run("x"));
-        host.blocks("run_skill_script", &run("personal/x"));
-        host.blocks("run_skill_script", &run("nosuch"));
-        for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
-            host.allows("run_skill_script", &call);
-            let answer = host.tool("run_skill_script", &call);
-            assert!(answer.starts_with("from plugin x"), "{answer}");
-        }
+    let host = with_two_layers(Host::stdin())
+        .skill("a-b", "allowed-tools: Read", "")
+        .skill("ab", "", "")
+        .file("a-b/scripts/x.sh", "echo from a-b\n")
+        .file("ab/scripts/x.sh", "echo from ab\n")
+        .file("x/scripts/x.sh", "echo from plugin x\n");
+    let scripts = host.home().join(".agents/skills/x/scripts");
+    write_at(scripts.join("x.sh"), "echo from user x\n");
+    let run = |skill: &str| json!({"skill": skill, "script": "scripts/x.sh"});
+    host.activates("a-b");
+    host.blocks("run_skill_script", &run("ab"));
+    host.allows("run_skill_script", &run("a-b"));
+    host.starts();
+    host.allows("skill_marketplace", &use_skill("plugin/x"));
+    host.blocks("run_skill_script", &run("x"));
+    host.blocks("run_skill_script", &run("personal/x"));
+    host.blocks("run_skill_script", &run("nosuch"));
+    for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
+        host.allows("run_skill_script", &call);
+        let answer = host.tool("run_skill_script", &call);
+        assert!(answer.starts_with("from plugin x"), "{answer}");
     }
 }

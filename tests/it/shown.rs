@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::write_at;
 use crate::repository::{Hub, commit, git};
 use crate::terminal::converse;
 
@@ -73,15 +74,13 @@ fn hostile() -> (Host, Hub) {
     // A directory that was put there by hand, a project's skill, and a newer version.
     for base in [host.skills_dir(), host.project().join(".chibi/skills")] {
         let dir = base.join(&file);
-        fs::create_dir_all(&dir).unwrap();
-        fs::write(dir.join("SKILL.md"), evil_skill("by-hand")).unwrap();
+        write_at(dir.join("SKILL.md"), evil_skill("by-hand"));
         fs::write(dir.join(format!("{file}.py")), EVIL).unwrap();
     }
-    fs::write(
+    write_at(
         host.project().join(".chibi/config.toml"),
         format!("{} = 1\n", json!(EVIL)),
-    )
-    .unwrap();
+    );
     fs::write(dir.join("skills/pdf").join("new.sh"), "#!/bin/sh\n").unwrap();
     fs::write(dir.join("skills/pdf/SKILL.md"), evil_skill("pdf") + EVIL).unwrap();
     commit(&dir);

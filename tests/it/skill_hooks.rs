@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Host;
 use crate::host::{Has, finish};
@@ -76,43 +76,38 @@ fn approval_promises_no_hook_that_cannot_run() {
         ("has ended", "`none.sh`"),
     ] {
         let line = told.lines().find(|line| line.contains(when)).unwrap();
-        assert!(
-            line.starts_with("  cannot run when") && line.contains(why),
-            "{told}"
-        );
+        line.begins("  cannot run when").has(why);
     }
     assert!(!told.contains("  runs"), "{told}");
 }
 
 #[test]
 fn pre_runs_once_at_activation_and_post_at_the_end() {
-    for host in Host::both() {
-        let host = with_skill(host, "", PRE, POST);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        assert!(declares_on_end(&host));
-        host.starts();
-        host.allows("skill_lab", &json!({}));
-        assert_eq!(log(&host), "", "not in pre_tool");
-        let answer = host.tool("skill_lab", &json!({}));
-        answer.has("Output of its `pre` hook:\nready\n");
-        assert!(answer.ends_with("</skill_content>"), "{answer}");
-        calls(&host).lacks("hook");
-        let mut elsewhere = host.command();
-        elsewhere
-            .env("AGENT_SKILLS_SESSION", "other")
-            .env("CHIBI_HOOK", "on_start");
-        finish(elsewhere.env("CHIBI_HOOK_DATA", "{}"), b"");
-        assert_eq!(log(&host), "pre lab lab none none\n", "it goes on");
-        host.hook("on_end", &json!({}));
-        host.starts();
-        host.hook("on_end", &json!({}));
-        assert_eq!(log(&host), "pre lab lab none none\npost lab\n");
-        calls(&host);
-        host.starts();
-        assert_eq!(log(&host).lines().count(), 4, "a host that calls no on_end");
-        let events = host.succeeds(&["audit", "--event", "script", "--json"]);
-        assert_eq!(events.matches("\"hook\": \"post\"").count(), 2, "{events}");
-    }
+    let host = with_skill(Host::stdin(), "", PRE, POST);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    assert!(declares_on_end(&host));
+    host.starts();
+    host.allows("skill_lab", &json!({}));
+    assert_eq!(log(&host), "", "not in pre_tool");
+    let answer = host.tool("skill_lab", &json!({}));
+    answer.has("Output of its `pre` hook:\nready\n");
+    assert!(answer.ends_with("</skill_content>"), "{answer}");
+    calls(&host).lacks("hook");
+    let mut elsewhere = host.command();
+    elsewhere
+        .env("AGENT_SKILLS_SESSION", "other")
+        .env("CHIBI_HOOK", "on_start");
+    finish(elsewhere.env("CHIBI_HOOK_DATA", "{}"), b"");
+    assert_eq!(log(&host), "pre lab lab none none\n", "it goes on");
+    host.hook("on_end", &json!({}));
+    host.starts();
+    host.hook("on_end", &json!({}));
+    assert_eq!(log(&host), "pre lab lab none none\npost lab\n");
+    calls(&host);
+    host.starts();
+    assert_eq!(log(&host).lines().count(), 4, "a host that calls no on_end");
+    let events = host.succeeds(&["audit", "--event", "script", "--json"]);
+    assert_eq!(events.matches("\"hook\": \"post\"").count(), 2, "{events}");
 }
 
 #[test]
@@ -270,13 +265,4 @@ fn a_pre_hook_that_fails_lifts_nothing_that_held_before() {
     calls(&host).has("was not activated");
     host.allows("shell_exec", &json!({"command": "ls"}));
     host.blocks("fetch_url", &fetch);
-}
-
-#[test]
-fn a_model_cannot_approve() {
-    let host = with_skill(Host::stdin(), "", PRE, POST);
-    let words: Value = json!({"args": ["approve", "lab"]});
-    host.blocks("agent-skills", &words);
-    host.blocks("skill_marketplace", &words);
-    calls(&host).has("not approved");
 }

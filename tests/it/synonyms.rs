@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::policy::{own, under};
+use crate::policy::under;
 
 fn with_skills(host: Host) -> Host {
     let host = host
@@ -313,7 +313,7 @@ fn a_denial_that_names_no_tool_is_a_mistake() {
 
         let host = with_skills(Host::stdin());
         host.activates("q");
-        own(&host, &deny);
+        host.config(&deny);
         let message = host.blocks("shell_exec", &json!({"command": "ls"}));
         assert!(
             message.contains("not the name of a tool"),

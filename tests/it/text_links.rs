@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::archives::zip;
+use crate::host::write_at;
 use crate::market_updates::write;
 use crate::policy::under;
 use crate::repository::{Hub, commit};
@@ -60,33 +61,31 @@ fn what_it_names_is_installed_compared_and_scanned() {
     assert_eq!(fs::read_to_string(installed).unwrap(), text(READS, "b"));
     // Without what it names, it is not installed: beside another skill it would be that one.
     let one = host.project().join("one/z");
-    fs::create_dir_all(&one).unwrap();
-    fs::write(one.join("SKILL.md"), "../0/SKILL.md").unwrap();
+    write_at(one.join("SKILL.md"), "../0/SKILL.md");
     host.fails(&["install", "./one/z", "--name", "y"]);
 }
 
 #[test]
 fn an_approval_covers_what_it_names() {
-    for host in Host::both() {
-        let hooks = "hooks: {pre: scripts/pre.sh, post: scripts/post.sh}";
-        let host = under(host, "[approval]\nrequire = [\"all\"]\n")
-            .file("lab/SKILL.md", "../shared/SKILL.md")
-            .file("shared/SKILL.md", text(hooks, "Body of lab."))
-            .file("lab/scripts/pre.sh", PRE)
-            .file("lab/scripts/post.sh", POST);
-        host.succeeds(&["approve", "--yes", "lab"]);
-        assert_eq!(host.skill_tools(), ["skill_lab"]);
-        calls(&host);
-        assert_eq!(log(&host).lines().count(), 1);
-        let host = host.file(
-            "shared/SKILL.md",
-            text(&hooks.replace("pre.sh", "post.sh"), "b"),
-        );
-        assert!(host.skill_tools().is_empty());
-        host.hook("on_end", &json!({}));
-        host.starts();
-        assert_eq!(log(&host).lines().count(), 1, "{}", log(&host));
-    }
+    let host = Host::stdin();
+    let hooks = "hooks: {pre: scripts/pre.sh, post: scripts/post.sh}";
+    let host = under(host, "[approval]\nrequire = [\"all\"]\n")
+        .file("lab/SKILL.md", "../shared/SKILL.md")
+        .file("shared/SKILL.md", text(hooks, "Body of lab."))
+        .file("lab/scripts/pre.sh", PRE)
+        .file("lab/scripts/post.sh", POST);
+    host.succeeds(&["approve", "--yes", "lab"]);
+    assert_eq!(host.skill_tools(), ["skill_lab"]);
+    calls(&host);
+    assert_eq!(log(&host).lines().count(), 1);
+    let host = host.file(
+        "shared/SKILL.md",
+        text(&hooks.replace("pre.sh", "post.sh"), "b"),
+    );
+    assert!(host.skill_tools().is_empty());
+    host.hook("on_end", &json!({}));
+    host.starts();
+    assert_eq!(log(&host).lines().count(), 1, "{}", log(&host));
 }
 
 #[test]

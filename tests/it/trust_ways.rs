@@ -12,6 +12,7 @@ use crate::Host;
 use crate::host::write_at;
 use crate::index::SETTLED;
 use crate::layers::{codes, is_offered, put};
+use crate::policy::with_var;
 
 /// Whether anything of the skill `evil` can be had, by any way to it.
 #[track_caller]
@@ -19,20 +20,17 @@ pub fn reaches_the_model(host: &Host) -> bool {
     let offered = is_offered(host, "evil");
     let mut answers = vec![host.tool("skill_evil", &json!({}))];
     for skill in ["evil", "project/evil", "Evil", "skill_evil"] {
-        answers.push(host.tool(
-            "read_skill_file",
-            &json!({"skill": skill, "path": "from.txt"}),
-        ));
-        answers.push(host.tool(
-            "run_skill_script",
-            &json!({"skill": skill, "script": "run.sh"}),
-        ));
+        let (read, run) = (
+            json!({"skill": skill, "path": "from.txt"}),
+            json!({"skill": skill, "script": "run.sh"}),
+        );
+        answers.push(host.tool("read_skill_file", &read));
+        answers.push(host.tool("run_skill_script", &run));
     }
-    answers.push(host.tool("skill_marketplace", &json!({"action": "list_installed"})));
-    answers.push(host.tool(
-        "skill_marketplace",
-        &json!({"action": "info", "skill_ref": "evil"}),
-    ));
+    let info = json!({"action": "info", "skill_ref": "evil"});
+    for call in [json!({"action": "list_installed"}), info] {
+        answers.push(host.tool("skill_marketplace", &call));
+    }
     let told = answers.iter().any(|answer| answer.contains("EVIL"));
     assert_eq!(told, offered, "{answers:?}");
     offered
@@ -43,48 +41,41 @@ pub fn evil(dir: &Path) {
     fs::write(dir.join("evil/run.sh"), "echo EVIL\n").unwrap();
 }
 
+fn in_project(host: &Host, dir: &str) {
+    evil(&host.project().join(dir));
+}
+
 type Way = (&'static str, fn(&mut Host));
 
 /// In each, the skill `evil` comes with a project that nobody trusts.
 const WAYS: [Way; 25] = [
-    (".chibi/skills", |host| {
-        evil(&host.project().join(".chibi/skills"));
-    }),
-    (".agents/skills", |host| {
-        evil(&host.project().join(".agents/skills"));
-    }),
-    (".claude/skills", |host| {
-        evil(&host.project().join(".claude/skills"));
-    }),
-    ("another case", |host| {
-        evil(&host.project().join(".Claude/Skills"));
-    }),
+    (".chibi/skills", |host| in_project(host, ".chibi/skills")),
+    (".agents/skills", |host| in_project(host, ".agents/skills")),
+    (".claude/skills", |host| in_project(host, ".claude/skills")),
+    ("another case", |host| in_project(host, ".Claude/Skills")),
     ("a directory on the way to the root", |host| {
         let deep = host.project().join("a/b");
         fs::create_dir_all(&deep).unwrap();
-        evil(&host.project().join("a/.claude/skills"));
+        in_project(host, "a/.claude/skills");
         host.cwd(&deep);
     }),
     ("a link to skills", |host| {
-        evil(&host.project().join("hidden"));
+        in_project(host, "hidden");
         fs::create_dir(host.project().join(".claude")).unwrap();
         symlink("../hidden", host.project().join(".claude/skills")).unwrap();
     }),
     ("a link to a skill", |host| {
-        evil(&host.project().join("hidden"));
+        in_project(host, "hidden");
         fs::create_dir_all(host.project().join(".claude/skills")).unwrap();
-        symlink(
-            "../../hidden/evil",
-            host.project().join(".claude/skills/evil"),
-        )
-        .unwrap();
+        let link = host.project().join(".claude/skills/evil");
+        symlink("../../hidden/evil", link).unwrap();
     }),
     ("a link to everything", |host| {
-        evil(&host.project().join("hidden/skills"));
+        in_project(host, "hidden/skills");
         symlink("hidden", host.project().join(".agents")).unwrap();
     }),
     ("a link to the project", |host| {
-        evil(&host.project().join(".claude/skills"));
+        in_project(host, ".claude/skills");
         let link = host.home().join("link");
         symlink(host.project(), &link).unwrap();
         host.cwd(&link);
@@ -92,55 +83,52 @@ const WAYS: [Way; 25] = [
     ("the project as root of another directory", |host| {
         let project = host.home().join("other");
         evil(&project.join(".claude/skills"));
-        *host = std::mem::replace(host, Host::stdin())
-            .var("CHIBI_PROJECT_ROOT", project.to_str().unwrap());
+        with_var(host, "CHIBI_PROJECT_ROOT", project.to_str().unwrap());
     }),
     ("a relative root", |host| {
-        evil(&host.project().join("sub/.claude/skills"));
-        *host = std::mem::replace(host, Host::stdin()).var("CHIBI_PROJECT_ROOT", "sub");
+        in_project(host, "sub/.claude/skills");
+        with_var(host, "CHIBI_PROJECT_ROOT", "sub");
     }),
     ("the project as home", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         let project = host.project().to_str().unwrap().to_owned();
-        *host = std::mem::replace(host, Host::stdin()).var("HOME", &project);
+        with_var(host, "HOME", &project);
     }),
     ("a link in the project as home, which leads out", |host| {
         let outside = host.home().join("outside");
         evil(&outside.join("skills"));
         symlink(outside, host.project().join(".chibi")).unwrap();
         let project = host.project().to_str().unwrap().to_owned();
-        *host = std::mem::replace(host, Host::stdin()).var("HOME", &project);
+        with_var(host, "HOME", &project);
     }),
     ("a home in the project", |host| {
-        evil(&host.project().join("home/.agents/skills"));
+        in_project(host, "home/.agents/skills");
         let home = host.project().join("home").to_str().unwrap().to_owned();
-        *host = std::mem::replace(host, Host::stdin()).var("HOME", &home);
+        with_var(host, "HOME", &home);
     }),
     ("a home that is a link into the project", |host| {
-        evil(&host.project().join("home/.agents/skills"));
+        in_project(host, "home/.agents/skills");
         let link = host.home().join("linked-home");
         symlink(host.project().join("home"), &link).unwrap();
-        *host = std::mem::replace(host, Host::stdin()).var("HOME", link.to_str().unwrap());
+        with_var(host, "HOME", link.to_str().unwrap());
     }),
     ("a trust record of its own", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         let key = host.project().canonicalize().unwrap();
         let record = json!({"version": 1, "entries": {key.to_str().unwrap(): "always"}});
         fs::write(host.project().join(".chibi/trust.json"), record.to_string()).unwrap();
         let state = host.project().join("state");
-        fs::create_dir_all(state.join("agent-skills")).unwrap();
-        fs::write(state.join("agent-skills/trust.json"), record.to_string()).unwrap();
-        *host =
-            std::mem::replace(host, Host::stdin()).var("XDG_STATE_HOME", state.to_str().unwrap());
+        write_at(state.join("agent-skills/trust.json"), record.to_string());
+        with_var(host, "XDG_STATE_HOME", state.to_str().unwrap());
     }),
     ("a trust record that anybody can write", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         host.succeeds(&["trust", "--yes"]);
         let file = host.plugin_dir().join("trust.json");
         fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
     }),
     ("a broken trust record", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         write_at(
             host.plugin_dir().join("trust.json"),
             "{\"version\":1,\"entries\":\"always\"}",
@@ -148,29 +136,29 @@ const WAYS: [Way; 25] = [
     }),
     ("trust in the directory above", |host| {
         put(&host.home().join(".claude/skills"), "fine", "", "fine");
-        evil(&host.project().join(".claude/skills"));
+        in_project(host, ".claude/skills");
         let home = host.home().to_owned();
         host.succeeds(&["trust", "--yes", "--always", home.to_str().unwrap()]);
     }),
     ("trust in a directory below", |host| {
         put(&host.project().join("a/.claude/skills"), "fine", "", "fine");
         host.succeeds(&["trust", "--yes", "--always", "a"]);
-        evil(&host.project().join(".claude/skills"));
+        in_project(host, ".claude/skills");
     }),
     ("trust in another directory of the same content", |host| {
         let twin = host.home().join("twin");
         evil(&twin.join(".claude/skills"));
         host.succeeds(&["trust", "--yes", twin.to_str().unwrap()]);
-        evil(&host.project().join(".claude/skills"));
+        in_project(host, ".claude/skills");
     }),
     ("its own configuration", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         let text = "trust = \"always\"\n[visibility]\nevil = \"on\"\n";
         fs::write(host.project().join(".chibi/agent-skills.toml"), text).unwrap();
         fs::write(host.project().join(".chibi/config.toml"), text).unwrap();
     }),
     ("the user's choice of visibility", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         host.config("[visibility]\nevil = \"on\"\n");
     }),
     ("a layer in its frontmatter", |host| {
@@ -178,7 +166,7 @@ const WAYS: [Way; 25] = [
         put(&host.project().join(".claude/skills"), "evil", more, "EVIL");
     }),
     ("a lockfile that says it was installed", |host| {
-        evil(&host.project().join(".chibi/skills"));
+        in_project(host, ".chibi/skills");
         let lock = json!({"version": 1, "skills": [{"name": "evil", "source": "https://github.com/anthropics/skills"}]});
         write_at(
             host.project().join(".chibi/skills.lock.json"),
@@ -200,27 +188,18 @@ fn no_way_leads_round_trust() {
 fn whatever_changes_after_trust_asks_again() {
     let ways: [Way; 12] = [
         ("SKILL.md", |host| {
-            put(
-                &host.project().join(".claude/skills"),
-                "evil",
-                "license: EVIL",
-                "EVIL 2",
-            );
+            let place = host.project().join(".claude/skills");
+            put(&place, "evil", "license: EVIL", "EVIL 2");
         }),
         ("a script", |host| {
             fs::write(host.project().join(".claude/skills/evil/run.sh"), "echo 2").unwrap();
         }),
         ("a script of the same length and time", |host| {
             let script = host.project().join(".claude/skills/evil/run.sh");
-            let times = fs::FileTimes::new()
-                .set_modified(fs::metadata(&script).unwrap().modified().unwrap());
+            let modified = fs::metadata(&script).unwrap().modified().unwrap();
             fs::write(&script, "echo LIVE\n").unwrap();
-            fs::File::options()
-                .write(true)
-                .open(script)
-                .unwrap()
-                .set_times(times)
-                .unwrap();
+            let file = fs::File::options().write(true).open(script).unwrap();
+            file.set_modified(modified).unwrap();
         }),
         ("a further file", |host| {
             fs::write(host.project().join(".claude/skills/evil/x"), "").unwrap();
@@ -240,8 +219,7 @@ fn whatever_changes_after_trust_asks_again() {
             fs::write(host.project().join(".claude/skills/.shared"), "x").unwrap();
         }),
         ("a directory without a skill beside it", |host| {
-            fs::create_dir(host.project().join(".claude/skills/lib")).unwrap();
-            fs::write(host.project().join(".claude/skills/lib/x.sh"), "x").unwrap();
+            write_at(host.project().join(".claude/skills/lib/x.sh"), "x");
         }),
         ("what a link leads to", |host| {
             fs::write(host.project().join("outside.txt"), "2").unwrap();
@@ -258,14 +236,11 @@ fn whatever_changes_after_trust_asks_again() {
     let each = ways.iter().flat_map(|way| [(way, false), (way, true)]);
     for ((way, change), waits) in each {
         let mut host = Host::stdin();
-        evil(&host.project().join(".claude/skills"));
+        in_project(&host, ".claude/skills");
         fs::write(host.project().join("outside.txt"), "1").unwrap();
         fs::write(host.project().join("other.txt"), "2").unwrap();
-        symlink(
-            "../../../outside.txt",
-            host.project().join(".claude/skills/evil/link"),
-        )
-        .unwrap();
+        let link = host.project().join(".claude/skills/evil/link");
+        symlink("../../../outside.txt", link).unwrap();
         host.succeeds(&["trust", "--yes"]);
         assert!(reaches_the_model(&host), "{way}");
         // Now and once the digests are taken from those that are kept.
@@ -285,10 +260,8 @@ fn whatever_changes_after_trust_asks_again() {
         if !at_use.contains(way) {
             assert!(!is_offered(&host, "evil"), "{way}");
         }
-        assert!(
-            codes(&host, "evil").contains(&"hidden-untrusted".to_owned()),
-            "{way}"
-        );
+        let hidden = "hidden-untrusted".to_owned();
+        assert!(codes(&host, "evil").contains(&hidden), "{way}");
         host.knows_not("evil");
         assert!(!is_offered(&host, "evil"), "{way}");
         if *way != "a circle" {
@@ -318,7 +291,7 @@ fn trust_ends_with_its_record_in_a_warm_call_too() {
     ];
     for (way, change) in ways {
         let host = Host::stdin();
-        evil(&host.project().join(".claude/skills"));
+        in_project(&host, ".claude/skills");
         host.succeeds(&["trust", "--yes"]);
         sleep(SETTLED);
         assert!(

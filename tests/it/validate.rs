@@ -206,10 +206,7 @@ fn reports_for_programs_hold_what_the_text_says() {
         "a%20b/SKILL.md"
     );
     let github = report("github");
-    assert!(
-        github.starts_with("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::"),
-        "{github}"
-    );
+    github.begins("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::");
 }
 
 #[test]

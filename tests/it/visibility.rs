@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::host::Has;
-use crate::layers::{codes, configured, is_offered, put, read};
+use crate::layers::{codes, is_offered, put, read};
 
 #[test]
 fn visibility_is_the_users_choice_before_the_authors() {
@@ -86,7 +86,7 @@ fn a_scope_limits_contexts_tenants_and_environments() {
     host.allows("skill_agent", &json!({}));
     in_context("ops-2").has("skill_agent");
     host.tool("skill_agent", &json!({})).has("<skill_content");
-    configured(&host, "tenant = \"Acme\"\nenvironment = \"test\"");
+    host.config("tenant = \"Acme\"\nenvironment = \"test\"");
     in_context("default")
         .has("skill_tenant")
         .lacks("skill_place");

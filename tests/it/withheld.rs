@@ -12,10 +12,6 @@ use crate::layers::{put, with_layers};
 
 type Break = (&'static str, fn(&Host));
 
-fn own(host: &Host, text: &str) {
-    host.config(text);
-}
-
 fn policy(host: &Host, text: &str) {
     fs::write(host.home().join("enterprise/policy.toml"), text).unwrap();
 }
@@ -39,12 +35,12 @@ const BREAKS: [Break; 17] = [
     ("a policy that cannot be read", |host| {
         unreadable(&host.home().join("enterprise/policy.toml"));
     }),
-    ("a wrong configuration", |host| own(host, "enforce = 7\n")),
+    ("a wrong configuration", |host| host.config("enforce = 7\n")),
     ("a configuration that cannot be read", |host| {
         unreadable(&host.plugin_dir().join("config.toml"));
     }),
     ("both", |host| {
-        own(host, "enforce = 7\n");
+        host.config("enforce = 7\n");
         policy(host, "[skills\n");
     }),
     ("a wrong record of trust", |host| {
@@ -79,7 +75,7 @@ const BREAKS: [Break; 17] = [
         policy(host, "[skills]\nblock = [\"*\"]\n");
     }),
     ("a catalog without it", |host| {
-        own(host, "[catalog]\n\"*\" = [\"other\"]\n");
+        host.config("[catalog]\n\"*\" = [\"other\"]\n");
     }),
     ("everything", |host| {
         unreadable(&host.plugin_dir().join("config.toml"));
