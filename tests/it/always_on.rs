@@ -18,6 +18,13 @@ pub fn prompt_in(host: &Host, context: &str) -> (String, String) {
     )
 }
 
+/// A host with the skill `careful`, which is always on.
+fn with_careful() -> Host {
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
+    host.config("uses_skills = {\"*\" = [\"careful\"]}");
+    host
+}
+
 #[test]
 fn always_on_instructions_are_there_from_the_start_in_order() {
     let host = Host::stdin()
@@ -150,7 +157,7 @@ fn always_on_and_kept_skills_do_not_mix() {
 fn what_is_always_on_is_not_kept_for_the_conversation() {
     let mut host = Host::stdin().skill("careful", "allowed-tools: Read", "Body.");
     let scope = "scope = \"context\"\n";
-    host.config(&format!("{scope}uses_skills = {{ops = [\"careful\"]}}"));
+    host.config(format!("{scope}uses_skills = {{ops = [\"careful\"]}}"));
     host.session("one").starts();
     let (prompt, _) = prompt_in(&host, "ops");
     assert_eq!(prompt.matches("Body.").count(), 1, "{prompt}");
@@ -163,8 +170,7 @@ fn what_is_always_on_is_not_kept_for_the_conversation() {
 
 #[test]
 fn a_changed_skill_is_in_force_as_it_is_now() {
-    let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
-    host.config("uses_skills = {\"*\" = [\"careful\"]}");
+    let host = with_careful();
     host.starts();
     prompt_in(&host, "default");
     host.blocks("write_file", &json!({"path": "x", "content": ""}));
@@ -201,8 +207,7 @@ fn only_a_person_takes_away_what_is_always_on() {
 
 #[test]
 fn without_a_prompt_what_is_always_on_is_in_force() {
-    let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
-    host.config("uses_skills = {\"*\" = [\"careful\"]}");
+    let host = with_careful();
     let call = json!({"tool_name": "shell_exec", "command": "ls"});
     let answer = host.hook("pre_shell_exec", &call);
     assert_eq!(answer["denied"], json!(true), "{answer}");
@@ -240,8 +245,7 @@ fn what_cannot_be_put_in_force_lets_nothing_pass() {
 
 #[test]
 fn what_a_person_ended_no_call_puts_in_force_again() {
-    let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
-    host.config("uses_skills = {\"*\" = [\"careful\"]}");
+    let host = with_careful();
     host.starts();
     prompt_in(&host, "default");
     host.succeeds(&["deactivate"]);
@@ -260,7 +264,7 @@ fn a_trusted_project_takes_nothing_away_that_is_always_on() {
     ];
     for (name, text) in cases {
         let host = Host::stdin().skill("careful", "allowed-tools: Read", "body");
-        host.config(&format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
+        host.config(format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
         let file = host.project().join(".chibi/agent-skills.toml");
         write_at(file, text);
         host.succeeds(&["trust", "--yes"]);
@@ -298,7 +302,7 @@ fn what_is_in_force_stays_whatever_becomes_of_it() {
     prompt_in(&host, "default");
     host.blocks("write_file", &write);
     fs::rename(file.with_file_name("gone"), &file).unwrap();
-    host.config(&uses.replace("guide", "late"));
+    host.config(uses.replace("guide", "late"));
     prompt_in(&host, "default");
     host.blocks("write_file", &write);
     host.blocks("file_head", &json!({"path": "x"}));
@@ -320,7 +324,7 @@ fn a_trusted_projects_namesake_is_not_what_is_always_on() {
         fs::create_dir_all(&theirs).unwrap();
         let text = "---\nname: careful\ndescription: d\n---\nTheirs.";
         fs::write(theirs.join("SKILL.md"), text).unwrap();
-        host.config(&format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
+        host.config(format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
         host.succeeds(&["trust", "--yes"]);
         host.starts();
         let (prompt, told) = prompt_in(&host, "default");

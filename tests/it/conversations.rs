@@ -48,16 +48,6 @@ pub fn active(host: &Host) -> Vec<String> {
 }
 
 #[test]
-fn by_default_everything_ends_with_the_host_process() {
-    let host = with_skills(Host::stdin());
-    next_prompt(&host, "work");
-    host.activates("reads").blocks("shell_exec", &ls());
-    next_prompt(&host, "work").lacks("Active Skills");
-    host.allows("shell_exec", &ls());
-    assert_eq!(active(&host), [""; 0]);
-}
-
-#[test]
 fn a_conversation_keeps_its_skills_and_their_restrictions() {
     let host = kept(Host::stdin());
     next_prompt(&host, "work");

@@ -223,18 +223,3 @@ fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
         }
     }
 }
-
-/// Between the other layers, who names a shadowed one gets it.
-#[test]
-fn a_qualified_name_means_its_layer_below_enterprise() {
-    let host = with_layers(Host::stdin());
-    put(&layer_dir(&host, "personal"), "deploy", "", "personal");
-    lower(&host, "plugin");
-    for written in ["plugin/deploy", "acme/deploy", "deploy@acme"] {
-        let read = json!({"skill": written, "path": "from.txt"});
-        assert_eq!(host.tool("read_skill_file", &read), "LOWER", "{written}");
-    }
-    host.config("[visibility]\ndeploy = \"off\"\n");
-    let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
-    host.tool("read_skill_file", &read).begins("Error: ");
-}

@@ -80,11 +80,8 @@ fn project_skills(host: &Host) -> std::path::PathBuf {
 const CHANGES: [Change; 24] = [
     ("nothing", |_| ()),
     ("edited in place", |host| {
-        skill(
-            host,
-            "a",
-            "---\nname: a\ndescription: Another one.\n---\nNew.\n",
-        );
+        let text = "---\nname: a\ndescription: Another one.\n---\nNew.\n";
+        skill(host, "a", text);
     }),
     ("added", |host| {
         skill(host, "new", "---\nname: new\ndescription: N.\n---\nN\n");
@@ -112,11 +109,8 @@ const CHANGES: [Change; 24] = [
         put(&host.home().join("outside"), "a", "", "behind");
     }),
     ("a context's own", |host| {
-        skill(
-            host,
-            "b",
-            "---\nname: b\ndescription: B.\nscope:\n  agents: [work]\n---\nB\n",
-        );
+        let scoped = "---\nname: b\ndescription: B.\nscope:\n  agents: [work]\n---\nB\n";
+        skill(host, "b", scoped);
     }),
     ("one tool", |host| {
         for number in 0..TOOLS {
@@ -158,12 +152,8 @@ const CHANGES: [Change; 24] = [
         fs::remove_file(host.home().join("enterprise/policy.toml")).unwrap();
     }),
     ("an enterprise skill", |host| {
-        put(
-            &host.home().join("enterprise/skills"),
-            "a",
-            "",
-            "the enterprise",
-        );
+        let enterprise = host.home().join("enterprise/skills");
+        put(&enterprise, "a", "", "the enterprise");
     }),
 ];
 

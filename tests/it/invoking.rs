@@ -1,12 +1,11 @@
 //! A person calls a skill: a prompt that begins with `/name` or `agent-skills use name`, in both hosts.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Generation, Has, write_at};
 use crate::layers::{installed, layer_dir, put, with_layers};
+use crate::policy::policy_file;
 
 /// What becomes of a prompt that the user writes, and what they are told.
 fn prompt(host: &Host, text: &str) -> (Option<String>, String) {
@@ -47,24 +46,18 @@ fn a_prompt_calls_a_skill_that_the_model_cannot() {
             host.schema();
             // The model has no way to it.
             host.knows_not("shy");
-            for (tool, call) in [
-                (
-                    "skill_marketplace",
-                    json!({"action": "use", "skill_ref": "shy"}),
-                ),
-                ("skill_session", json!({"action": "load", "names": ["shy"]})),
-                (
-                    "read_skill_file",
-                    json!({"skill": "shy", "path": "notes.txt"}),
-                ),
-                (
-                    "run_skill_script",
-                    json!({"skill": "shy", "script": "run.sh"}),
-                ),
-                ("skill_marketplace", json!({"args": ["use", "shy"]})),
+            let read = json!({"skill": "shy", "path": "notes.txt"});
+            let run = json!({"skill": "shy", "script": "run.sh"});
+            let load = json!({"action": "load", "names": ["shy"]});
+            for call in [
+                json!({"action": "use", "skill_ref": "shy"}),
+                json!({"args": ["use", "shy"]}),
             ] {
-                host.tool(tool, &call).begins("Error: ");
+                host.tool("skill_marketplace", &call).begins("Error: ");
             }
+            host.tool("skill_session", &load).begins("Error: ");
+            host.tool("read_skill_file", &read).begins("Error: ");
+            host.tool("run_skill_script", &run).begins("Error: ");
             host.allows("shell_exec", &json!({"command": "ls"}));
             let had = turn(&host, words);
             had.has("the form").has("The user calls the skill `shy`.");
@@ -76,10 +69,8 @@ fn a_prompt_calls_a_skill_that_the_model_cannot() {
             had.has("Active now, the most recently loaded last: `shy`");
             // Its restriction holds, and its files are open.
             host.blocks("shell_exec", &json!({"command": "ls"}));
-            let read = json!({"skill": "shy", "path": "notes.txt"});
             host.allows("read_skill_file", &read);
             host.tool("read_skill_file", &read).has("NOTES");
-            let run = json!({"skill": "shy", "script": "run.sh"});
             host.allows("run_skill_script", &run);
             host.tool("run_skill_script", &run).has("RAN");
             let tools = json!({"tools": [{"name": "read_skill_file", "type": "plugin"}]});
@@ -143,6 +134,10 @@ fn what_is_no_call_is_left_as_it_is() {
     host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
+fn policy(host: &Host, text: &str) {
+    write_at(policy_file(host), text);
+}
+
 /// What hides a skill from everybody hides it from this way, too.
 #[test]
 fn nothing_that_is_hidden_or_forbidden_is_called() {
@@ -155,27 +150,15 @@ fn nothing_that_is_hidden_or_forbidden_is_called() {
             host.config("[catalog]\ndefault = [\"other\"]\n");
         }),
         ("blocked", |host| {
-            write_at(
-                host.home().join("enterprise/policy.toml"),
-                "[skills]\nblock = [\"shy\"]\n",
-            );
+            policy(host, "[skills]\nblock = [\"shy\"]\n");
         }),
         ("its tool denied", |host| {
-            write_at(
-                host.home().join("enterprise/policy.toml"),
-                "[tools]\ndeny = [\"skill_shy\"]\n",
-            );
+            policy(host, "[tools]\ndeny = [\"skill_shy\"]\n");
         }),
-        ("an unreadable policy", |host| {
-            fs::write(host.home().join("enterprise/policy.toml"), "[skills").unwrap();
-        }),
+        ("an unreadable policy", |host| policy(host, "[skills")),
         ("an administrator's of its name", |host| {
-            put(
-                &layer_dir(host, "enterprise"),
-                "shy",
-                "user-invocable: false",
-                "E",
-            );
+            let enterprise = layer_dir(host, "enterprise");
+            put(&enterprise, "shy", "user-invocable: false", "E");
         }),
     ];
     for (what, go) in ways {

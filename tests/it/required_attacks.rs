@@ -22,7 +22,7 @@ fn nothing_loosens_what_is_always_in_force() {
             .skill("other", "allowed-tools: Bash(ls:*)", "body");
         let dir = layer_dir(&host, "enterprise");
         put(&dir, "must", "allowed-tools: Read", "enterprise");
-        host.config(&format!(
+        host.config(format!(
             "stacking = '{stacking}'\nenforce = 'off'\nalways_allowed = ['shell_exec']\n\
                  [uses_skills]\n'*' = ['free']\n[skills.must]\nallow = ['Bash(ls:*)']\n"
         ));

@@ -414,8 +414,8 @@ fn what_is_shown_of_a_restriction_is_what_counts() {
     assert!(info.contains("`Bash(rm:*)` denies every `rm`"), "{info}");
     let denies = &host.json(&["info", "denies", "--json"])["restriction"];
     assert_eq!(denies["rules"].as_array().unwrap().len(), 2, "{denies}");
-    let denied = denies["denials"][0].as_str().unwrap();
-    assert!(denied.starts_with("Bash(rm -rf:*)"), "{denies}");
+    let first = denies["denials"][0].as_str().unwrap();
+    assert!(first.starts_with("Bash(rm -rf:*)"), "{denies}");
     let star = &host.json(&["info", "star", "--json"]);
     assert_eq!(
         (&star["restricted"], &star["restriction"]),
