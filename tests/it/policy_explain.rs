@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::layers::{configured, is_offered, layer_dir, put};
+use crate::layers::{is_offered, layer_dir, put};
 use crate::policy::{lockfile, policy_file, under};
 
 /// What `policy explain NAME --json` says of the first skill: rule, outcome and line.
@@ -88,7 +88,7 @@ fn what_stands_in_the_place_of_a_required_skill_is_explained() {
         "scope: {tenants: [x]}",
         "e",
     );
-    configured(&host, "visibility = {must = 'off'}");
+    host.config("visibility = {must = 'off'}");
     let text = host.succeeds(&["policy", "explain", "must"]);
     for part in [
         "required and offered",
@@ -127,7 +127,7 @@ fn a_policy_keeps_keys_of_the_configuration_strict() {
         Host::stdin(),
         "[enforce]\nmodel_installs = 'off'\nunattended = false\n",
     );
-    configured(&host, "model_installs = \"any\"\nunattended = true\n");
+    host.config("model_installs = \"any\"\nunattended = true\n");
     let got = host.succeeds(&["config", "get", "model_installs"]);
     assert!(got.contains("off") && got.contains("policy"), "{got}");
     let ran = host.unattended(&["disable", "x"]);

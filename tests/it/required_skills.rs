@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Host;
 use crate::always_on::prompt_in;
-use crate::layers::{codes, configured, is_offered, layer_dir, put, read};
+use crate::layers::{codes, is_offered, layer_dir, put, read};
 use crate::policy::{lockfile, policy_file, under};
 
 pub const ANYWHERE: &str = "[skills]\nrequire = [{name = 'must', source = 'github.com/acme/*'}]\n";
@@ -54,7 +54,7 @@ fn no_configuration_hides_a_required_skill() {
             "[visibility]\nmust = \"name-only\"",
             "[catalog]\n\"*\" = [\"other\"]",
         ] {
-            configured(&host, hides);
+            host.config(hides);
             let prompt = host.prompt();
             assert!(prompt.contains("From plugin."), "{hides}: {prompt}");
             let tools = host.tool_names();
@@ -63,7 +63,7 @@ fn no_configuration_hides_a_required_skill() {
                 "{hides}: {tools:?}"
             );
         }
-        configured(&host, "");
+        host.config("");
         let told = host.fails(&["disable", "must"]);
         assert!(told.contains("requires `must`"), "{told}");
         let project = host.project().join(".chibi/agent-skills.toml");
@@ -162,7 +162,7 @@ fn a_required_skill_is_in_force_in_every_conversation() {
             "allowed-tools: Read",
             "enterprise",
         );
-        configured(&host, "max_active = 1\nstacking = \"intersect\"");
+        host.config("max_active = 1\nstacking = \"intersect\"");
         host.starts();
         let (prompt, told) = prompt_in(&host, "ops");
         assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");
@@ -175,7 +175,7 @@ fn a_required_skill_is_in_force_in_every_conversation() {
         let (prompt, _) = prompt_in(&host, "notes");
         assert!(prompt.contains("Body from enterprise."));
         // A mistake in the user's file does not lift it.
-        configured(&host, "[visibilty]\n");
+        host.config("[visibilty]\n");
         host.starts();
         host.blocks("shell_exec", &list);
     }
