@@ -1,14 +1,12 @@
 //! A registry that means harm, or does not keep to its own words.
 
-use std::fs;
-
 use serde_json::json;
 
 use crate::Host;
 use crate::archives::{gz, tar_gz};
 use crate::market_sources::skill;
 use crate::policy::under;
-use crate::registry_pull::{CONTENT, INDEX, artifact, collection, versioned};
+use crate::registry_pull::{CONTENT, INDEX, collection, versioned};
 use crate::registry_stub::{Registry, digest};
 
 fn refuses(host: &Host, registry: &Registry, name: &str, why: &str) {
@@ -36,11 +34,7 @@ fn what_is_not_what_was_named_is_not_used() {
     );
     refuses(&host, &registry, "pdf", "sends something else than");
     registry.behaviour.instead.lock().unwrap().clear();
-    for body in [
-        &other[..],
-        b"short",
-        &[other.clone(), other.clone()].concat(),
-    ] {
+    for body in [&other[..], b"short", &[&other[..], &other].concat()] {
         registry.instead(&blob, 200, &[], body);
         refuses(&host, &registry, "pdf", "sends something else than");
     }
@@ -53,7 +47,7 @@ fn what_is_not_what_was_named_is_not_used() {
         .get_mut(&blob)
         .unwrap()
         .is_endless = true;
-    refuses(&host, &registry, "pdf", "sends something else than");
+    refuses(&host, &registry, "pdf", "axim");
     // What was left by that does not stay in the way.
     registry.behaviour.instead.lock().unwrap().clear();
     host.succeeds(&["install", &registry.reference("pdf")]);
@@ -150,32 +144,6 @@ fn a_collection_does_not_pass_one_skill_for_another() {
     }
     registry.publish("deep", "latest", &inner);
     refuses(&host, &registry, "deep", "too deep");
-}
-
-#[test]
-fn sixteen_pulls_at_once_fetch_a_blob_once() {
-    let registry = Registry::new();
-    let manifest = artifact(&registry, "pdf", &[("SKILL.md", &skill("pdf"))]);
-    registry.publish("pdf", "latest", &manifest);
-    let host = Host::stdin();
-    let reference = registry.reference("pdf");
-    let commands = (0..16).map(|_| {
-        let mut command = host.command();
-        command.args(["show", &reference]);
-        command.stdin(std::process::Stdio::null());
-        command.stdout(std::process::Stdio::null());
-        command.spawn().unwrap()
-    });
-    let running: Vec<_> = commands.collect();
-    for mut child in running {
-        assert!(child.wait().unwrap().success());
-    }
-    let seen = registry.take_seen();
-    let blobs = seen.iter().filter(|seen| seen.contains("/blobs/"));
-    assert_eq!(blobs.count(), 1, "{seen:?}");
-    let kept = fs::read_dir(host.plugin_dir().join("cache/registry")).unwrap();
-    let names = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert!(names.into_iter().all(|name| !name.contains(".part")));
 }
 
 #[test]

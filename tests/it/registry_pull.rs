@@ -2,7 +2,6 @@
 //! that move. The registry is a stand-in on the loopback interface.
 
 use std::fs;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
@@ -244,35 +243,4 @@ fn who_asks_is_told_for_a_token_and_only_to_the_registry() {
     );
     let leaked = other.take_seen();
     assert_eq!(leaked, [format!("GET /v2/store/blobs/{layer}")]);
-}
-
-#[test]
-fn a_blob_that_broke_off_is_continued_and_kept_for_all() {
-    for ignores in [false, true] {
-        let (registry, host) = (Registry::new(), Host::stdin());
-        registry
-            .behaviour
-            .ignores_ranges
-            .store(ignores, Ordering::SeqCst);
-        let words = (0..9000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string());
-        let noise = words.collect::<String>();
-        let manifest = artifact(
-            &registry,
-            "big",
-            &[("SKILL.md", &skill("big")), ("n", &noise)],
-        );
-        registry.publish("big", "latest", &manifest);
-        let reference = registry.reference("big");
-        // Too often for one command, but each goes on where the last ended.
-        let cuts = if ignores { 2 } else { 4 };
-        registry.behaviour.cuts.store(cuts, Ordering::SeqCst);
-        host.fails(&["install", &reference]);
-        host.succeeds(&["install", &reference]);
-        let seen = registry.take_seen();
-        let ranges = seen.iter().filter(|seen| seen.contains(" bytes="));
-        assert!(ranges.count() >= cuts, "{seen:?}");
-        host.succeeds(&["remove", "big"]);
-        host.succeeds(&["install", "--offline", &reference]);
-        assert!(registry.take_seen().is_empty());
-    }
 }

@@ -1,10 +1,10 @@
-//! A registry on the loopback interface that needs nothing: manifests, blobs, tokens, ranges and
+//! A registry on the loopback interface that needs nothing: manifests, blobs, tokens and
 //! referrers, and what a hostile one does. It ends when dropped.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -39,11 +39,7 @@ pub struct Behaviour {
     pub realm: Mutex<Option<String>>,
     /// Whether it lists referrers.
     pub has_referrers: AtomicBool,
-    /// How many answers with a blob break off in the middle.
-    pub cuts: AtomicUsize,
-    /// Whether it ignores where to start.
-    pub ignores_ranges: AtomicBool,
-    /// Every request: method, path, and `Authorization` and `Range` if given.
+    /// Every request: method, path, and `Authorization` if given.
     pub seen: Mutex<Vec<String>>,
 }
 
@@ -163,10 +159,8 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
     let mut seen = format!("{method} {target}");
-    for header in ["authorization", "range"] {
-        if let Some(value) = headers.get(header) {
-            seen.extend([" ", value.as_str()]);
-        }
+    if let Some(value) = headers.get("authorization") {
+        seen.extend([" ", value.as_str()]);
     }
     behaviour.seen.lock().unwrap().push(seen);
     let path = target.split('?').next().unwrap_or_default().to_owned();
@@ -199,15 +193,7 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
             stream.write_all(&sent.body)?;
         }
     }
-    let take = |left: usize| left.checked_sub(1);
-    let cuts = &behaviour.cuts;
-    let is_cut = path.contains("/blobs/")
-        && sent.status < 300
-        && cuts
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, take)
-            .is_ok();
-    let end = sent.body.len() / if is_cut { 2 } else { 1 };
-    stream.write_all(&sent.body[..end])
+    stream.write_all(&sent.body)
 }
 
 /// What an upload is answered.
@@ -284,22 +270,9 @@ fn usual(
         };
     }
     if let Some((_, digest)) = rest.split_once("/blobs/") {
-        let Some(bytes) = blob(digest) else {
-            return reply(404, &[], "{}");
-        };
-        let range = headers
-            .get("range")
-            .filter(|_| !behaviour.ignores_ranges.load(Ordering::SeqCst));
-        let start = range.and_then(|range| {
-            range
-                .strip_prefix("bytes=")?
-                .strip_suffix('-')?
-                .parse()
-                .ok()
-        });
-        return match start {
-            Some(start) => reply(206, &[], bytes.get(start..).unwrap_or_default()),
-            None => reply(200, &[], bytes),
+        return match blob(digest) {
+            Some(bytes) => reply(200, &[], bytes),
+            None => reply(404, &[], "{}"),
         };
     }
     if let Some((name, _)) = rest.split_once("/tags/list") {

@@ -65,22 +65,13 @@ impl Tool<'_> {
     ///
     /// # Errors
     /// When it cannot be started, or does not end in time or within `max`.
-    pub fn run(&self, command: Command, input: impl AsRef<[u8]>, max: u64) -> Result<Ran, Failure> {
-        let output = self.scratch.create_unseen().map_err(|e| self.local(&e))?;
-        self.run_into(command, input, output, max)
-    }
-
-    /// As [`Tool::run`], with a file for its output, which may then have at most `max` bytes.
-    ///
-    /// # Errors
-    /// As [`Tool::run`].
-    pub fn run_into(
+    pub fn run(
         &self,
         mut command: Command,
         input: impl AsRef<[u8]>,
-        mut output: File,
         max: u64,
     ) -> Result<Ran, Failure> {
+        let mut output = self.scratch.create_unseen().map_err(|e| self.local(&e))?;
         let program = command.get_program().to_string_lossy().into_owned();
         let files = (|| {
             let file = || self.scratch.create_unseen();

@@ -192,13 +192,13 @@ impl<'a> Client<'a> {
         Err(wants_login(repo, 401))
     }
 
-    pub(super) fn known_answer(&self, repo: &OciRepo, actions: &str) -> Option<String> {
+    fn known_answer(&self, repo: &OciRepo, actions: &str) -> Option<String> {
         let answers = self.answers.borrow();
         answers.get(&key(repo, actions)).cloned()
     }
 
     /// Answers the challenge in a registry's refusal; `None` if it has none, or cannot be met.
-    pub(super) fn challenged(
+    fn challenged(
         &self,
         repo: &OciRepo,
         actions: &str,
@@ -234,7 +234,7 @@ fn key(repo: &OciRepo, actions: &str) -> (String, String) {
 }
 
 /// Whether an address is the registry's own, which may be told who asks.
-pub(super) fn answer_fits(url: &Permitted, repo: &OciRepo) -> Result<bool> {
+fn answer_fits(url: &Permitted, repo: &OciRepo) -> Result<bool> {
     let own = repo.base()?;
     Ok(url.url().root() == own.root())
 }
@@ -258,7 +258,7 @@ fn login(repo: &OciRepo) -> String {
     )
 }
 
-pub(super) fn wants_login(repo: &OciRepo, status: u16) -> Failure {
+fn wants_login(repo: &OciRepo, status: u16) -> Failure {
     let text = format!("`{repo}` may not be read so: its registry answers with status {status}");
     Failure::new(Class::NeedsAuthentication, text).hint(login(repo))
 }

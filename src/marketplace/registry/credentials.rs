@@ -30,7 +30,7 @@ pub enum Credentials {
 }
 
 /// Such a file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Written {
     auths: BTreeMap<String, Auth>,
@@ -46,12 +46,6 @@ struct Auth {
     username: String,
     password: String,
     identitytoken: String,
-}
-
-impl std::fmt::Debug for Auth {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Auth")
-    }
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,6 @@
 //! standard input, never into an argument. Follows no redirect.
 
 use std::fmt::Write as _;
-use std::fs::File;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, Permitted, Tool};
@@ -88,23 +87,6 @@ impl Head {
 /// # Errors
 /// When curl fails, or the answer is too large.
 pub fn send(tool: &Tool, request: &Request) -> Result<(Head, Vec<u8>), Failure> {
-    let output = tool.scratch.create_unseen().map_err(|e| tool.local(&e))?;
-    let (head, output) = send_into(tool, request, output, None)?;
-    let body = files::read_all_capped(output, request.max).map_err(|e| tool.local(&e))?;
-    Ok((head, body))
-}
-
-/// As [`send`], with the body appended to a file, of which the first `from` bytes are there already
-/// and are not asked for again. Returns the file at its start.
-///
-/// # Errors
-/// As [`send`]. What had come until then is in the file.
-pub fn send_into(
-    tool: &Tool,
-    request: &Request,
-    output: File,
-    from: Option<u64>,
-) -> Result<(Head, File), Failure> {
     let mut command = tool.command("curl");
     let proto = if request.url.url().is_encrypted() {
         "=https"
@@ -121,22 +103,19 @@ pub fn send_into(
     if !matches!(request.send, Send::Head) {
         command.args(["--max-filesize", &max.to_string()]);
     }
-    let ran = tool.run_into(command, config(tool, request, from)?, output, max)?;
+    let ran = tool.run(command, config(tool, request)?, max)?;
     let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
     let told = told.unwrap_or_default();
     let head = Head::parse(&String::from_utf8_lossy(&told)).unwrap_or_default();
     if !ran.status.success() {
-        // What came from the beginning does not continue what was there.
-        if let Some(from) = from.filter(|from| *from > 0 && head.status != 206) {
-            ran.output.set_len(from).map_err(|e| tool.local(&e))?;
-        }
         return Err(tool.curl_failure(&ran));
     }
-    Ok((head, ran.output))
+    let body = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
+    Ok((head, body))
 }
 
 /// What curl reads from its standard input.
-fn config(tool: &Tool, request: &Request, from: Option<u64>) -> Result<String> {
+fn config(tool: &Tool, request: &Request) -> Result<String> {
     let mut config = String::new();
     let mut set = |key: &str, value: &str| {
         quoted(value).map(|value| {
@@ -162,9 +141,6 @@ fn config(tool: &Tool, request: &Request, from: Option<u64>) -> Result<String> {
             set("header", "Expect:")?;
             set("data-binary", &format!("@{}", place(&BODY)))?;
         }
-    }
-    if let Some(from) = from.filter(|from| *from > 0) {
-        set("range", &format!("{from}-"))?;
     }
     if matches!(request.send, Send::Head) {
         config.push_str("head\n");

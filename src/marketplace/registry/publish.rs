@@ -218,10 +218,8 @@ impl Market<'_> {
         check_names(skills, collection)?;
         let staging = self.home_staging()?;
         let tool = Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch: staging.scratch(),
             progress: self.progress,
+            ..self.tool(&staging)
         };
         let permit = std::rc::Rc::clone(&self.permit);
         let client = Client::new(tool, self.home, self.offline, permit);

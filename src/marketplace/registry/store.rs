@@ -1,18 +1,15 @@
-//! What was pulled, kept under its digest, so that it is asked for once: manifests, blobs, parts of
-//! blobs that broke off, and which manifest a tag named last. Bounded in size.
+//! What was pulled, kept under its digest, so that it is asked for once: manifests, blobs,
+//! and which manifest a tag named last. Bounded in size.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{cache, file_name};
 use crate::marketplace::reference::{OciDigest, OciRepo, OciTag};
-use crate::sys::{Dir, Durable, EntryKind, EntryName, FileLock, files, limits};
+use crate::sys::{Dir, Durable, EntryKind, EntryName, files, limits};
 
 const DIR: EntryName = EntryName::from_static("registry");
-const PART: EntryName = EntryName::from_static(".part");
-const LOCK: EntryName = EntryName::from_static(".lock");
 const REFERRERS: EntryName = EntryName::from_static(".referrers");
 /// What is kept of all registries together.
 const KEPT: u64 = 512 * 1024 * 1024;
@@ -80,52 +77,13 @@ impl Store {
         self.write(&name(digest).with_end(&REFERRERS), bytes, scratch);
     }
 
-    /// Waits until no other command fetches a blob that begins like this one.
-    ///
-    /// # Errors
-    /// When that takes longer than `wait`, or the cache cannot be written.
-    pub fn turn(&self, digest: &OciDigest, wait: Duration) -> Result<FileLock> {
-        // Locks are never removed, so there are 16.
-        let first = EntryName::parse(format!("turn-{}", &digest.hex()[..1])).unwrap_or(DIR);
-        self.dir()?.lock(&first.with_end(&LOCK), wait)
-    }
-
-    /// The part of a blob that has come so far, to be written at its end. The caller has the turn.
-    ///
-    /// # Errors
-    /// When the cache cannot be written.
-    pub fn part(&self, digest: &OciDigest) -> Result<File> {
-        let (dir, name) = (self.dir()?, name(digest).with_end(&PART));
-        let file = dir.append(&name, 0o644);
-        file.map_err(|error| dir.error("write", &name, &error))
-    }
-
-    /// The bytes of that part.
-    pub fn part_bytes(&self, digest: &OciDigest, max: u64) -> Option<Vec<u8>> {
-        let name = name(digest).with_end(&PART);
-        self.dir().ok()?.read(&name, max).ok()
-    }
-
-    /// Makes the part of a blob the blob, or removes it.
-    pub fn end_part(&self, digest: &OciDigest, is_whole: bool) {
-        if let Ok(dir) = self.dir() {
-            let part = name(digest).with_end(&PART);
-            let moved = is_whole && dir.rename(&part, &dir, &name(digest)).is_ok();
-            if !moved {
-                let _ = dir.remove_file(&part);
-            }
-        }
-    }
-
     /// Removes what was written longest ago until the rest is within the bounds.
     pub fn prune(&self) {
         let Ok(dir) = self.dir() else {
             return;
         };
         let entries = dir.entries().unwrap_or_default().into_iter();
-        let is_lock = |name: &str| name.strip_suffix(".lock").is_some();
-        let is_ours = |name: &EntryName| name.as_str().is_some_and(|name| !is_lock(name));
-        let entries = entries.filter(|(name, kind)| *kind == EntryKind::File && is_ours(name));
+        let entries = entries.filter(|(_, kind)| *kind == EntryKind::File);
         let sized = entries.filter_map(|(name, _)| {
             let metadata = dir.open_file(&name).ok()?.1;
             let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
