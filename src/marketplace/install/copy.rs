@@ -155,14 +155,15 @@ impl CopyPlan {
     /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read.
     pub fn scan(&self, content: &dyn Content, skill: &Skill) -> Result<Vec<Finding>> {
         let wanted: Vec<Wanted> = self.wanted().collect();
-        scan::scan_files(skill, wanted.len(), |scan| {
-            content.each(&wanted, limits::INSTALL_BYTES, &mut |index, size, bytes| {
-                let piece = &self.files[index];
-                let file = ScannedFile::read(&piece.to, bytes, size, piece.executable);
-                scan(file.map_err(|error| Error::io("read", Path::new(&piece.to), &error))?);
-                Ok(())
-            })
-        })
+        let mut found = Vec::new();
+        content.each(&wanted, limits::INSTALL_BYTES, &mut |index, size, bytes| {
+            let piece = &self.files[index];
+            let file = ScannedFile::read(&piece.to, bytes, size, piece.executable);
+            let file = file.map_err(|error| Error::io("read", Path::new(&piece.to), &error))?;
+            file.inspect(&mut found);
+            Ok(())
+        })?;
+        Ok(scan::with_frontmatter(skill, found))
     }
 
     /// Writes the files below `dest`.

@@ -1,12 +1,7 @@
 //! Scans files as they are read: the type of each, and its text.
 
 use std::io::{self, Read};
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::mpsc::{TrySendError, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use super::Severity::High;
 use super::finding::{Finding, Kind};
@@ -28,62 +23,6 @@ const LONG: Kind = (
     "long-text",
     "is longer than what is scanned: read it before you trust it",
 );
-
-/// The most threads that scan at once.
-const THREADS: usize = 4;
-/// So many files make it worth to start a thread.
-const FILES_A_THREAD: usize = 16;
-
-/// So many threads may scan here.
-pub fn threads() -> usize {
-    thread::available_parallelism().map_or(1, |cores| NonZero::get(cores).min(THREADS))
-}
-
-/// What `read` returns, and the findings, in no order, in the files that it hands over, which are
-/// `count`. For each of the `threads` at most two files are in memory, and one that is read.
-pub fn each_of<R>(
-    count: usize,
-    threads: usize,
-    read: impl FnOnce(&mut dyn FnMut(ScannedFile)) -> R,
-) -> (R, Vec<Finding>) {
-    let threads = (count / FILES_A_THREAD).clamp(1, threads);
-    let (sender, files) = sync_channel::<ScannedFile>(threads);
-    let files = Mutex::new(files);
-    let next = || {
-        files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv()
-            .ok()
-    };
-    let work = || {
-        let mut found = Vec::new();
-        while let Some(file) = next() {
-            file.inspect(&mut found);
-        }
-        found
-    };
-    thread::scope(|scope| {
-        // Without further threads this one does all.
-        let spawned = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).filter_map(spawned).collect();
-        let mut found = Vec::new();
-        let read = read(&mut |file| match sender.try_send(file) {
-            Ok(()) => {}
-            // The others have enough to do.
-            Err(TrySendError::Full(file) | TrySendError::Disconnected(file)) => {
-                file.inspect(&mut found);
-            }
-        });
-        drop(sender);
-        found.extend(work());
-        for other in others {
-            // A file that cannot be judged must not pass for one without findings.
-            found.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        (read, found)
-    })
-}
 
 /// A file of a skill, as it is scanned.
 #[derive(Debug)]
@@ -118,7 +57,8 @@ impl ScannedFile {
         })
     }
 
-    fn inspect(&self, found: &mut Vec<Finding>) {
+    /// Adds what is found in it.
+    pub fn inspect(&self, found: &mut Vec<Finding>) {
         let Self { path, bytes, .. } = self;
         if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
             found.push(Finding::new(what, path, 0, ""));

@@ -15,7 +15,7 @@ mod rules;
 mod text;
 
 pub use crate::skill::Severity;
-pub use directory::{scan, scan_files};
+pub use directory::{scan, with_frontmatter};
 pub use files::{ScannedFile, is_binary};
 pub use finding::Finding;
 pub use rule::Rule;
