@@ -90,20 +90,23 @@ impl Market<'_> {
 
     /// The programs that check and make signatures, working in a staging directory.
     pub(super) fn programs<'s>(&'s self, staging: &'s Staging) -> Programs<'s> {
-        Programs(Tool {
+        Programs(self.tool(staging))
+    }
+
+    /// Runs programs in a staging directory.
+    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
+        Tool {
             env: self.env,
             deadline: self.deadline,
             scratch: staging.scratch(),
             progress: None,
-        })
+        }
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
         let git = Git(Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch: staging.scratch(),
             progress: self.progress,
+            ..self.tool(staging)
         });
         let home = self.home.to_owned();
         let permit = Rc::clone(&self.permit);
@@ -114,9 +117,7 @@ impl Market<'_> {
     /// lockfile, which this version may change.
     pub(super) fn begin(&self) -> Result<Lockfile> {
         self.clean_litter();
-        let lockfile = Lockfile::read(self.plugin_dir)?;
-        lockfile.check_writable()?;
-        Ok(lockfile)
+        Lockfile::read(self.plugin_dir)
     }
 
     /// Waits until other changes to the skills have ended.

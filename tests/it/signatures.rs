@@ -7,7 +7,6 @@ mod commits;
 mod environment;
 mod evidence;
 mod keys;
-mod kills;
 mod manifests;
 mod openpgp;
 mod trees;

@@ -169,22 +169,3 @@ fn a_model_neither_installs_unsigned_nor_accepts_a_signer() {
     answer.begins("Error: ").has(expected);
     assert!(!host.skills_dir().join("csv").exists());
 }
-
-#[test]
-fn the_rules_are_shown_with_what_they_mean() {
-    let Some(host) = listing("") else {
-        return;
-    };
-    let key = "signing.sources.\"github.com/acme/*\".require";
-    let told = host.succeeds(&["config", "set", key, "known"]);
-    assert!(told.contains(&format!("{key} = \"known\"")), "{told}");
-    let all = host.succeeds(&["config", "list"]);
-    let about = "how skills of a source have to be signed";
-    assert!(all.matches(about).count() > 1, "{all}");
-    let policy = host.succeeds(&["policy"]);
-    assert!(policy.contains("signing.require = \"listed\""), "{policy}");
-    assert!(policy.contains(&format!("{key} = \"known\"")), "{policy}");
-    host.succeeds(&["config", "unset", key]);
-    let told = host.fails(&["config", "set", key, "sometimes"]);
-    assert!(told.contains("`none`, `known` or `listed`"), "{told}");
-}

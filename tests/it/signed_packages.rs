@@ -141,21 +141,6 @@ fn what_cannot_be_signed_leaves_nothing() {
 }
 
 #[test]
-fn a_manifest_beside_another_package_is_told() {
-    let host = Host::stdin();
-    if ssh_key(host.project(), "key").is_none() {
-        return;
-    }
-    let dir = pdf(&host);
-    host.succeeds(&["package", "--sign", "key", "./pdf"]);
-    host.succeeds(&["package", "./pdf"]).lacks("other files");
-    fs::write(dir.join("references/a.md"), "b\n").unwrap();
-    host.succeeds(&["package", "./pdf"])
-        .has("pdf.zip.manifest is of other files");
-    host.fails(&["install", "./pdf.zip"]).has("wrongly signed");
-}
-
-#[test]
 fn a_key_that_only_the_agent_has_signs() {
     let host = Host::stdin();
     let Some(key) = ssh_key(host.project(), "key") else {

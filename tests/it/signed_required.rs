@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::layers::{LAYERS, codes, installed, is_offered, layer_dir, put};
+use crate::layers::{LAYERS, installed, is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::repository::{Hub, git};
 use crate::signed_packages::ssh_key;
@@ -191,21 +191,6 @@ fn a_program_that_is_missing_withholds_only_what_needs_it() {
     fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
     assert!(!is_offered(&host, "other"));
     assert!(why(&host, "other").contains("where it is from is not known"));
-}
-
-#[test]
-fn an_unreadable_policy_offers_nothing_and_says_so() {
-    let Some(host) = listing("") else {
-        return;
-    };
-    put(&host.skills_dir(), "pdf", "", "x");
-    sign(&host, &host.skills_dir().join("pdf"));
-    fs::write(
-        host.home().join("enterprise/policy.toml"),
-        "[signing]\nrequire = 1\n",
-    )
-    .unwrap();
-    assert!(codes(&host, "pdf").contains(&"hidden-policy".to_owned()));
 }
 
 /// A repository with the skills `pdf` and `csv`, in a commit that `key` has signed.

@@ -2,13 +2,11 @@
 //! proves a signature is kept before the lockfile names it, and a signer is remembered once its skill
 //! is in place.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::fetch::Tool;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::signature::KnownSigner;
@@ -24,22 +22,11 @@ impl Market<'_> {
         Checker::new(self.tool(staging))
     }
 
-    /// Runs programs in the staging directory.
-    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
-        Tool {
-            env: self.env,
-            deadline: self.deadline,
-            scratch: staging.scratch(),
-            progress: None,
-        }
-    }
-
     /// Checks the signatures of staged skills, and writes the results into their plans and entries.
     ///
     /// # Errors
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
-        Evidence::share(staged.iter_mut().filter_map(|one| one.evidence.as_mut()));
         let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
         let subjects = staged.iter().zip(&dirs);
         let subjects = subjects.map(|(one, dir)| subject(one, dir, one.evidence.clone()));
@@ -47,7 +34,6 @@ impl Market<'_> {
             .signing
             .check(&self.checker(staging), subjects.collect())?;
         self.check_others(staging, staged, &mut checked)?;
-        let mut ids: HashMap<*const Evidence, EvidenceId> = HashMap::new();
         for (one, checked) in staged.iter_mut().zip(checked) {
             let files = &one.entry.files;
             let has = |end: &str| files.get(&format!("{MANIFEST}{end}")).is_some();
@@ -56,11 +42,7 @@ impl Market<'_> {
             one.entry.evidence = match &one.evidence {
                 _ if one.entry.signer.is_none() => None,
                 Some(evidence) if is_inside && matches!(**evidence, Evidence::Manifest(_)) => None,
-                Some(evidence) => {
-                    let id = || EvidenceId::of(&evidence.to_bytes());
-                    let id = ids.entry(Rc::as_ptr(evidence)).or_insert_with(id);
-                    Some(id.clone())
-                }
+                Some(evidence) => Some(EvidenceId::of(&evidence.to_bytes())),
                 None => None,
             };
             Rc::make_mut(&mut one.planned).signature = Some(checked);
@@ -149,11 +131,8 @@ impl Market<'_> {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn keep_evidence<'s>(&self, staged: impl Iterator<Item = &'s Staged>) -> Result<()> {
-        let mut is_kept = HashSet::new();
         for one in staged.filter(|one| one.entry.evidence.is_some()) {
-            if let Some(evidence) = &one.evidence
-                && is_kept.insert(&one.entry.evidence)
-            {
+            if let Some(evidence) = &one.evidence {
                 keep(self.plugin_dir, evidence)?;
             }
         }

@@ -2,7 +2,7 @@
 //! the trees that lead to the skill's files, or a signed manifest. It is only data: nothing in it is
 //! believed before `check.rs` has checked it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use base64::Engine as _;
@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::marketplace::lock::text;
 use crate::skill::visible;
-use crate::sys::limits;
 
 /// The proof of a signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,40 +119,6 @@ impl EvidenceId {
 text!(EvidenceId);
 
 impl Evidence {
-    /// Puts together what proves the signatures of skills that have the same commit, so that what
-    /// they share is kept once. No more comes together than can be kept.
-    pub fn share<'e>(each: impl Iterator<Item = &'e mut Rc<Self>>) {
-        let mut groups: Vec<Group> = Vec::new();
-        for one in each {
-            let Self::Git(git) = &**one else {
-                continue;
-            };
-            let is_of = |group: &Group| {
-                (&group.commit, &group.tag) == (&git.commit, &git.tag) && group.has_room(git)
-            };
-            let at = groups.iter().rposition(is_of).unwrap_or(groups.len());
-            if at == groups.len() {
-                groups.push(Group {
-                    commit: git.commit.clone(),
-                    tag: git.tag.clone(),
-                    ..Group::default()
-                });
-            }
-            groups[at].add(&git.objects);
-            groups[at].members.push(one);
-        }
-        for group in groups {
-            let shared = Rc::new(Self::Git(GitEvidence {
-                commit: group.commit,
-                tag: group.tag,
-                objects: group.objects.into_iter().collect(),
-            }));
-            for one in group.members {
-                *one = Rc::clone(&shared);
-            }
-        }
-    }
-
     /// As it is kept.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Its keys are texts, so it can be written.
@@ -168,40 +133,6 @@ impl Evidence {
         serde_json::from_slice(bytes)
             .map_err(|error| Error::caused("the kept evidence cannot be read", error))
     }
-}
-
-/// Evidence that is put together.
-#[derive(Default)]
-struct Group<'e> {
-    commit: String,
-    tag: Option<String>,
-    objects: BTreeSet<GitObject>,
-    /// What the objects take where they are kept.
-    bytes: u64,
-    members: Vec<&'e mut Rc<Evidence>>,
-}
-
-impl Group<'_> {
-    fn has_room(&self, more: &GitEvidence) -> bool {
-        let new = more
-            .objects
-            .iter()
-            .filter(|one| !self.objects.contains(*one));
-        self.bytes + new.map(size).sum::<u64>() <= limits::EVIDENCE / 2
-    }
-
-    fn add(&mut self, objects: &[GitObject]) {
-        for object in objects {
-            if self.objects.insert(object.clone()) {
-                self.bytes += size(object);
-            }
-        }
-    }
-}
-
-/// What an object takes where it is kept: base64, and what is around it.
-fn size(object: &GitObject) -> u64 {
-    object.bytes.len() as u64 * 4 / 3 + 64
 }
 
 fn to_base64<S: Serializer>(bytes: &[u8], to: S) -> std::result::Result<S::Ok, S::Error> {

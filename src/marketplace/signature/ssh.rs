@@ -6,15 +6,13 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
-use crate::marketplace::signature::key_files::KeyFiles;
+use crate::marketplace::signature::keys::KeyFiles;
 use crate::marketplace::signature::programs::Programs;
 use crate::signing::{Covers, Key, KeyKind, Namespace, Signature, Signer, SshSignature};
 use crate::signing::{Listed, ssh_fingerprint};
 use crate::sys::{EntryName, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
-/// What the kinds of certificates have in their names.
-const CERTIFICATE: &[u8] = b"-cert-v";
 const KEY: EntryName = EntryName::from_static("key.pub");
 
 fn bad(why: impl Into<String>) -> Signature {
@@ -71,7 +69,7 @@ pub fn check(
         }
         return Ok(Signature::Good(by(Some(principal), key)));
     }
-    if is_certificate(&ssh.key) {
+    if ssh.is_certificate() {
         // Its own key says nothing without who issued it, and for how long.
         let why = "by a certificate that nobody listed here has issued for this purpose and time";
         return Ok(Signature::unchecked(why.to_owned()));
@@ -87,14 +85,6 @@ pub fn check(
         return Ok(bad(format!("{text} this purpose and time")));
     }
     Ok(Signature::Good(by(None, key)))
-}
-
-/// Whether a public key is a certificate (OpenSSH's `PROTOCOL.certkeys`), by the name of its kind.
-fn is_certificate(key: &[u8]) -> bool {
-    let kind = key.get(4..).unwrap_or_default();
-    let kind = kind.split(|byte| *byte == 0).next().unwrap_or_default();
-    kind.windows(CERTIFICATE.len())
-        .any(|part| part == CERTIFICATE)
 }
 
 /// A signature that is being checked, which is in the scratch directory.

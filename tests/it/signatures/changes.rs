@@ -83,21 +83,6 @@ fn an_update_to_what_is_not_allowed_keeps_what_is_there() {
 }
 
 #[test]
-fn a_dry_run_leaves_nothing() {
-    let Some(world) = World::new() else { return };
-    let words = ["install", "--dry-run", PDF];
-    let told = world.host.person(&words).stderr;
-    assert!(told.contains(&world.keys.fingerprint("alice")), "{told}");
-    assert!(kept(&world.host).is_empty(), "{:?}", kept(&world.host));
-    assert!(world.entry().is_null());
-    world.host.succeeds(&["install", PDF]);
-    let before = (world.entry(), kept(&world.host));
-    world.change("new", "alice");
-    world.host.succeeds(&["update", "--dry-run"]);
-    assert_eq!((world.entry(), kept(&world.host)), before);
-}
-
-#[test]
 fn signer_and_evidence_stay_those_of_the_files() {
     let Some(world) = World::new() else { return };
     world.lists(&[

@@ -158,22 +158,6 @@ fn a_tag_counts_only_for_the_commit_that_it_names() {
 }
 
 #[test]
-fn an_older_signed_commit_put_back_is_not_taken_silently() {
-    let Some(world) = listed() else { return };
-    let old = world.git("alice", &["rev-parse", "HEAD"]);
-    world.change("fixed", "alice");
-    world.host.succeeds(&["install", PDF]);
-    let before = (world.entry(), world.text());
-    git(&world.repo, &["reset", "-q", "--hard", &old]);
-    let (_ours, theirs) = crate::terminal::terminal(0);
-    let mut command = world.host.command();
-    let told = crate::host::finish(command.args(["update", "--dry-run"]).stdin(theirs), b"");
-    let told = told.stdout + &told.stderr;
-    assert!(told.contains("older") || told.contains("back"), "{told}");
-    assert_eq!((world.entry(), world.text()), before);
-}
-
-#[test]
 fn merges_long_ids_and_foreign_forms_are_understood() {
     let Some(world) = listed() else { return };
     // A merge of a signed tag carries that tag's signature in a header.

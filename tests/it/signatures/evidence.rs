@@ -80,16 +80,3 @@ fn unsigned_commits_with_the_same_files_change_nothing() {
     assert_eq!(world.entry()["commit"], commit);
     assert_eq!(world.entry()["signer"], good["signer"]);
 }
-
-#[test]
-fn damaged_evidence_is_written_again() {
-    let Some(world) = World::new() else { return };
-    world.host.succeeds(&["install", PDF]);
-    let id = world.entry()["evidence"].as_str().unwrap().to_owned();
-    let path = world.host.plugin_dir().join("signatures").join(id);
-    let good = fs::read(&path).unwrap();
-    world.host.succeeds(&["remove", "pdf"]);
-    fs::write(&path, "damaged").unwrap();
-    world.host.succeeds(&["install", PDF]);
-    assert_eq!(fs::read(&path).unwrap(), good);
-}

@@ -8,21 +8,6 @@ use super::{PDF, World, output};
 const LISTED: &str = "require = \"listed\"";
 
 #[test]
-fn a_listed_signer_is_named_and_pinned() {
-    let Some(world) = World::new() else { return };
-    world.lists(&[world.keys.line("alice@x", "", "alice")]);
-    world.requires(LISTED);
-    let told = world.host.succeeds(&["install", PDF]);
-    let key = world.keys.fingerprint("alice");
-    assert!(told.contains("installed `pdf`"), "{told}");
-    assert_eq!(world.signer(), Some((Some("alice@x".to_owned()), key)));
-    assert_eq!(world.entry()["signer"]["signed"], "commit");
-    let id = world.entry()["evidence"].as_str().unwrap().to_owned();
-    let kept = world.host.plugin_dir().join("signatures").join(id);
-    assert!(kept.metadata().unwrap().len() > 100);
-}
-
-#[test]
 fn an_unlisted_key_counts_as_known_and_not_as_listed() {
     let Some(world) = World::new() else { return };
     world.lists(&[world.keys.line("bob@x", "", "bob")]);
@@ -77,37 +62,6 @@ fn a_key_counts_for_its_purpose_and_time_only() {
             }
         }
     }
-}
-
-#[test]
-fn an_earlier_time_in_a_commit_makes_no_expired_key_valid() {
-    let Some(world) = World::new() else { return };
-    let early = "2001-01-01T00:00:00Z";
-    fs::write(world.repo.join("skills/pdf/scripts/a.txt"), "b").unwrap();
-    world.git("alice", &["add", "-A"]);
-    let mut command = Command::new("git");
-    command.current_dir(&world.repo);
-    command
-        .env("GIT_COMMITTER_DATE", early)
-        .env("GIT_AUTHOR_DATE", early);
-    let key = world.keys.private("alice");
-    command.args([
-        "-c",
-        "gpg.format=ssh",
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@x",
-    ]);
-    command
-        .arg("-c")
-        .arg(format!("user.signingkey={}", key.display()));
-    output(command.args(["commit", "-q", "-S", "-m", "early"]));
-    let line = world
-        .keys
-        .line("alice@x", "valid-before=\"20020101\"", "alice");
-    world.lists(&[line]);
-    world.refuses(&["install", PDF], &["wrongly signed", "purpose and time"]);
 }
 
 #[test]
