@@ -45,8 +45,6 @@ pub struct Call<'a> {
     pub args: &'a [&'a str],
     /// What it gets on standard input.
     pub input: &'a str,
-    /// Whether exit status 1 is a valid answer, as for `diff` and `merge-base`.
-    pub may_say_no: bool,
 }
 
 impl<'a> Call<'a> {
@@ -76,8 +74,7 @@ impl Git<'_> {
     /// start.
     pub fn run(&self, call: &Call, max: u64) -> Result<File, Failure> {
         let ran = self.0.run(self.command(call), call.input, max)?;
-        let no = call.may_say_no && ran.status.code() == Some(1);
-        if ran.status.success() || no {
+        if ran.status.success() {
             return Ok(ran.output);
         }
         Err(self.0.tried(Failure::from_stderr(&ran.errors)))

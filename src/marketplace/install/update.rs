@@ -53,7 +53,7 @@ impl Market<'_> {
         }
         drop(progress);
         bring(&looked);
-        let ready = update.stage_all(looked, &fetcher, agree);
+        let ready = update.stage_all(looked, agree);
         let changes = directories.into_iter().zip(update.land(ready));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
@@ -233,7 +233,6 @@ impl Update<'_> {
     fn stage_all<'e>(
         &self,
         looked: Vec<Result<Looked<'e, '_>>>,
-        fetcher: &Fetcher,
         agree: &mut Agree,
     ) -> Vec<Result<Ready<'e>>> {
         let (mut behind, mut staged) = (Vec::new(), Vec::new());
@@ -261,7 +260,7 @@ impl Update<'_> {
             } else {
                 check(std::slice::from_mut(&mut new))
             };
-            let decided = checked.and_then(|()| self.decide(&behind, new, fetcher, agree));
+            let decided = checked.and_then(|()| self.decide(&behind, new, agree));
             ready[at] = Some(decided);
         }
         ready.into_iter().flatten().collect()
@@ -279,7 +278,6 @@ impl Update<'_> {
         &self,
         behind: &Behind<'e, '_>,
         mut staged: Staged,
-        fetcher: &Fetcher,
         agree: &mut Agree,
     ) -> Result<Ready<'e>> {
         let entry = behind.entry;
@@ -308,8 +306,8 @@ impl Update<'_> {
         difference.edited = now.sha256 != entry.sha256;
         difference.ancestry = behind.ancestry;
         if self.options.diff {
-            let new = staged.place.path();
-            difference.text = Some(line_by_line(self.staging, &installed, &new, fetcher.git)?);
+            let staged = staged.place.path();
+            difference.text = Some(line_by_line((&installed, &now.files), (&staged, new))?);
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);
