@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::marketplace::install::Changes;
 use crate::marketplace::install::update::{Ready, Update};
 use crate::marketplace::install::updated::{Change, Edited};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
+use crate::marketplace::lock::{Digest, LockEntry};
 
 impl Update<'_> {
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
@@ -103,8 +103,6 @@ impl Update<'_> {
         if self.options.edited != Edited::Stash || looked_at.sha256 == entry.sha256 {
             return Ok(None);
         }
-        let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
-        let stashed = changes.stash(name, &self.staging.place_for(&kept)?);
-        stashed.map(Some)
+        changes.stash(name, looked_at).map(Some)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::install::{Prepared, Staged};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, State, Verified};
+use crate::marketplace::lock::{Digest, LockEntry, State, Verified};
 use crate::marketplace::{Market, Note};
 
 /// A skill that was restored.
@@ -52,8 +52,7 @@ impl Market<'_> {
         let mut stashed = Vec::new();
         for Staged { place, .. } in &damaged {
             let now = Digest::read(&self.dir(&place.name))?;
-            let kept = InstalledName::parse(&format!("{}-{}", place.name, &now.sha256[..12]))?;
-            stashed.push(changes.stash(&place.name, &staging.place_for(&kept)?)?);
+            stashed.push(changes.stash(&place.name, &now)?);
         }
         for replaced in changes.replace_all(&new(&damaged))? {
             replaced?;

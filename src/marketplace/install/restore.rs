@@ -149,11 +149,11 @@ impl Market<'_> {
         };
         let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
-        let Some((place, Previous { entry, .. })) = stash::last(self.plugin_dir, &name)? else {
+        let Some((place, kept)) = stash::last(self.plugin_dir, &name)? else {
             return Ok(None);
         };
-        changes.bring_back(&place, entry.as_ref())?;
-        Ok(Some((name, entry)))
+        changes.bring_back(&name, (&place, &kept))?;
+        Ok(Some((name, kept.entry)))
     }
 
     /// Fetches the recorded state of a skill. Unless it has to be `exact`, it may have changed in a

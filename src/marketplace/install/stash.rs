@@ -5,38 +5,40 @@
 use std::io::ErrorKind;
 
 use crate::error::Result;
-use crate::marketplace::install::Prepared;
 use crate::marketplace::lock::{InstalledName, LockEntry, Previous, previous};
 use crate::sys::{Base, Dir, EntryName};
 
 /// Its directory.
 pub const STASH: EntryName = previous::STASH;
 
-/// The last removed skill `name` in the stash, and the place from which it is moved back.
+/// The last removed skill `name` in the stash, and its place there.
 ///
 /// # Errors
 /// When the plugin directory cannot be opened.
-pub fn last(base: &Base, name: &InstalledName) -> Result<Option<(Prepared, Previous)>> {
+pub fn last(base: &Base, name: &InstalledName) -> Result<Option<(InstalledName, Previous)>> {
     let home = base.open()?;
     let Some(stash) = home.and_then(|home| home.open_dir(&STASH).ok()) else {
         return Ok(None);
     };
-    let found = places(&stash, name)
-        .into_iter()
-        .rev()
-        .find_map(|(_, within)| {
-            let kept = previous::kept(&within, name, name.entry())?;
-            let name = name.clone();
-            Some((Prepared { within, name }, kept))
-        });
-    Ok(found)
+    let mut places = places(&stash, name).into_iter().rev();
+    Ok(places.find_map(|(number, within)| {
+        let kept = previous::kept(&within, name, name.entry())?;
+        Some((
+            InstalledName::parse(&format!("{name}-{number}")).ok()?,
+            kept,
+        ))
+    }))
 }
 
 /// Makes a place in the stash for a skill that is about to be removed, with its entry.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn make_place(dir: &Dir, name: &InstalledName, entry: Option<&LockEntry>) -> Result<Dir> {
+pub fn make_place(
+    dir: &Dir,
+    name: &InstalledName,
+    entry: Option<&LockEntry>,
+) -> Result<InstalledName> {
     let failed = |error| dir.error("keep the skill in", &STASH, &error);
     let stash = dir.make_dir(&STASH).map_err(failed)?;
     let last = places(&stash, name).last().map_or(0, |(number, _)| *number);
@@ -48,15 +50,14 @@ pub fn make_place(dir: &Dir, name: &InstalledName, entry: Option<&LockEntry>) ->
         .ok_or_else(|| failed(ErrorKind::AlreadyExists.into()))?;
     let made = stash.new_of_ours(free.entry()).map_err(failed)?;
     previous::write_entry(&made, entry)?;
-    Ok(made)
+    Ok(free)
 }
 
 /// Removes the place in the stash from which a skill was moved back.
-pub fn clear(dir: &Dir, place: &Dir) {
-    let name = place.path().file_name().and_then(EntryName::parse);
-    if let Some((stash, name)) = dir.open_dir(&STASH).ok().zip(name) {
+pub fn clear(dir: &Dir, place: &InstalledName) {
+    if let Ok(stash) = dir.open_dir(&STASH) {
         // An empty place is no harm.
-        let _ = stash.remove_ours(&name);
+        let _ = stash.remove_ours(place.entry());
         let _ = dir.remove_empty(&STASH);
     }
 }

@@ -4,32 +4,33 @@
 //! entry; set the kept state aside, since it is wrong after the move; move; write the lockfile;
 //! keep the replaced skill; remove the journal.
 
-use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::copy_tree;
-use crate::marketplace::install::names::{check_same_name, offered_as, offers};
-use crate::marketplace::install::staging::Prepared;
+use crate::marketplace::install::names::check_same_name;
+use crate::marketplace::install::staging::{NEW, Prepared};
 use crate::marketplace::install::stash::{self, STASH};
-use crate::marketplace::lock::previous::{self, FORMER, KEPT};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::lock::previous;
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Previous};
 use crate::sys::{Base, Dir, EntryName, FileLock};
 
-mod exchange;
 mod journal;
 mod recover;
 mod whole;
 
-use exchange::{OLD, exchange, not_moved};
-use journal::{ASIDE, Journal, New, begin_journal, remove_journal};
+use journal::{ASIDE, Journal, New};
 pub use recover::recover;
 pub use whole::Whole;
 
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::from_static("skills");
 const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
+/// The replaced skill, if the system cannot exchange two directories. The move is then two renames,
+/// of which recovery undoes the first if the second was not made.
+static OLD: EntryName = EntryName::from_static("old");
 static GONE: EntryName = EntryName::from_static("gone");
 /// The plugin directory, with the install lock held; without it, nothing is changed.
 pub struct Changes<'s> {
@@ -52,7 +53,6 @@ impl<'s> Changes<'s> {
         let dir = base.make()?;
         let lock = dir.lock(&INSTALL_LOCK, wait)?;
         let lockfile = Lockfile::read(base)?;
-        lockfile.check_writable()?;
         Ok(Self {
             dir,
             scratch,
@@ -67,7 +67,6 @@ impl<'s> Changes<'s> {
     /// As [`Changes::begin`].
     pub fn imagined(base: &Base, scratch: &'s Dir) -> Result<Self> {
         let lockfile = Lockfile::read(base)?;
-        lockfile.check_writable()?;
         Ok(Self {
             dir: base
                 .open()?
@@ -96,32 +95,34 @@ impl<'s> Changes<'s> {
         made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
     }
 
-    /// Copies an installed skill that is not a link to `stash/`, completely or not at all, by way of
-    /// `copy`, whose name it gets there. Returns its path.
+    /// Copies an installed skill that is not a link and has this digest to `stash/`, completely or
+    /// not at all. Returns its path.
     ///
     /// # Errors
     /// When there is no such skill, or it cannot be copied.
-    pub fn stash(&self, name: &InstalledName, copy: &Prepared) -> Result<String> {
-        let (skills, kept) = (self.skills()?, copy.name.entry());
+    pub fn stash(&self, name: &InstalledName, now: &Digest) -> Result<String> {
+        let kept = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
+        let (kept, target) = (kept.entry(), name.entry());
+        let path = self.dir.path_of(&STASH).join(kept.as_os_str());
         if self.is_dry() {
-            return Ok(self
-                .dir
-                .path_of(&STASH)
-                .join(kept.as_os_str())
-                .display()
-                .to_string());
+            return Ok(path.display().to_string());
         }
         let home = self.dir.make_dir(&STASH);
         let home = home.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
         if !home.has(kept) {
-            let skill = skills.open_dir(name.entry());
-            let skill =
-                skill.map_err(|error| skills.error("open directory", name.entry(), &error))?;
-            copy_tree(&skill, &copy.make()?)?;
-            let moved = copy.within.rename(kept, &home, kept);
+            let (skills, within) = (self.skills()?, self.scratch.make_dir(&NEW));
+            let within = within.map_err(|error| self.scratch.error("open", &NEW, &error))?;
+            let skill = skills.open_dir(target);
+            let skill = skill.map_err(|error| skills.error("open directory", target, &error))?;
+            let copy = within.new_dir(kept);
+            copy_tree(
+                &skill,
+                &copy.map_err(|error| within.error("make", kept, &error))?,
+            )?;
+            let moved = within.rename(kept, &home, kept);
             moved.map_err(|error| home.error("keep", kept, &error))?;
         }
-        Ok(home.path_of(kept).display().to_string())
+        Ok(path.display().to_string())
     }
 
     /// Replaces a skill, as [`Changes::replace_all`] does.
@@ -135,63 +136,28 @@ impl<'s> Changes<'s> {
     /// Replaces skills of the same names with prepared ones, keeps them for `rollback`, and sets
     /// their entries, `None` for those that came from no source, in one write. Returns for each why
     /// it could not be replaced: the prepared skill has another name, or something cannot be
-    /// written; its old state then stays or is restored. Also when it was replaced but the old skill
-    /// cannot be kept.
+    /// written; its old state then stays or is restored.
     ///
     /// # Errors
-    /// When the journal or the lockfile cannot be written. All old states then stay or are restored.
+    /// When the directory of skills cannot be opened.
     pub fn replace_all(&mut self, new: &[New]) -> Result<Vec<Result<()>>> {
-        let (skills, mut journals) = (self.skills()?, Vec::new());
-        let mut begin = |(staged, entry): &New| {
-            let (name, path) = (&staged.name, staged.path());
-            check_same_name(name, &skills.path_of(name.entry()), &path)?;
-            journals.push(Journal::new(
-                name,
-                *entry,
-                Some(Digest::read(&path)?.sha256),
-            ));
-            Ok(())
+        let skills = self.skills()?;
+        let check = |(staged, _): &New| {
+            let there = skills.path_of(staged.name.entry());
+            check_same_name(&staged.name, &there, &staged.path())
         };
-        let checked: Vec<Result<()>> = new.iter().map(&mut begin).collect();
-        if self.is_dry() {
+        let checked: Vec<Result<()>> = new.iter().map(check).collect();
+        let fit = new.iter().zip(&checked).filter(|(_, fits)| fits.is_ok());
+        if self.make(&Whole::of(fit.map(|(new, _)| *new))).is_ok() {
             return Ok(checked);
         }
-        begin_journal(self.scratch, &journals)?;
-        let bring = |(new, checked): (&New, Result<()>)| checked.and_then(|()| self.bring(new.0));
-        let brought: Vec<Result<Dir>> = new.iter().zip(checked).map(bring).collect();
-        let are_brought = new
-            .iter()
-            .zip(&brought)
-            .filter(|(_, brought)| brought.is_ok());
-        let entries = are_brought.map(|((staged, entry), _)| (&staged.name, *entry));
-        if let Err(error) = self
-            .lockfile
-            .set(&entries.collect::<Vec<_>>(), self.scratch)
-        {
-            for ((staged, _), brought) in new.iter().zip(&brought) {
-                let _ = brought
-                    .as_ref()
-                    .map(|aside| self.take_back(staged, aside, &skills));
-            }
-            remove_journal(self.scratch)?;
-            return Err(error);
-        }
-        let mut are_kept = true;
-        let keep = |((Prepared { within, name }, _), aside): (&New, Result<Dir>)| {
-            let aside = aside?;
-            let old = replaced(&aside, (within, name.entry()));
-            let kept = previous::keep(&self.dir, &aside, name, old);
-            are_kept &= kept.is_ok();
-            kept.map_err(|error| aside.error("keep", &KEPT, &error))
-        };
-        let results = new.iter().zip(brought).map(keep).collect();
-        if are_kept {
-            remove_journal(self.scratch)?;
-        }
-        Ok(results)
+        // What keeps one from being replaced keeps no other from it.
+        let each = new.iter().zip(checked);
+        let each = each.map(|(new, fits)| fits.and_then(|()| self.make(&Whole::of([*new]))));
+        Ok(each.collect())
     }
 
-    /// The steps of [`Changes::replace_all`] for one skill of which all or none take effect, before
+    /// Puts a prepared skill in the place of another, of which all or none takes effect, before
     /// the lockfile is written. Returns where what it replaces is set aside.
     fn bring(&self, Prepared { within, name }: &Prepared) -> Result<Dir> {
         let (skills, aside, target) = (self.skills()?, self.aside(name)?, name.entry());
@@ -227,65 +193,13 @@ impl<'s> Changes<'s> {
     /// of them. Returns which of them were moved; a name in use is skipped.
     ///
     /// # Errors
-    /// When another skill is offered under the name of one; then nothing is moved. Also when anything
-    /// cannot be written. Skills already moved either stay or are all moved back.
+    /// As [`Changes::make`].
     pub fn place_new(&mut self, new: &[New]) -> Result<Vec<bool>> {
-        self.place(new, Journal::of_new)
-    }
-
-    fn place(
-        &mut self,
-        new: &[New],
-        journal: impl Fn(&New) -> Result<Journal>,
-    ) -> Result<Vec<bool>> {
-        let (skills, scratch) = (self.skills()?, self.scratch);
-        self.check_names_free(new)?;
-        let is_free = |(place, _): &&New| !skills.has(place.name.entry());
-        let free: Vec<&New> = new.iter().filter(is_free).collect();
-        let journals: Result<Vec<_>> = free.iter().map(|new| journal(new)).collect();
-        if self.is_dry() {
-            return Ok(new.iter().map(|new| is_free(&new)).collect());
-        }
-        begin_journal(scratch, &journals?)?;
-        let (mut moved, mut failed) = (Vec::new(), None);
-        for (Prepared { within, name }, entry) in free {
-            if let Err(error) = within.rename(name.entry(), &skills, name.entry()) {
-                failed = Some(not_moved(&skills, name.entry(), &error));
-                break;
-            }
-            moved.push((within, name, *entry));
-        }
-        let entries: Vec<_> = moved
-            .iter()
-            .map(|(_, name, entry)| (*name, *entry))
-            .collect();
-        if let Err(error) = self.lockfile.set(&entries, scratch) {
-            for (within, name, _) in moved {
-                let _ = skills.rename(name.entry(), within, name.entry());
-            }
-            remove_journal(scratch)?;
-            return Err(error);
-        }
-        remove_journal(scratch)?;
-        let moved: HashSet<_> = entries.iter().map(|(name, _)| *name).collect();
-        let is_moved = |(place, _): &New| moved.contains(&place.name);
-        failed.map_or_else(|| Ok(new.iter().map(is_moved).collect()), Err)
-    }
-
-    fn check_names_free(&self, new: &[New]) -> Result<()> {
-        let mut offers = offers(&self.dir.path_of(&SKILLS));
-        for (place, _) in new {
-            // A link is read as the directory that it leads to, whose name may be the skill's.
-            let (name, path) = (&place.name, place.path());
-            if let Some(offered) = offered_as(name, &path.canonicalize().unwrap_or(path))
-                && let Some(other) = offers.insert(offered.clone(), name.clone())
-                && other != *name
-            {
-                let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
-                return Err(Error::new(text).hint("give it a name of its own with `--name NAME`"));
-            }
-        }
-        Ok(())
+        let skills = self.skills()?;
+        let is_free = |(place, _): &New| !skills.has(place.name.entry());
+        let free: Vec<bool> = new.iter().map(is_free).collect();
+        self.make(&Whole::of(new.iter().copied().filter(is_free)))?;
+        Ok(free)
     }
 
     /// Changes the entries of skills whose files stay unchanged, unless they were removed meanwhile.
@@ -309,60 +223,64 @@ impl<'s> Changes<'s> {
         if self.is_dry() {
             return Ok(());
         }
-        let entry = self.lockfile.get(name);
-        let place = stashes.then(|| stash::make_place(&self.dir, name, entry));
-        let place = place.transpose()?;
-        begin_journal(self.scratch, &[Journal::new(name, None, None)])?;
-        let aside = self.aside(name)?;
-        let to = place
-            .as_ref()
-            .map_or((&aside, &GONE), |place| (place, name.entry()));
-        let gone = self.carry_off(name, &aside, to);
-        if gone.is_err() {
-            previous::put_back(&self.dir, &aside, name);
+        let mut journal = Journal::new(name, None, None);
+        if stashes {
+            let entry = self.lockfile.get(name);
+            journal.stash = Some(stash::make_place(&self.dir, name, entry)?);
+        }
+        let journals = [journal];
+        self.carry_all(&journals).inspect_err(|_| {
+            let place = journals[0].stash.as_ref();
             place.inspect(|place| stash::clear(&self.dir, place));
-        }
-        remove_journal(self.scratch)?;
-        gone
-    }
-
-    /// The steps of [`Changes::take_away`] of which all or none take effect.
-    fn carry_off(
-        &mut self,
-        name: &InstalledName,
-        aside: &Dir,
-        (to, gone): (&Dir, &EntryName),
-    ) -> Result<()> {
-        let (skills, target) = (self.skills()?, name.entry());
-        let former = previous::set_aside(&self.dir, aside, name);
-        former.map_err(|error| aside.error("move to", &FORMER, &error))?;
-        if skills.has(target) {
-            let moved = skills.rename(target, to, gone);
-            moved.map_err(|error| {
-                let error = skills.error("remove", target, &error);
-                error.hint("check the permissions of the skills directory")
-            })?;
-        }
-        let set = self.lockfile.set(&[(name, None)], self.scratch);
-        set.inspect_err(|_| {
-            let _ = to.rename(gone, &skills, target);
         })
     }
 
-    /// Moves a skill back from its place in the stash, with its entry.
+    /// Moves a skill back from its place in the stash.
     ///
     /// # Errors
     /// As [`Changes::place_new`], and when a skill of that name is there again.
-    pub fn bring_back(&mut self, from: &Prepared, entry: Option<&LockEntry>) -> Result<()> {
-        if self.place(&[(from, entry)], Journal::of_files)? != [true] {
-            let text = format!("there is a skill `{}` again", from.name);
+    pub fn bring_back(
+        &mut self,
+        name: &InstalledName,
+        (place, kept): (&InstalledName, &Previous),
+    ) -> Result<()> {
+        if self.skills()?.has(name.entry()) {
+            let text = format!("there is a skill `{name}` again");
             return Err(Error::new(text).hint("remove that first"));
         }
-        if !self.is_dry() {
-            stash::clear(&self.dir, &from.within);
+        self.check_names([(name, kept.dir.path().to_owned())].into_iter(), &[])?;
+        if self.is_dry() {
+            return Ok(());
         }
+        let placed = Digest::read(kept.dir.path())?.sha256;
+        self.carry_all(&[Journal {
+            stash: Some(place.clone()),
+            ..Journal::new(name, kept.entry.as_ref(), Some(placed))
+        }])?;
+        stash::clear(&self.dir, place);
         Ok(())
     }
+}
+
+/// In one step where the system can, else in two; the old skill is then in `aside`.
+///
+/// # Errors
+/// When neither can be moved; the old skill is then where it was.
+fn exchange(within: &Dir, skills: &Dir, target: &EntryName, aside: &Dir) -> io::Result<()> {
+    if within.exchange(target, skills, target)? {
+        return Ok(());
+    }
+    skills.rename(target, aside, &OLD)?;
+    within.rename(target, skills, target).inspect_err(|_| {
+        // Errors here do not matter: the first one is reported.
+        let _ = aside.rename(&OLD, skills, target);
+    })
+}
+
+/// The failure to move the skill at `target`.
+fn not_moved(skills: &Dir, target: &EntryName, error: &io::Error) -> Error {
+    let error = skills.error("move the skill to", target, error);
+    error.hint("check the permissions of the skills directory")
 }
 
 /// Where the skill is now that one from the place `staged` has replaced.

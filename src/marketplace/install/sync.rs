@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::patience;
 use crate::marketplace::install::sync_list::{Listed, Wanted};
-use crate::marketplace::install::{Changes, Plan, Staged, Staging, SyncList, Whole};
+use crate::marketplace::install::{Plan, Staged, Staging, SyncList, Whole};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::{Market, Note};
 use crate::sys::{EntryName, FileLock};
@@ -263,7 +263,7 @@ impl Market<'_> {
         for one in plan.skills.iter_mut().filter(|one| one.edited) {
             let seen = compared.seen.iter().find(|(name, _)| *name == one.name);
             if let Some((name, now)) = seen.filter(|_| one.is_change()) {
-                one.stashed = Some(stash(&changes, staging, name, now)?);
+                one.stashed = Some(changes.stash(name, now)?);
             }
         }
         let mut whole = Whole::default();
@@ -281,15 +281,4 @@ impl Market<'_> {
         self.remember_signers(staged.iter().map(|one| &one.entry))?;
         Ok(plan.skills)
     }
-}
-
-/// Keeps a copy of a skill that was changed here. Returns its path.
-fn stash(
-    changes: &Changes,
-    staging: &Staging,
-    name: &InstalledName,
-    now: &Digest,
-) -> Result<String> {
-    let kept = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
-    changes.stash(name, &staging.place_for(&kept)?)
 }

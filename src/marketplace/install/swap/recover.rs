@@ -1,17 +1,16 @@
-//! Completes or undoes a change that a kill interrupted.
+//! Completes a change that a kill interrupted.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::exchange::OLD;
 use super::journal::{ASIDE, Journal, remove_journal};
-use super::{Changes, GONE, replaced};
+use super::{Changes, GONE, OLD};
 use crate::error::{Error, Result};
-use crate::marketplace::install::staging::{JOURNAL, NEW};
-use crate::marketplace::lock::{Digest, previous};
+use crate::marketplace::install::staging::JOURNAL;
+use crate::marketplace::lock::Digest;
 use crate::sys::{Base, Dir, limits};
 
-/// Completes or undoes the unfinished change of a killed command, of which `staging` is the staging
+/// Completes the unfinished change of a killed command, of which `staging` is the staging
 /// directory.
 ///
 /// # Errors
@@ -29,7 +28,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     })?;
     let mut completed = Vec::new();
     for journal in &journals {
-        if follow(&changes, journal)? || journal.is_of_many && changes.carry_on(journal)? {
+        if follow(&changes, journal)? || changes.carry_on(journal)? {
             completed.push((&journal.name, journal.entry.as_ref()));
         }
     }
@@ -37,8 +36,8 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     remove_journal(staging)
 }
 
-/// Completes or undoes the change of one skill, apart from the lockfile. Returns whether it was
-/// completed.
+/// Whether the change of one skill is complete, apart from the lockfile. What a kill left half is put
+/// back first.
 fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
     let (name, staging) = (&journal.name, changes.scratch);
     let (skills, target) = (changes.skills()?, name.entry());
@@ -58,15 +57,9 @@ fn follow(changes: &Changes, journal: &Journal) -> Result<bool> {
         Some(_) => holds(skills.path_of(target)),
         None => aside.has(&GONE) || !skills.has(target),
     };
-    // If it is neither in its place nor where it was prepared, someone has changed it in its place
-    // since.
-    let is_prepared = || holds(staging.path_of(&NEW).join(target.as_os_str()));
-    if !is_completed && (journal.placed.is_none() || is_prepared()) {
-        previous::put_back(&changes.dir, aside, name);
-    } else if is_completed && let Ok(within) = staging.open_dir(&NEW) {
-        let old = replaced(aside, (&within, target));
+    if is_completed {
         // Losing the kept state is better than a command that fails every time.
-        let _ = previous::keep(&changes.dir, aside, name, old);
+        let _ = changes.keep(journal);
     }
     Ok(is_completed)
 }

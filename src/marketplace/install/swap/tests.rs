@@ -5,11 +5,12 @@ mod kept;
 use std::fs;
 use std::path::Path;
 
-use super::journal::write_journal;
+use super::journal::{begin_journal, remove_journal, write_journal};
 use super::*;
 use crate::marketplace::install::Staging;
 use crate::marketplace::install::staging::JOURNAL;
 use crate::marketplace::lock::LockPath;
+use crate::marketplace::lock::previous::{FORMER, KEPT};
 use crate::marketplace::reference::Kind;
 
 /// A plugin directory, and a staging directory whose command was killed.
@@ -110,7 +111,7 @@ fn journal(entry: Option<LockEntry>, placed: Option<String>) -> Journal {
         name,
         entry,
         placed,
-        is_of_many: false,
+        stash: None,
     }
 }
 
@@ -119,11 +120,11 @@ fn both(text: &str) -> (Option<String>, Option<String>) {
 }
 
 #[test]
-fn an_install_killed_anywhere_is_absent_or_whole() {
+fn an_install_killed_anywhere_is_carried_out() {
     let killed = Killed::new();
     Killed::put(&killed.staging.path().join("new/x"), "new");
     journal_of_new(&killed.staging).unwrap();
-    assert_eq!(killed.recovered(), (None, None));
+    assert_eq!(killed.recovered(), both("new"));
 
     let killed = Killed::new();
     Killed::put(&killed.skill(), "new");
@@ -150,7 +151,7 @@ fn installs_that_moved_before_a_kill_have_their_entries() {
                 name: name.clone(),
                 placed: Some(entry.sha256.clone()),
                 entry: Some(entry),
-                is_of_many: false,
+                stash: None,
             });
         }
         write_journal(&killed.staging, &journals).unwrap();
@@ -217,52 +218,42 @@ fn an_update_killed_anywhere_leaves_one_skill_with_its_entry() {
 }
 
 #[test]
-fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
-    let killed = Killed::new();
-    killed.lock("old");
-    Killed::put(&killed.skill(), "old");
-    write_journal(&killed.staging, &[journal(None, None)]).unwrap();
-    assert_eq!(killed.recovered(), both("old"));
-
-    let killed = Killed::new();
-    killed.lock("old");
-    Killed::put(&killed.aside().path_of(&GONE), "old");
-    write_journal(&killed.staging, &[journal(None, None)]).unwrap();
-    assert_eq!(killed.recovered(), (None, None));
-}
-
-#[test]
-fn a_removal_to_the_stash_killed_anywhere_loses_nothing() {
-    for until in 0..=4 {
+fn a_removal_killed_anywhere_is_carried_out() {
+    for (stashes, until) in [false, true]
+        .into_iter()
+        .flat_map(|s| (0..3).map(move |n| (s, n)))
+    {
         let killed = Killed::new();
         killed.lock("old");
-        Killed::put(&killed.skill(), "old");
+        Killed::put(&killed.skill(), "changed");
         let (root, x, old) = (killed.base.make().unwrap(), name("x"), entry("old"));
-        let place = stash::make_place(&root, &x, Some(&old)).unwrap();
-        let steps: [&dyn Fn(); 4] = [
-            &|| write_journal(&killed.staging, &[journal(None, None)]).unwrap(),
-            &|| previous::set_aside(&root, &killed.aside(), &x).unwrap(),
-            &|| {
-                let skills = root.open_dir(&SKILLS).unwrap();
-                skills.rename(x.entry(), &place, x.entry()).unwrap();
-            },
-            &|| {
-                let mut lockfile = Lockfile::read(&killed.base).unwrap();
-                lockfile.set(&[(&x, None)], &killed.staging).unwrap();
-            },
-        ];
-        steps[..until].iter().for_each(|step| step());
-        let is_moved = until > 2;
-        let left = if is_moved { (None, None) } else { both("old") };
-        assert_eq!(killed.recovered(), left, "{until}");
-        let kept = previous::kept(&place, &x, x.entry());
-        assert_eq!(kept.is_some(), is_moved, "{until}");
-        if let Some(kept) = kept {
-            let text = fs::read_to_string(kept.dir.path().join("SKILL.md")).unwrap();
-            assert_eq!(
-                (text, kept.entry.unwrap().commit.unwrap()),
-                ("old".into(), "old".into())
-            );
+        let place = stashes.then(|| stash::make_place(&root, &x, Some(&old)).unwrap());
+        let to = place.as_ref().map_or_else(
+            || killed.aside().path_of(&GONE),
+            |place| killed.plugin.path().join("stash").join(&**place).join("x"),
+        );
+        let journal = Journal {
+            stash: place,
+            ..journal(None, None)
+        };
+        write_journal(&killed.staging, &[journal]).unwrap();
+        if until > 0 {
+            previous::set_aside(&root, &killed.aside(), &x).unwrap();
+        }
+        if until > 1 {
+            fs::rename(killed.skill(), to).unwrap();
+        }
+        assert_eq!(killed.recovered(), (None, None), "{until}");
+        let last = stash::last(&killed.base, &x).unwrap();
+        assert_eq!(last.is_some(), stashes, "{until}");
+        if let Some((place, kept)) = last {
+            let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
+            let mut changes = Changes::begin(&killed.base, staging.dir(), Duration::ZERO).unwrap();
+            changes.bring_back(&x, (&place, &kept)).unwrap();
+            drop(changes);
+            drop(staging);
+            let back = (Some("changed".to_owned()), Some("old".to_owned()));
+            assert_eq!(killed.recovered(), back, "{until}");
         }
     }
 }
@@ -279,40 +270,12 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
     assert!(stash::last(&killed.base, &x).unwrap().is_none());
     for (text, number) in [("first", "x-2"), ("second", "x-4")] {
         let place = stash::make_place(&root, &x, None).unwrap();
-        assert!(place.path().ends_with(number), "{place:?}");
-        Killed::put(&place.path_of(x.entry()), text);
+        assert_eq!(&*place, number);
+        let place = killed.plugin.path().join("stash").join(number);
+        Killed::put(&place.join("x"), text);
         let (_, kept) = stash::last(&killed.base, &x).unwrap().unwrap();
         let kept = fs::read_to_string(kept.dir.path().join("SKILL.md"));
         assert_eq!(kept.unwrap(), text);
-    }
-}
-
-#[test]
-fn a_changed_skill_comes_back_from_the_stash_with_its_entry() {
-    for until in 0..=3 {
-        let killed = Killed::new();
-        let (root, x, old) = (killed.base.make().unwrap(), name("x"), entry("old"));
-        let within = stash::make_place(&root, &x, Some(&old)).unwrap();
-        let from = Prepared { within, name: x };
-        Killed::put(&from.path(), "changed");
-        let (x, new) = (&from.name, (&from, Some(&old)));
-        let steps: [&dyn Fn(); 3] = [
-            &|| {
-                let journal = Journal::of_files(&new).unwrap();
-                begin_journal(&killed.staging, &[journal]).unwrap();
-            },
-            &|| {
-                let skills = root.open_dir(&SKILLS).unwrap();
-                from.within.rename(x.entry(), &skills, x.entry()).unwrap();
-            },
-            &|| killed.lock("old"),
-        ];
-        steps[..until].iter().for_each(|step| step());
-        let is_back = until > 1;
-        let back = (Some("changed".to_owned()), Some("old".to_owned()));
-        let there = if is_back { back } else { (None, None) };
-        assert_eq!(killed.recovered(), there, "{until}");
-        assert_ne!(from.path().exists(), is_back, "{until}");
     }
 }
 

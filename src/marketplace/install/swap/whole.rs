@@ -1,5 +1,7 @@
-//! Many skills as one change, for `sync`: an error undoes all of it, and once its journal is
-//! written, recovery carries it out to the end.
+//! Skills as one change: an error undoes all of it, and once its journal is written, recovery carries
+//! it out to the end.
+
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
@@ -8,9 +10,8 @@ use crate::marketplace::lock::previous::{self, FORMER, KEPT};
 use crate::marketplace::lock::{InstalledName, LockEntry};
 use crate::sys::Dir;
 
-use super::exchange::not_moved;
 use super::journal::{ASIDE, Journal, New, begin_journal, remove_journal};
-use super::{Changes, GONE, SKILLS, replaced};
+use super::{Changes, GONE, SKILLS, STASH, not_moved, replaced};
 
 /// What is to be done to the skills of a layer.
 #[derive(Default)]
@@ -23,21 +24,13 @@ pub struct Whole<'w> {
     pub gone: Vec<&'w InstalledName>,
 }
 
-impl Whole<'_> {
-    fn journals(&self) -> Result<Vec<Journal>> {
-        let noted = self.noted.iter().map(|entry| {
-            let placed = Some(entry.sha256.clone());
-            Ok(Journal::new(&entry.name, Some(entry), placed))
-        });
-        let gone = self.gone.iter();
-        let gone = gone.map(|name| Ok(Journal::new(name, None, None)));
-        let all = self
-            .new
-            .iter()
-            .map(Journal::of_new)
-            .chain(noted)
-            .chain(gone);
-        all.map(|journal| journal.map(Journal::of_many)).collect()
+impl<'w> Whole<'w> {
+    /// Prepared skills alone.
+    pub fn of(new: impl IntoIterator<Item = New<'w>>) -> Self {
+        Self {
+            new: new.into_iter().collect(),
+            ..Self::default()
+        }
     }
 }
 
@@ -47,22 +40,41 @@ impl Changes<'_> {
     /// # Errors
     /// When a skill would take another's name, or anything cannot be written. All is then as it was.
     pub fn make(&mut self, whole: &Whole) -> Result<()> {
-        self.check_names(whole)?;
+        let new = whole
+            .new
+            .iter()
+            .map(|(place, _)| (&place.name, place.path()));
+        self.check_names(new, &whole.gone)?;
         if self.is_dry() {
             return Ok(());
         }
-        let journals = whole.journals()?;
-        begin_journal(self.scratch, &journals)?;
+        let noted = whole.noted.iter();
+        let noted = noted.map(|one| Journal::new(&one.name, Some(one), Some(one.sha256.clone())));
+        let gone = whole.gone.iter().map(|name| Journal::new(name, None, None));
+        let mut journals = whole
+            .new
+            .iter()
+            .map(Journal::of_new)
+            .collect::<Result<Vec<_>>>()?;
+        journals.extend(noted.chain(gone));
+        self.carry_all(&journals)
+    }
+
+    /// Does all of it, or nothing.
+    pub(super) fn carry_all(&mut self, journals: &[Journal]) -> Result<()> {
+        if journals.is_empty() {
+            return Ok(());
+        }
+        begin_journal(self.scratch, journals)?;
         let mut done = Vec::new();
-        let mut carry_out = |journal| {
+        let all = journals.iter().try_for_each(|journal| {
             done.push((journal, self.carry_out(journal)?));
             Ok(())
-        };
-        let all = journals.iter().try_for_each(&mut carry_out);
-        let entries = || journals.iter().map(|one| (&one.name, one.entry.as_ref()));
+        });
         let set = all.and_then(|()| {
-            let entries: Vec<_> = entries().collect();
-            self.lockfile.set(&entries, self.scratch)
+            let entries = journals.iter().map(|one| (&one.name, one.entry.as_ref()));
+            self.lockfile
+                .set(&entries.collect::<Vec<_>>(), self.scratch)
         });
         if let Err(error) = set {
             for (journal, was_there) in done.into_iter().rev() {
@@ -82,7 +94,7 @@ impl Changes<'_> {
     /// what somebody has changed in its place since is left.
     pub(super) fn carry_on(&self, journal: &Journal) -> Result<bool> {
         let target = journal.name.entry();
-        let is_prepared = || self.prepared(journal).is_some_and(|dir| dir.has(target));
+        let is_prepared = || self.beside(journal).is_some_and(|dir| dir.has(target));
         if journal.placed.is_some() && !is_prepared() {
             return Ok(false);
         }
@@ -102,7 +114,7 @@ impl Changes<'_> {
         let was_there = skills.has(target);
         if journal.placed.is_some() {
             // The files of one that is only noted stay.
-            let Some(within) = self.prepared(journal).filter(|dir| dir.has(target)) else {
+            let Some(within) = self.beside(journal).filter(|dir| dir.has(target)) else {
                 return Ok(was_there);
             };
             if was_there {
@@ -118,7 +130,11 @@ impl Changes<'_> {
         let former = previous::set_aside(&self.dir, &aside, name);
         former.map_err(|error| aside.error("move to", &FORMER, &error))?;
         if was_there {
-            let moved = skills.rename(target, &aside, &GONE);
+            let place = self.beside(journal);
+            let (to, under) = place
+                .as_ref()
+                .map_or((&aside, &GONE), |place| (place, target));
+            let moved = skills.rename(target, to, under);
             moved.map_err(|error| {
                 previous::put_back(&self.dir, &aside, name);
                 let error = skills.error("remove", target, &error);
@@ -135,9 +151,13 @@ impl Changes<'_> {
             return;
         };
         if journal.placed.is_none() {
-            let _ = aside.rename(&GONE, &skills, target);
+            let place = self.beside(journal);
+            let (to, under) = place
+                .as_ref()
+                .map_or((&aside, &GONE), |place| (place, target));
+            let _ = to.rename(under, &skills, target);
             previous::put_back(&self.dir, &aside, name);
-        } else if let Some(within) = self.prepared(journal) {
+        } else if let Some(within) = self.beside(journal) {
             if !was_there {
                 let _ = skills.rename(target, &within, target);
             } else if aside.has(&KEPT) {
@@ -148,11 +168,11 @@ impl Changes<'_> {
     }
 
     /// Keeps what was replaced.
-    fn keep(&self, journal: &Journal) -> Result<()> {
+    pub(super) fn keep(&self, journal: &Journal) -> Result<()> {
         let (name, target) = (&journal.name, journal.name.entry());
         let aside = self.scratch.open_dir(&ASIDE);
         let aside = aside.and_then(|all| all.open_dir(target));
-        let (Ok(aside), Some(within)) = (aside, self.prepared(journal)) else {
+        let (Ok(aside), Some(within)) = (aside, self.beside(journal)) else {
             return Ok(());
         };
         let old = replaced(&aside, (&within, target));
@@ -160,31 +180,41 @@ impl Changes<'_> {
         kept.map_err(|error| aside.error("keep", &KEPT, &error))
     }
 
-    /// The directory in which the skill was prepared.
-    fn prepared(&self, journal: &Journal) -> Option<Dir> {
-        let _ = journal.placed.as_ref()?;
-        self.scratch.open_dir(&NEW).ok()
+    /// The directory from which the skill comes, or the place in the stash to which it goes.
+    fn beside(&self, journal: &Journal) -> Option<Dir> {
+        match &journal.stash {
+            Some(place) => self.dir.open_dir(&STASH).ok()?.open_dir(place.entry()).ok(),
+            None if journal.placed.is_some() => self.scratch.open_dir(&NEW).ok(),
+            None => None,
+        }
     }
 
     /// Checks that each skill is offered under a name that no other has, and replaces none of another
     /// name.
-    fn check_names(&self, whole: &Whole) -> Result<()> {
+    pub(super) fn check_names<'n>(
+        &self,
+        new: impl Iterator<Item = (&'n InstalledName, PathBuf)>,
+        gone: &[&InstalledName],
+    ) -> Result<()> {
         let skills = self.dir.path_of(&SKILLS);
-        let leave = whole.new.iter().map(|(place, _)| &place.name);
-        let leave: Vec<&InstalledName> = leave.chain(whole.gone.iter().copied()).collect();
+        let new: Vec<_> = new.collect();
         let mut offers = offers(&skills);
-        offers.retain(|_, name| !leave.contains(&&*name));
-        for (place, _) in &whole.new {
-            let (name, path) = (&place.name, place.path());
+        offers
+            .retain(|_, name| !gone.contains(&&*name) && !new.iter().any(|(new, _)| *new == name));
+        for (name, path) in new {
             let there = skills.join(&**name);
             if there.exists() {
                 check_same_name(name, &there, &path)?;
             }
-            if let Some(offered) = offered_as(name, &path)
+            // A link is read as the directory that it leads to, whose name may be the skill's.
+            if let Some(offered) = offered_as(name, &path.canonicalize().unwrap_or(path))
                 && let Some(other) = offers.insert(offered.clone(), name.clone())
+                && !there.exists()
             {
                 let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
-                return Err(Error::new(text).hint(format!("remove `{other}`, or one of the list")));
+                return Err(Error::new(text).hint(format!(
+                    "remove `{other}`, or give the new one a name of its own with `--name NAME`"
+                )));
             }
         }
         Ok(())

@@ -10,51 +10,37 @@ fn kept(killed: &Killed) -> Option<(Option<String>, Option<String>)> {
     Some((text, previous.entry.and_then(|entry| entry.commit)))
 }
 
-/// Performs the steps of a replacement up to a kill. Returns whether the new skill is in place.
-fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
+/// Performs the steps of a replacement up to a kill.
+fn replacement(killed: &Killed, exchanges: bool, until: usize) {
     let root = killed.base.make().unwrap();
     let (skills, x) = (root.open_dir(&SKILLS).unwrap(), name("x"));
     let within = killed.staging.open_dir(&NEW).unwrap();
     let old = entry("old");
-    let steps: [(&dyn Fn(), bool); 7] = [
-        (&|| journal_of_new(&killed.staging).unwrap(), false),
-        (
-            &|| previous::make_room(&root, &killed.aside(), &x, Some(&old)).unwrap(),
-            false,
-        ),
-        (
-            &|| {
-                if exchanges {
-                    assert!(within.exchange(x.entry(), &skills, x.entry()).unwrap());
-                } else {
-                    skills.rename(x.entry(), &killed.aside(), &OLD).unwrap();
-                }
-            },
-            exchanges,
-        ),
-        (
-            &|| {
-                if !exchanges {
-                    within.rename(x.entry(), &skills, x.entry()).unwrap();
-                }
-            },
-            true,
-        ),
-        (&|| killed.lock("new"), true),
-        (
-            &|| {
-                let aside = killed.aside();
-                let old = replaced(&aside, (&within, x.entry()));
-                previous::keep(&root, &aside, &x, old).unwrap();
-            },
-            true,
-        ),
-        (&|| remove_journal(&killed.staging).unwrap(), true),
+    let steps: [&dyn Fn(); 7] = [
+        &|| journal_of_new(&killed.staging).unwrap(),
+        &|| previous::make_room(&root, &killed.aside(), &x, Some(&old)).unwrap(),
+        &|| {
+            if exchanges {
+                assert!(within.exchange(x.entry(), &skills, x.entry()).unwrap());
+            } else {
+                skills.rename(x.entry(), &killed.aside(), &OLD).unwrap();
+            }
+        },
+        &|| {
+            if !exchanges {
+                within.rename(x.entry(), &skills, x.entry()).unwrap();
+            }
+        },
+        &|| killed.lock("new"),
+        &|| {
+            let aside = killed.aside();
+            let old = replaced(&aside, (&within, x.entry()));
+            previous::keep(&root, &aside, &x, old).unwrap();
+        },
+        &|| remove_journal(&killed.staging).unwrap(),
     ];
-    let mut is_new = false;
-    for (step, moves) in &steps[..until] {
+    for step in &steps[..until] {
         step();
-        is_new = *moves;
         // A reader finds nothing wrong before recovery either.
         let present = fs::read_to_string(killed.skill().join("SKILL.md")).ok();
         let found = kept(killed).and_then(|kept| kept.0);
@@ -63,7 +49,6 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
             "{found:?} at {until} steps"
         );
     }
-    is_new
 }
 
 #[test]
@@ -86,9 +71,9 @@ fn a_killed_replacement_keeps_the_state_before() {
                 fs::write(kept.path().join("entry.json"), json).unwrap();
                 Killed::put(&kept.path().join("skill"), text);
             }
-            let is_new = replacement(&killed, exchanges, until);
+            replacement(&killed, exchanges, until);
             let case = format!("{former:?}, exchange: {exchanges}, {until} steps");
-            let (now, earlier) = if is_new {
+            let (now, earlier) = if until > 0 {
                 ("new", Some("old"))
             } else {
                 ("old", former)
@@ -96,31 +81,6 @@ fn a_killed_replacement_keeps_the_state_before() {
             assert_eq!(killed.recovered(), both(now), "{case}");
             assert_eq!(kept(&killed), earlier.map(both), "{case}");
         }
-    }
-}
-
-#[test]
-fn a_removal_killed_anywhere_keeps_the_earlier_state() {
-    for is_gone in [false, true] {
-        let killed = Killed::new();
-        killed.lock("old");
-        Killed::put(&killed.skill(), "old");
-        let root = killed.base.make().unwrap();
-        previous::make_room(&root, &killed.aside(), &name("x"), Some(&entry("older"))).unwrap();
-        Killed::put(&killed.staging.path().join("new/x"), "older");
-        let within = killed.staging.open_dir(&NEW).unwrap();
-        let x = name("x");
-        previous::keep(&root, &killed.aside(), &x, (&within, x.entry())).unwrap();
-        write_journal(&killed.staging, &[journal(None, None)]).unwrap();
-        previous::set_aside(&root, &killed.aside(), &name("x")).unwrap();
-        if is_gone {
-            let gone = killed.aside().path_of(&GONE);
-            fs::rename(killed.skill(), gone).unwrap();
-        }
-        let expected = if is_gone { (None, None) } else { both("old") };
-        assert_eq!(killed.recovered(), expected);
-        let expected = (!is_gone).then(|| both("older"));
-        assert_eq!(kept(&killed), expected);
     }
 }
 
@@ -134,9 +94,8 @@ fn a_change_takes_nothing_from_an_earlier_one() {
     Killed::put(&killed.staging.path().join("new/x"), "new");
     let placed = Some(entry("new").sha256);
     begin_journal(&killed.staging, &[journal(None, placed)]).unwrap();
-    assert_eq!(killed.recovered(), (Some("old".to_owned()), None));
-    assert_eq!(kept(&killed), None);
-    assert!(!killed.plugin.path().join("previous").exists());
+    assert_eq!(killed.recovered(), (Some("new".to_owned()), None));
+    assert_eq!(kept(&killed), Some((Some("old".to_owned()), None)));
 }
 
 #[test]
@@ -156,7 +115,7 @@ fn of_many_changes_recovery_carries_out_what_is_left() {
                 journal(Some(new), placed),
                 Journal::new(&name("y"), None, None),
             ];
-            write_journal(&killed.staging, &journals.map(Journal::of_many)).unwrap();
+            write_journal(&killed.staging, &journals).unwrap();
             assert_eq!(killed.recovered(), both("new"), "{exchanges} {until}");
             assert_eq!(kept(&killed), Some(both("old")), "{exchanges} {until}");
             assert!(!y.exists(), "{exchanges} {until}");
