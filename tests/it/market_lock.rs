@@ -106,28 +106,6 @@ fn a_lockfile_that_was_tampered_with_restores_nothing_else() {
 }
 
 #[test]
-fn a_lockfile_of_another_version_is_read_and_never_written() {
-    let (host, _hub) = acme();
-    host.succeeds(&["install", "acme/pdf"]);
-    let path = host.plugin_dir().join("skills.lock.json");
-    let text = fs::read_to_string(&path)
-        .unwrap()
-        .replace("\"version\": 1", "\"version\": 9");
-    fs::write(&path, &text).unwrap();
-    host.succeeds(&["verify"]);
-    for words in [
-        &["install", "acme/csv"][..],
-        &["remove", "pdf"],
-        &["update"],
-        &["install"],
-        &["rollback", "pdf"],
-    ] {
-        host.fails(words);
-    }
-    assert_eq!(fs::read_to_string(&path).unwrap(), text);
-}
-
-#[test]
 fn lock_files_of_other_programs_are_imported() {
     let (host, _hub) = acme();
     let vercel = r#"{"version":1,"skills":{

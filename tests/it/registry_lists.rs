@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Has;
-use crate::registry_pull::{INDEX, MANIFEST, collection, versioned};
+use crate::registry_pull::{MANIFEST, collection, versioned};
 use crate::registry_push::{author, runs};
 use crate::registry_stub::Registry;
 use crate::syncing::layer;
@@ -34,22 +34,6 @@ fn list(registry: &Registry, names: &[&str]) -> String {
 }
 
 #[test]
-fn each_part_of_a_collection_is_read_once() {
-    let (registry, host) = (Registry::new(), Host::stdin());
-    let pdf = versioned(&registry, "pdf", "one");
-    let mut part = registry.manifest(&collection(&registry, &[("pdf", &pdf)]));
-    for _ in 0..2 {
-        let listed = vec![part; 12_000];
-        part = registry
-            .manifest(&json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": listed}));
-    }
-    let all = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [part],
-        "annotations": {"io.agentskills.collection.name": "all"}});
-    registry.publish("all", "latest", &all);
-    host.succeeds(&["install", &registry.reference("all@pdf")]);
-}
-
-#[test]
 fn a_list_with_an_unreadable_entry_changes_nothing() {
     let (registry, host) = (Registry::new(), machine());
     let all = list(&registry, &["csv", "pdf"]);
@@ -62,28 +46,6 @@ fn a_list_with_an_unreadable_entry_changes_nothing() {
         assert!(told.contains(why[usize::from(names.is_empty())]), "{told}");
         assert_eq!(layer(&host), before);
     }
-}
-
-#[test]
-fn a_lockfile_that_no_install_writes_is_no_list() {
-    let (registry, host) = (Registry::new(), machine());
-    host.succeeds(&["install", &list(&registry, &["pdf"]), "--all"]);
-    let path = host.plugin_dir().join("skills.lock.json");
-    let text = fs::read_to_string(&path).unwrap();
-    let other = host.home().join("list.json");
-    for (field, value) in [
-        ("id", json!("evil")),
-        ("commit", json!("latest")),
-        ("commit", Value::Null),
-    ] {
-        let mut lock: Value = serde_json::from_str(&text).unwrap();
-        lock["skills"][0][field] = value;
-        fs::write(&other, lock.to_string()).unwrap();
-        let told = runs(&host, &["sync", "--yes", other.to_str().unwrap()], 1);
-        assert!(told.contains(&format!("another {field} than")), "{told}");
-    }
-    runs(&host, &["sync", "--yes", path.to_str().unwrap()], 3);
-    runs(&host, &["sync", "--yes", path.to_str().unwrap()], 0);
 }
 
 #[test]

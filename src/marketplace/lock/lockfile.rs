@@ -1,6 +1,6 @@
 //! `skills.lock.json`: the source and the exact content of each installed skill. It is sorted and
 //! contains no times, so the same installs give the same bytes. A file in an unknown format is
-//! never overwritten.
+//! neither read nor overwritten.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -118,31 +118,10 @@ impl LockEntry {
     }
 }
 
-impl LockEntry {
-    /// The entry and its field that no install could have written, if any: what is compared with it
-    /// would never be equal.
-    fn untrue(&self) -> Option<(&Self, &'static str)> {
-        let commit = self.commit.as_deref();
-        let digest = commit.and_then(|commit| commit.strip_prefix("sha256:"));
-        let is_hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        let is_commit = match self.kind {
-            Kind::Git => self.commit_id().is_some(),
-            Kind::Archive | Kind::Oci => digest.is_some_and(|hex| hex.len() == 64 && is_hex(hex)),
-            Kind::Local | Kind::WellKnown | Kind::File => true,
-        };
-        if !is_commit {
-            return Some((self, "commit"));
-        }
-        let is_id = self.id == format!("{}#{}", self.source, &*self.path);
-        (!is_id).then_some((self, "id"))
-    }
-}
-
 /// The lockfile of a plugin directory.
 #[derive(Debug)]
 pub struct Lockfile {
     base: Base,
-    version: u64,
     entries: Vec<LockEntry>,
     other: Map<String, Value>,
 }
@@ -207,13 +186,12 @@ impl Lockfile {
         let Some(bytes) = bytes(base)? else {
             return Ok(Self {
                 base: base.clone(),
-                version: VERSION,
                 entries: Vec::new(),
                 other: Map::new(),
             });
         };
         let parsed = Self::parse(base, &path, &bytes);
-        parsed.map_err(|error| error.hint(without(&path)))
+        parsed.map_err(|error| error.or_hint(without(&path)))
     }
 
     /// Reads a lockfile from anywhere, as a list of what there is to be. It is not changed.
@@ -225,19 +203,7 @@ impl Lockfile {
         let bytes = files::read_capped(path, limits::LOCKFILE);
         let bytes = bytes.map_err(|error| Error::io("read", path, &error).or_hint(hint))?;
         let base = Base::own(path.to_owned());
-        let parsed = Self::parse(&base, path, &bytes).map_err(|error| error.hint(hint))?;
-        if parsed.version != VERSION {
-            let (path, version) = (path.display(), parsed.version);
-            let text = format!("the lockfile `{path}` has version {version}, not {VERSION}");
-            return Err(Error::new(text).hint("update agent-skills"));
-        }
-        if let Some((entry, field)) = parsed.entries.iter().find_map(LockEntry::untrue) {
-            let (path, name) = (path.display(), &entry.name);
-            let text = format!(
-                "the lockfile `{path}` has `{name}` with another {field} than any install writes"
-            );
-            return Err(Error::new(text).hint(hint));
-        }
+        let parsed = Self::parse(&base, path, &bytes).map_err(|error| error.or_hint(hint))?;
         let mut pairs = parsed.entries.windows(2);
         if let Some([one, _]) = pairs.find(|pair| pair[0].name == pair[1].name) {
             let text = format!("the lockfile `{}` has `{}` twice", path.display(), one.name);
@@ -263,13 +229,17 @@ impl Lockfile {
                 &error
             })
         })?;
+        if written.version != VERSION {
+            let (path, version) = (path.display(), written.version);
+            let text = format!(
+                "the lockfile `{path}` has version {version}, and this agent-skills reads version \
+                 {VERSION}"
+            );
+            return Err(Error::new(text).hint("update agent-skills, or move the file away"));
+        }
         let entries = written.skills.into_iter();
         let entries = entries.map(|entry| entry.0.map_err(|why| broken(&why)));
-        let mut entries: Vec<LockEntry> = if written.version == VERSION {
-            entries.collect::<Result<_>>()?
-        } else {
-            entries.filter_map(std::result::Result::ok).collect()
-        };
+        let mut entries: Vec<LockEntry> = entries.collect::<Result<_>>()?;
         for entry in &entries {
             if let Some(field) = entry.unreadable() {
                 let text = format!("the {field} of `{}` cannot be one", entry.name);
@@ -280,26 +250,9 @@ impl Lockfile {
         sort(&mut entries);
         Ok(Self {
             base: base.clone(),
-            version: written.version,
             entries,
             other: written.other,
         })
-    }
-
-    /// Checks that this version may change the file, before any work begins.
-    ///
-    /// # Errors
-    /// When another version wrote it.
-    pub fn check_writable(&self) -> Result<()> {
-        if self.version == VERSION {
-            return Ok(());
-        }
-        let text = format!(
-            "the lockfile `{}` has version {}, and this agent-skills writes version {VERSION}",
-            Self::path(&self.base).display(),
-            self.version
-        );
-        Err(Error::new(text).hint("update agent-skills, or move the file away"))
     }
 
     /// The entry of the skill in the directory `name`.
@@ -328,7 +281,7 @@ impl Lockfile {
     /// is a directory for temporary files.
     ///
     /// # Errors
-    /// As [`Lockfile::check_writable`], and when the file cannot be written.
+    /// When the file cannot be written.
     pub fn set(
         &mut self,
         new: &[(&InstalledName, Option<&LockEntry>)],
@@ -343,7 +296,6 @@ impl Lockfile {
         let mut entries: Vec<&LockEntry> = others.collect();
         entries.extend(new.iter().filter_map(|(_, entry)| *entry));
         entries.sort_by(|a, b| order(a, b));
-        self.check_writable()?;
         let written = Written {
             version: VERSION,
             skills: entries,

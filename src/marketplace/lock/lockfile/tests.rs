@@ -63,24 +63,18 @@ fn entries_are_replaced_and_taken_out_and_unknown_fields_kept() {
 
 #[test]
 fn what_is_not_understood_is_never_overwritten() {
-    for (text, reads) in [
-        ("{\"version\":2,\"skills\":[{\"new\":1}],\"x\":{}}", true),
-        ("<<<<<<< HEAD\n{}\n=======\n", false),
-        ("{\"version\":1,\"skills\":[{}]}", false),
-        ("", false),
+    for text in [
+        "{\"version\":2,\"skills\":[{\"new\":1}],\"x\":{}}",
+        "<<<<<<< HEAD\n{}\n=======\n",
+        "{\"version\":1,\"skills\":[{}]}",
+        "",
     ] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("skills.lock.json");
         fs::write(&path, text).unwrap();
         let base = Base::own(dir.path().to_owned());
-        match Lockfile::read(&base) {
-            Ok(mut file) => {
-                assert!(reads, "{text}");
-                assert!(file.check_writable().is_err());
-                assert!(put(&mut file, &entry("a"), &base.make().unwrap()).is_err());
-            }
-            Err(error) => assert!(!reads && error.next_step().is_some(), "{text}: {error}"),
-        }
+        let error = Lockfile::read(&base).unwrap_err();
+        assert!(error.next_step().is_some(), "{text}: {error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }
