@@ -8,7 +8,6 @@ mod content;
 mod download;
 mod failure;
 mod git;
-mod git_answer;
 mod lineage;
 mod local;
 mod memory;
