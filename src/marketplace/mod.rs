@@ -4,7 +4,6 @@
 //! and passes notes to a callback. Open `market.rs` first.
 
 mod bill;
-mod candidate;
 mod fetch;
 mod install;
 mod lock;
@@ -22,7 +21,6 @@ mod testing;
 mod tests;
 
 pub use bill::{Bill, Content, Item};
-pub use candidate::Candidate;
 pub use fetch::{Class, Commit, Failure, Permit, Tool};
 pub use install::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use install::{
@@ -32,7 +30,7 @@ pub use install::{Removed, Repaired, Switch, Unsaved, UpdateOptions, Updated, ch
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{installed_digest, is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::Market;
-pub use options::{Confirm, InstallOptions, Note, Pick};
+pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use registry::{Artifact, Destination, Published};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};

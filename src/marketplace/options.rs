@@ -1,7 +1,8 @@
 //! What a person gives besides a reference, and the callbacks that ask and inform them.
 
+use serde::Serialize;
+
 use crate::error::Result;
-use crate::marketplace::candidate::Candidate;
 use crate::marketplace::install::Plan;
 use crate::marketplace::reference::As;
 
@@ -28,3 +29,21 @@ pub type Pick<'p> = &'p dyn Fn(&[Candidate]) -> Result<Vec<usize>>;
 pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
 /// Receives progress notes on how the reference was understood.
 pub type Note<'n> = dyn FnMut(&str) + 'n;
+
+/// One of several skills that a reference means.
+#[derive(Debug, Clone, Serialize)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// Its directory in the source.
+    pub path: String,
+    /// Its author's description, unescaped.
+    pub description: Option<String>,
+    /// The plugin to which the source's manifest assigns it.
+    pub plugin: Option<String>,
+    /// Whether it is installed from there.
+    pub installed: bool,
+    /// What `--skill` takes to mean exactly this one.
+    #[serde(skip)]
+    pub select: String,
+}
