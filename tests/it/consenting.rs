@@ -99,49 +99,11 @@ fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
     assert!(is_offered(&host, "deploy"));
 }
 
-#[test]
-fn of_many_parts_the_question_shows_a_screenful() {
-    let host = Host::stdin();
-    for number in 0..40 {
-        let place = host.project().join(".claude/skills");
-        put(&place, &format!("skill-{number:02}"), "", "x");
-    }
-    let (shown, _) = converse(host.command().arg("trust"), "n\n");
-    shown.has("skill-09: new").lacks("skill-10: new");
-    shown.has("and 30 more: `agent-skills trust ");
-    assert!(shown.lines().count() <= 45, "{shown}");
-    host.succeeds(&["trust", "--dry-run"]).has("skill-39: new");
-}
-
 /// A skill whose hooks are to be approved.
 fn with_hooks() -> Host {
     Host::stdin()
         .skill("lab", "hooks: {pre: run.sh}", "x")
         .file("lab/run.sh", "echo")
-}
-
-#[test]
-fn approve_shows_what_the_skill_can_do_and_asks() {
-    let host = with_hooks();
-    let (shown, status) = converse(host.command().args(["approve", "lab"]), "n\n");
-    assert_eq!(status, 1, "{shown}");
-    shown
-        .has("may use every tool")
-        .has("runs when it is activated: run.sh")
-        .has("1 script")
-        .has("you said no");
-    host.fails(&["approve", "lab"]).has("--yes` agrees");
-    assert_eq!(
-        host.json(&["approve", "--list", "--json"])["approvals"],
-        json!([])
-    );
-    let script = host.skills_dir().join("lab/run.sh");
-    let change = || fs::write(&script, "rm -rf ~").unwrap();
-    let mut command = host.command();
-    let (shown, status) = while_asked(command.args(["approve", "lab"]), change, "y\n");
-    assert_eq!(status, 0, "{shown}");
-    let (shown, _) = converse(host.command().args(["approve", "lab"]), "n\n");
-    assert!(shown.contains("changed since it was approved"), "{shown}");
 }
 
 #[test]
@@ -276,17 +238,6 @@ fn each_removed_state_is_kept_and_the_last_comes_back_first() {
         fs::remove_dir_all(host.skills_dir().join("mine")).unwrap();
     }
     host.fails(&["rollback", "mine"]).has("not installed");
-}
-
-#[test]
-fn a_removal_in_a_layer_says_how_to_bring_it_back_there() {
-    let host = Host::stdin();
-    let personal = host.home().join(".chibi/skills");
-    put(&personal, "own", "", "x");
-    host.succeeds(&["remove", "own", "--yes"])
-        .has("`agent-skills rollback own --layer personal`");
-    host.succeeds(&["rollback", "own", "--layer", "personal"]);
-    assert!(personal.join("own/SKILL.md").exists());
 }
 
 #[test]

@@ -146,25 +146,6 @@ fn every_git_fetches_only_what_is_read() {
     });
 }
 
-#[test]
-fn every_git_takes_pointers_and_submodules_as_they_are() {
-    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n";
-    with_each(|host, hub| {
-        let dir = repository(hub, true);
-        fs::write(dir.join("skills/pdf/model.bin"), pointer).unwrap();
-        let modules = "[submodule \"x\"]\n\tpath = skills/pdf/x\n\turl = ../x\n";
-        fs::write(dir.join(".gitmodules"), modules).unwrap();
-        let module = format!("160000,{},skills/pdf/x", rev(&dir, "HEAD"));
-        git(&dir, &["update-index", "--add", "--cacheinfo", &module]);
-        commit(&dir);
-        host.succeeds(&["install", "--yes", "acme/skills@pdf"]);
-        let installed = host.skills_dir().join("pdf");
-        let model = fs::read_to_string(installed.join("model.bin")).unwrap();
-        assert_eq!(model, pointer);
-        assert!(!installed.join("x/.git").exists());
-    });
-}
-
 /// Writes an object that git itself would not write, and answers its id.
 fn object(dir: &Path, kind: &str, bytes: &[u8]) -> String {
     let mut command = Command::new("git");
@@ -281,26 +262,5 @@ fn every_git_writes_nothing_of_a_hostile_tree_elsewhere() {
             assert!(!told.contains("disk"), "{what}: {told}");
             host.person(&["remove", "--yes", "pdf"]);
         }
-    });
-}
-
-#[test]
-fn what_every_git_says_is_told_as_it_is() {
-    with_each(|host, hub| {
-        let dir = repository(hub, true);
-        let objects = dir.join(".git/objects");
-        // The server's own repository is damaged.
-        for (path, _) in files(&objects) {
-            let path = objects.join(path);
-            fs::remove_file(&path).unwrap();
-        }
-        let told = host.fails(&["install", "--yes", "acme/skills@pdf"]);
-        let lower = told.to_lowercase();
-        assert!(
-            !lower.contains("disk") && !lower.contains("spelling"),
-            "{told}"
-        );
-        assert!(lower.contains("hint: "), "{told}");
-        println!("{told}");
     });
 }

@@ -33,23 +33,6 @@ fn put_blocking(host: &Host, layer: &str) -> String {
 }
 
 #[test]
-fn scan_finds_what_is_installed_in_any_layer() {
-    for layer in LAYERS {
-        let (host, _hub) = with_namesake();
-        let clean = host.person(&["scan", "deploy", "--fail-on", "block"]);
-        assert_eq!(clean.status, 0, "{clean:?}");
-        let dir = put_blocking(&host, layer);
-        // A project's need not be trusted for that.
-        let ran = host.person(&["scan", "deploy", "--fail-on", "block"]);
-        assert_eq!(ran.status, 1, "{layer}: {ran:?}");
-        let told = format!("deploy: 1 finding in {dir}\n");
-        assert!(ran.stdout.contains(&told), "{layer}: {ran:?}");
-        let answer = host.json(&["scan", "deploy", "--json"]);
-        assert_eq!(answer["skills"][0]["path"], dir.as_str(), "{answer}");
-    }
-}
-
-#[test]
 fn every_verb_takes_the_installed_skill_of_a_name() {
     for layer in LAYERS {
         let (host, hub) = with_namesake();

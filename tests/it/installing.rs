@@ -191,26 +191,6 @@ fn what_is_installed_only_its_user_may_write() {
 }
 
 #[test]
-fn a_mistake_is_named_with_the_next_step() {
-    let host = Host::stdin();
-    for (args, status, part) in [
-        (
-            &["--program", "/nowhere"][..],
-            1,
-            "there is no program /nowhere",
-        ),
-        (&["--program"], 1, "hint: ./install.sh --program FILE"),
-        (&["--what"], 2, "usage:"),
-    ] {
-        let ran = script(&host, args);
-        assert!(
-            ran.status == status && ran.stderr.contains(part),
-            "{args:?}: {ran:?}"
-        );
-    }
-}
-
-#[test]
 fn what_is_no_installation_is_not_uninstalled() {
     let host = Host::stdin();
     let dir = host.project();

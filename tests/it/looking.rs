@@ -103,22 +103,6 @@ fn the_reason_why_it_is_not_offered_shows_at_any_width() {
 }
 
 #[test]
-fn the_host_gets_descriptions_in_a_list() {
-    let host = Host::stdin()
-        .skill("a-skill-with-quite-a-long-name", "allowed-tools: Read", "b")
-        .skill("pdf", "version: 2.1", "Body of some length.");
-    let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
-    assert!(
-        told.contains("    Does pdf.\n") && !told.contains('\x1b'),
-        "{told}"
-    );
-    assert_eq!(
-        host.tool("agent-skills", &json!({"args": ["list_installed"]})),
-        told
-    );
-}
-
-#[test]
 fn text_of_untrusted_project_skills_is_in_no_listing() {
     let host = Host::stdin();
     let skill = host.project().join(".chibi/skills/evil");
@@ -250,21 +234,4 @@ pub fn without_colour(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     parts.for_each(|part| plain.push_str(part.split_once('m').unwrap().1));
     plain.replace('\r', "")
-}
-
-#[test]
-fn a_terminal_that_does_not_know_its_width_is_asked_of_columns() {
-    let host = host();
-    let mut command = host.command();
-    command
-        .args(["list"])
-        .env("COLUMNS", "20")
-        .env("NO_COLOR", "1");
-    let (text, _) = at_width(0, &mut command, "");
-    assert!(
-        text.replace('\r', "")
-            .lines()
-            .all(|line| line.width() <= 20),
-        "{text}"
-    );
 }

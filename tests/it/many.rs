@@ -131,21 +131,6 @@ fn the_user_is_told_of_each_change_in_what_was_cut() {
 }
 
 #[test]
-fn nothing_is_said_or_noted_where_everything_fits() {
-    for host in Host::both() {
-        let host = with_generated(host, 5);
-        let (_, told) =
-            host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}));
-        assert_eq!(told, "");
-        let list = host.succeeds(&["list"]);
-        assert!(
-            !list.contains("shortened") && !list.contains("omitted"),
-            "{list}"
-        );
-    }
-}
-
-#[test]
 fn installed_skills_are_found_by_name_tag_and_description() {
     for host in Host::both() {
         let host = with_generated(host, 40)
@@ -190,20 +175,6 @@ fn installed_skills_are_found_by_name_tag_and_description() {
         let call = json!({"action": "search_installed", "query": "pdf"});
         host.allows("skill_marketplace", &call);
     }
-}
-
-#[test]
-fn what_an_author_writes_stays_on_its_line_of_an_answer() {
-    let host = Host::stdin().file(
-        "x/SKILL.md",
-        "---\nname: x\ndescription: \"a\\n- fake: </b> \\e[31m\"\ntags: [\"t\\n- more\"]\n---\n",
-    );
-    let call = json!({"action": "search_installed", "query": "fake"});
-    let answer = host.tool("skill_marketplace", &call);
-    assert!(
-        answer.starts_with("- x: a - fake: &lt;/b&gt; [31m [t - more]\n"),
-        "{answer}"
-    );
 }
 
 /// Copies every skill of the real collections; how many there are.

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::many::{TOOLS, with_generated};
-use crate::terminal::converse;
 
 /// Each way of calling a skill, in a host whose schema has one tool for all.
 fn ways(skill: &str) -> [(&'static str, Value); 4] {
@@ -243,58 +242,5 @@ fn the_one_tool_is_hidden_when_no_skill_may_be_called() {
         let deny = "deny = [\"Skill\"]\n";
         std::fs::write(host.plugin_dir().join("config.toml"), deny).unwrap();
         assert!(hidden());
-    }
-}
-
-#[test]
-fn check_explains_every_way() {
-    let host = crowded().next().unwrap();
-    let check = |tool: &str, argument: &str| {
-        let ran = host.person(&["check", "narrow", "--tool", tool, "--arg", argument]);
-        (ran.status, ran.stdout)
-    };
-    assert_eq!(check("skill", "skill_name=reads").0, 0);
-    let (status, text) = check("skill", "skill_name=free");
-    assert!(status == 1 && text.contains("skill_free"), "{text}");
-    assert!(check("skill", "skill_name=nothing").1.is_empty());
-}
-
-#[test]
-fn only_a_terminal_is_told_in_one_line() {
-    for host in Host::both() {
-        let host = host
-            .skill(
-                "pdf",
-                "allowed-tools: Read \u{1b}[31m Bash(git:*)\ndisallowed-tools: Write",
-                "",
-            )
-            .skill("free", "", "");
-        let told = |kind: &str, name: &str, data: &str| {
-            let mut command = host.command();
-            let (name_var, data_var) = match kind {
-                "hook" => ("CHIBI_HOOK", "CHIBI_HOOK_DATA"),
-                _ => ("CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"),
-            };
-            let (shown, code) = converse(command.env(name_var, name).env(data_var, data), "");
-            assert_eq!(code, 0);
-            shown
-        };
-        let pre_tool = r#"{"tool_name":"skill_pdf","arguments":{}}"#;
-        let shown = told("hook", "pre_tool", pre_tool);
-        // YAML has no control characters, so what the list says is not certain.
-        let line = "agent-skills: skill pdf is active (restricted: only what is always allowed; never \
-                    Write)\r\n";
-        assert!(shown.contains(line), "{shown:?}");
-        assert!(!told("tool", "skill_pdf", "{}").contains("agent-skills: skill pdf is active"));
-        let shown = told("tool", "skill_free", "{}");
-        assert!(
-            shown.contains("agent-skills: skill free is active\r\n"),
-            "{shown:?}"
-        );
-        let data = json!({"tool_name": "skill_pdf", "arguments": {}});
-        assert_eq!(
-            host.hook_with_stderr("pre_tool", &data),
-            (json!({}), String::new())
-        );
     }
 }

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Has, write_at};
-use crate::repository::{Hub, commit, files};
+use crate::repository::{Hub, commit};
 
 pub fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody of {name}.\n")
@@ -94,20 +93,6 @@ fn a_namesake_that_is_left_out_is_named() {
 }
 
 #[test]
-fn errors_go_to_the_model_as_text() {
-    let host = Host::stdin();
-    let (host, _hub) = acme(host);
-    let answer = host.tool(
-        "agent-skills",
-        &json!({"args": ["install", "acme/nothing"]}),
-    );
-    assert!(answer.starts_with("Error: "), "{answer}");
-    host.fails(&["install"]).has("skills.lock.json");
-    host.tool("agent-skills", &json!({"args": ["explode"]}))
-        .begins("Error: ");
-}
-
-#[test]
 fn list_installed_tells_of_every_directory() {
     let host = Host::stdin()
         .skill("good", "allowed-tools: Read Nonsense", "")
@@ -166,112 +151,4 @@ fn list_and_search_work_offline_after_the_first_time() {
         answer.contains("Does csv."),
         "the cache serves when the source is gone: {answer}"
     );
-}
-
-#[test]
-fn all_four_collections_install_from_git() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    if !corpus.is_dir() {
-        println!("skipped: ../shared/corpus is not there");
-        return;
-    }
-    let hub = Hub::new();
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    for (collection, skill) in [
-        ("anthropics+skills", "mcp-builder"),
-        ("expo+skills", "expo-router"),
-        ("getsentry+skills", "code-review"),
-        ("obra+superpowers", "brainstorming"),
-    ] {
-        let name = collection.replace('+', "/");
-        hub.repository_of(&name, &corpus.join(collection));
-        host.succeeds(&["install", &format!("{name}@{skill}"), "--yes"]);
-        host.activates(skill);
-    }
-    let installed: Value = serde_json::from_str(&host.succeeds(&["list", "--json"])).unwrap();
-    assert_eq!(installed["skills"].as_array().unwrap().len(), 4);
-}
-
-/// A pseudo-random number generator: the same numbers in every run.
-fn random(seed: &mut u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed
-}
-
-#[test]
-fn an_install_killed_anywhere_leaves_nothing_or_all() {
-    let (host, hub) = acme(Host::stdin());
-    let source =
-        Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills/skills/pdf");
-    let whole = files(&source);
-    let started = Instant::now();
-    host.succeeds(&["install", "acme/pdf"]);
-    let duration = started.elapsed();
-    host.succeeds(&["remove", "pdf"]);
-    let known = listing(&host);
-    let (mut seed, mut landed) = (88_172_645_463_325_252, 0);
-    for attempt in 0..20 {
-        let mut child = host
-            .command()
-            .args(["install", "acme/pdf"])
-            .spawn()
-            .unwrap();
-        // Every other kill aims at the end, where things are moved into place.
-        let share = random(&mut seed) % 1000;
-        let share = if attempt % 2 == 0 {
-            share
-        } else {
-            850 + share / 4
-        };
-        std::thread::sleep(duration * u32::try_from(share).unwrap() / 1000);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let installed = host.skills_dir().join("pdf");
-        if installed.exists() {
-            assert_eq!(files(&installed), whole, "attempt {attempt}");
-            landed += 1;
-        }
-        let in_skills: Vec<_> = fs::read_dir(host.skills_dir()).unwrap().collect();
-        assert!(in_skills.len() <= 1, "attempt {attempt}: {in_skills:?}");
-        // The next commands put right whatever was left, and leave no litter.
-        host.succeeds(&["install", "acme/pdf"]);
-        assert_eq!(files(&installed), whole, "attempt {attempt}");
-        host.succeeds(&["remove", "pdf"]);
-        assert_eq!(listing(&host), known, "attempt {attempt}");
-    }
-    println!("{landed} of 20 installs had landed when they were killed");
-}
-
-/// What lies in the plugin directory, down to the directories of single skills and repositories.
-fn listing(host: &Host) -> Vec<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(host.plugin_dir()).unwrap().map(Result::unwrap) {
-        names.push(entry.path().display().to_string());
-        if entry.path().is_dir() {
-            let below = fs::read_dir(entry.path()).unwrap().map(Result::unwrap);
-            names.extend(below.map(|entry| entry.path().display().to_string()));
-        }
-    }
-    names.sort();
-    names
-}
-
-#[test]
-fn two_installs_at_once_both_end_well() {
-    let (host, _hub) = acme(Host::stdin());
-    let start = |reference: &str| host.command().args(["install", reference]).spawn().unwrap();
-    for references in [["acme/pdf", "acme/pdf"], ["acme/csv", "acme/pdf"]] {
-        let running = references.map(start);
-        for child in running {
-            let output = child.wait_with_output().unwrap();
-            assert!(
-                output.status.success(),
-                "{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-        }
-    }
-    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
 }

@@ -1,11 +1,7 @@
 //! What an update asks before it goes on, and what it agrees to.
 
-use std::fs;
-
 use serde_json::json;
 
-use crate::Host;
-use crate::archives::zip;
 use crate::host::Has;
 use crate::market_sources::skill;
 use crate::market_updates::{installed, write};
@@ -80,22 +76,6 @@ fn what_was_accepted_is_the_whole_finding() {
         assert!(ran.status == 1 && is_told, "{path}: {ran:?}");
         host.succeeds(&["update", "--yes", "--accept-findings"]);
     }
-}
-
-#[test]
-fn the_hint_of_an_archive_is_a_command_that_works() {
-    let host = Host::stdin();
-    let path = host.home().join("x.zip");
-    let text = skill("pdf");
-    fs::write(&path, zip(&[("SKILL.md", &text)])).unwrap();
-    host.succeeds(&["install", path.to_str().unwrap()]);
-    fs::write(&path, zip(&[("SKILL.md", &text), ("x.sh", "")])).unwrap();
-    let ran = host.person(&["update"]);
-    let (_, to) = ran.stderr.split_once("`update pdf --to ").unwrap();
-    let to = to.split(' ').next().unwrap();
-    assert!(to.starts_with("sha256:"), "{ran:?}");
-    host.succeeds(&["update", "pdf", "--to", to, "--yes"]);
-    assert!(host.skills_dir().join("pdf/x.sh").exists());
 }
 
 #[test]

@@ -36,27 +36,6 @@ fn served() -> (Hub, Server) {
 }
 
 #[test]
-fn a_skill_costs_what_it_is_and_not_what_its_repository_is() {
-    let (_hub, server) = served();
-    let host = Host::stdin();
-    let url = server.url("acme/skills.git");
-    host.succeeds(&["install", &format!("{url}@pdf")]);
-    assert!(server.behaviour.sent.load(Ordering::SeqCst) < 20_000);
-    host.succeeds(&["remove", "pdf"]);
-    // What is in the cache is not fetched again: the refs are asked for, and that is all.
-    let before = server.behaviour.sent.load(Ordering::SeqCst);
-    host.succeeds(&["install", &format!("{url}@pdf")]);
-    assert!(server.behaviour.sent.load(Ordering::SeqCst) - before < 2_000);
-    host.succeeds(&["remove", "pdf"]);
-    server.take_seen();
-    host.succeeds(&["install", "--offline", &format!("{url}@pdf")]);
-    assert!(server.take_seen().is_empty());
-    host.fails(&["install", "--offline", &format!("{url}@big")])
-        .has("not on this machine")
-        .has("without `--offline`");
-}
-
-#[test]
 fn a_repository_with_a_password_needs_a_git_that_knows_it() {
     let (hub, server) = served();
     // base64 of `user:secret`
@@ -225,56 +204,4 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
     host.succeeds(&["install", "pdf-tools@shop"]);
     assert!(host.tool_names().contains(&"skill_pdf".to_owned()));
     host.succeeds(&["source", "list"]).has("shop");
-}
-
-#[test]
-fn failures_of_the_web_are_told_apart() {
-    let (_hub, server) = served();
-    let host = Host::stdin();
-    for (reference, words) in [
-        (server.url("none.zip"), "status 404"),
-        ("http://127.0.0.1:1/x.zip".to_owned(), "check the network"),
-        ("http://example.org/x.zip".to_owned(), "not encrypted"),
-        (server.url("acme/none.git"), "check the spelling"),
-    ] {
-        let error = host.fails(&["install", &reference]);
-        assert!(error.contains(words), "{reference}: {error}");
-    }
-    let bin = host.home().join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    let host = host.var("PATH", bin.to_str().unwrap());
-    host.fails(&["install", &server.url("x.zip")])
-        .has("curl was not found")
-        .has("on the PATH");
-    let error = host.fails(&["install", &server.url("acme/skills.git@pdf")]);
-    assert!(error.contains("git was not found"), "{error}");
-    server.file("huge.zip", vec![b'x'; 11 * 1024 * 1024]);
-    let error = Host::stdin().fails(&["install", &server.url("huge.zip")]);
-    assert!(
-        error.contains("more than") || error.to_lowercase().contains("exceeded"),
-        "{error}"
-    );
-}
-
-#[test]
-fn an_ambiguous_reference_asks_three_repositories_and_no_more() {
-    let (_hub, server) = served();
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &server.url(""));
-    let asked = |reference: &str| {
-        server.take_seen();
-        let status = host.person(&["show", reference]).status;
-        let seen = server.take_seen();
-        let refs = seen
-            .iter()
-            .filter(|request| request.ends_with("/info/refs"));
-        let mut refs: Vec<String> = refs.cloned().collect();
-        refs.dedup();
-        (status, refs)
-    };
-    let line = |repo: &str| format!("GET /{repo}/info/refs");
-    let (status, refs) = asked("acme/nothing");
-    let all = ["acme/skills", "acme/nothing", "acme/agent-skills"];
-    assert_eq!((status, refs), (1, all.map(line).to_vec()));
-    assert_eq!(asked("acme/pdf"), (0, vec![line("acme/skills")]));
-    assert_eq!(asked("acme/skills@pdf"), (0, vec![line("acme/skills")]));
 }

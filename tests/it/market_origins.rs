@@ -224,27 +224,6 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
 }
 
 #[test]
-fn a_rewritten_history_is_not_taken_for_the_old_one() {
-    let (host, _hub, dir) = installed("acme/pdf");
-    let before = entry(&host)["commit"].clone();
-    git(&dir, &["checkout", "-q", "--orphan", "other"]);
-    write(&dir, "more", "x");
-    git(&dir, &["branch", "-q", "-M", "other", "main"]);
-    assert!(host.succeeds(&["update"]).contains("up to date"));
-    assert_eq!(entry(&host)["commit"], before);
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "Evil body"),
-    );
-    assert!(
-        host.fails(&["update", "--yes"])
-            .contains("history was rewritten")
-    );
-    assert!(!body(&host).contains("Evil"));
-}
-
-#[test]
 fn a_policy_on_sources_judges_where_git_really_goes() {
     let evil = Hub::new();
     evil.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
@@ -312,41 +291,4 @@ fn a_policy_on_sources_holds_for_what_a_lockfile_names() {
         host.fails(&["install", "--yes"]);
         assert!(!host.project().join(".chibi/skills/pdf").exists(), "{text}");
     }
-}
-
-#[test]
-fn a_failed_update_has_a_status_and_a_message() {
-    let (host, hub, dir) = installed("acme/pdf");
-    host.succeeds(&["install", "--name", "mine", "acme/csv"]);
-    fs::rename(&dir, hub.dir().join("acme/gone")).unwrap();
-    for words in [
-        &["update"][..],
-        &["update", "--yes", "pdf"],
-        &["update", "--check"],
-    ] {
-        let ran = host.person(words);
-        assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(!ran.stdout.contains("could not read"), "{ran:?}");
-        assert!(
-            ran.stderr.contains("could not read") && ran.stderr.contains("hint:"),
-            "{ran:?}"
-        );
-    }
-    let ran = host.person(&["update", "--check", "--json"]);
-    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(answer["skills"][0]["change"]["status"], "failed");
-    assert_eq!(ran.status, 1);
-    for host in [host, clone_with(&hub)] {
-        let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
-        assert!(answer.contains("could not read"), "{answer}");
-    }
-}
-
-/// A host of the other protocol that has a skill of a source which is gone.
-fn clone_with(hub: &Hub) -> Host {
-    fs::rename(hub.dir().join("acme/gone"), hub.dir().join("acme/skills")).unwrap();
-    let host = Host::environment().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["install", "acme/pdf"]);
-    fs::rename(hub.dir().join("acme/skills"), hub.dir().join("acme/gone")).unwrap();
-    host
 }

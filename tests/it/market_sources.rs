@@ -98,30 +98,6 @@ fn a_plugin_of_the_manifest_stands_for_its_skills() {
 }
 
 #[test]
-fn a_reading_can_be_forced_and_is_told() {
-    let (host, hub) = two_sources();
-    hub.repository("acme/skills", &[("skills/tools/SKILL.md", &skill("tools"))]);
-    let ran = host.person(&["show", "acme/tools"]);
-    ran.stderr.has("skill `tools` of repository acme/skills");
-    let error = host.fails(&["install", "acme/tools", "--reading", "repo"]);
-    assert!(error.contains("3 skills"), "{error}");
-    host.succeeds(&["install", "acme/tools", "--reading", "registry"]);
-}
-
-#[test]
-fn a_skill_is_looked_at_before_it_is_installed() {
-    let (host, _hub) = two_sources();
-    host.succeeds(&["show", "acme/tools@pdf"]);
-    host.succeeds(&["show", "acme/tools@pdf", "--file", "SKILL.md"]);
-    for bad in ["../docx/SKILL.md", "none", ""] {
-        let ran = host.person(&["show", "acme/tools@pdf", "--file", bad]);
-        assert_eq!(ran.status, 1, "{bad}");
-    }
-    assert!(host.skill_tools().is_empty());
-    assert!(!host.plugin_dir().join("skills.lock.json").exists());
-}
-
-#[test]
 fn a_second_source_installs_beside_the_first() {
     let (host, hub) = two_sources();
     host.succeeds(&["install", "anthropics/skills@pdf"]);
@@ -155,18 +131,6 @@ fn a_second_source_installs_beside_the_first() {
     assert_eq!(host.skill_tools(), ["skill_acme-pdf"]);
     host.succeeds(&["remove", "acme/pdf"]);
     assert!(host.skill_tools().is_empty());
-}
-
-#[test]
-fn a_name_of_its_own_can_be_given() {
-    let (host, _hub) = two_sources();
-    host.succeeds(&["install", "anthropics/skills@pdf"]);
-    host.succeeds(&["install", "acme/tools@pdf", "--name", "acme-papers"]);
-    assert_eq!(host.skill_tools(), ["skill_acme-papers", "skill_pdf"]);
-    host.succeeds(&["install", "acme/tools@pdf"])
-        .has("`acme-papers` is already installed");
-    host.succeeds(&["remove", "acme-papers"]);
-    assert_eq!(host.skill_tools(), ["skill_pdf"]);
 }
 
 #[test]

@@ -154,21 +154,6 @@ fn new_scripts_and_wider_tools_need_consent() {
 }
 
 #[test]
-fn tags_do_not_move_and_commits_never_do() {
-    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "New body"),
-    );
-    host.succeeds(&["update"]);
-    body(&host).lacks("New body");
-    git(&dir, &["tag", "-f", "v1"]);
-    host.succeeds(&["update"]);
-    body(&host).lacks("New body");
-}
-
-#[test]
 fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
     let (host, _hub, dir) = installed("acme/pdf");
     git(&dir, &["mv", "skills/pdf", "skills/paper"]);
@@ -197,18 +182,6 @@ fn a_person_on_a_terminal_decides_in_spite_of_findings() {
     assert_eq!(host.skill_tools(), ["skill_csv"]);
     answers("y\n");
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_odd"]);
-}
-
-#[test]
-fn a_directory_has_no_commits_to_tell_of() {
-    let host = Host::stdin();
-    let file = host.project().join("mine/pdf/SKILL.md");
-    write_at(&file, skill("pdf"));
-    host.succeeds(&["install", "./mine/pdf"]);
-    fs::write(&file, skill("pdf").replace("Body", "New body")).unwrap();
-    let text = host.succeeds(&["update", "--yes"]);
-    assert!(text.contains("`pdf` was updated\n"), "{text}");
-    body(&host).has("New body");
 }
 
 #[test]

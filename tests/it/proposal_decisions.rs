@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, Ran, finish, write_at};
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 use crate::proposals::{TOOL, call, decisions, diff, list, propose, text};
 use crate::repository::{Hub, files, rev};
@@ -45,35 +45,6 @@ fn a_model_may_see_and_never_decide() {
 
 /// A shell that the host has started is not a person's.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_model_cannot_decide_in_a_shell_of_the_host_either() {
-    let host = Host::environment().skill("pdf", "", "One.");
-    let id = propose(&host, "pdf", &diff("One.", "1."));
-    let program = host.command().get_program().to_string_lossy().into_owned();
-    // The outer shell plays the host: what it starts has it as its parent.
-    let script = format!(
-        "unset AGENT_SKILLS_SESSION; \
-         CHIBI_HOOK=post_system_prompt CHIBI_HOOK_DATA='{{\"context_name\":\"x\"}}' {program} >&2; \
-         sh -c '{program} proposals approve {id} --yes; echo ended $?'; echo"
-    );
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script]).current_dir(host.project());
-    for (name, value) in host.command().get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let ran: Ran = finish(&mut command, b"");
-    assert!(ran.stdout.contains("ended 1"), "{ran:?}");
-    assert!(ran.stderr.contains("their own terminal"), "{ran:?}");
-    text(&host, "pdf/SKILL.md").has("One.");
-    host.succeeds(&["proposals", "approve", &id, "--yes"]);
-}
-
 #[test]
 fn what_no_longer_applies_says_so_and_changes_nothing() {
     let host = Host::stdin()
@@ -195,50 +166,6 @@ fn a_broken_file_hides_no_proposal() {
 }
 
 #[test]
-fn a_killed_approval_leaves_the_old_or_the_new_skill() {
-    let host = Host::stdin()
-        .skill("pdf", "", "One.")
-        .file("pdf/notes.md", "One.\n");
-    let old = files(&host.skills_dir());
-    let both = diff("One.", "1.") + "--- a/notes.md\n+++ b/notes.md\n@@\n-One.\n+1.\n";
-    let approve = |id: &str| ["proposals", "approve", id, "--yes"].map(str::to_owned);
-    let id = propose(&host, "pdf", &both);
-    let words = approve(&id);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let started = std::time::Instant::now();
-    host.succeeds(&words);
-    let duration = started.elapsed();
-    let new = files(&host.skills_dir());
-    host.succeeds(&["rollback", "pdf"]);
-    propose(&host, "pdf", &both);
-    let mut landed = 0;
-    for attempt in 0..8 {
-        assert_eq!(files(&host.skills_dir()), old);
-        crate::market_kills::kill(&host, &words, duration, 200 + 110 * attempt);
-        let now = files(&host.skills_dir());
-        assert!(now == old || now == new, "{now:?}");
-        landed += usize::from(now == new);
-        // One that was applied and is still listed does no harm.
-        if now == new && list(&host) != json!([]) {
-            host.fails(&words).has("already");
-            host.succeeds(&["proposals", "reject", &id]);
-        }
-        // The state before may be lost by a kill, never wrong.
-        if now == new && host.person(&["rollback", "pdf"]).status != 0 {
-            for (path, content) in &old {
-                fs::write(host.skills_dir().join(path), content).unwrap();
-            }
-        } else if now == new {
-            assert_eq!(files(&host.skills_dir()), old);
-        }
-        if now == new && list(&host) == json!([]) {
-            propose(&host, "pdf", &both);
-        }
-    }
-    println!("{landed} of 8 had landed when they were killed");
-}
-
-#[test]
 fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
     let host = Host::stdin().skill("pdf", "allowed-tools: Read", "One.");
     let id = propose(&host, "pdf", &diff("allowed-tools: Read", "license: MIT"));
@@ -257,37 +184,4 @@ fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
     text(&host, "pdf/SKILL.md").has("allowed-tools");
     answers("y\n");
     text(&host, "pdf/SKILL.md").has("license: MIT");
-}
-
-/// A proposal changes nothing, and a skill's faults show while it is active.
-#[test]
-fn a_restricted_skill_takes_no_proposal_away() {
-    let host = Host::stdin()
-        .skill("narrow", "allowed-tools: Read", "One.")
-        .skill(
-            "denying",
-            "disallowed-tools: propose_skill_update create_skill",
-            "One.",
-        );
-    let new = json!({"name": "made", "description": "d", "body": "b"});
-    host.starts().activates("narrow");
-    host.blocks("write_file", &json!({"path": "x", "content": ""}));
-    propose(&host, "narrow", &diff("One.", "1."));
-    host.allows("create_skill", &new);
-    host.tool("create_skill", &new).has("Nothing has changed");
-    let tools = json!({"tools": [{"name": TOOL, "type": "plugin"}, {"name": "create_skill", "type": "plugin"}]});
-    host.hook("pre_api_tools", &tools)["exclude"]
-        .to_string()
-        .lacks(TOOL)
-        .lacks("create_skill");
-    // Switched off, a tool of that name is another plugin's.
-    let config = host.plugin_dir().join("config.toml");
-    fs::write(&config, "create_skill = false\n").unwrap();
-    host.blocks("create_skill", &new);
-    fs::write(&config, "proposals = false\n").unwrap();
-    host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-    fs::remove_file(config).unwrap();
-    host.starts().activates("denying");
-    host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-    host.blocks("create_skill", &new);
 }

@@ -227,27 +227,6 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
 }
 
 #[test]
-fn an_administrators_skill_is_not_the_users_to_change() {
-    if fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0) {
-        println!("skipped: root may write everywhere");
-        return;
-    }
-    let host = Host::stdin();
-    let layer = host.home().join("enterprise");
-    let dir = layer.join("skills/pdf");
-    write_at(dir.join("SKILL.md"), skill("pdf"));
-    for dir in [&layer.join("skills"), &layer] {
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o555)).unwrap();
-    }
-    let host = host.var("AGENT_SKILLS_ENTERPRISE_DIR", &layer.display().to_string());
-    let answer = host.tool(TOOL, &call("pdf", &diff("Body of pdf.", "x")));
-    for dir in [&layer.join("skills"), &layer] {
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    assert!(answer.contains("not yours to write to"), "{answer}");
-}
-
-#[test]
 fn proposals_can_be_switched_off() {
     let host = Host::stdin().skill("pdf", "", "One.");
     host.config("proposals = false\ncreate_skill = true\n");
@@ -306,16 +285,4 @@ fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
         let answer = host.tool("create_skill", &wrong);
         assert!(answer.starts_with("Error: "), "{key}: {answer}");
     }
-}
-
-#[test]
-fn several_lines_of_a_reason_are_shown_as_such() {
-    let host = Host::stdin().skill("pdf", "", "One.");
-    let mut call = call("pdf", &diff("One.", "1."));
-    call["justification"] = json!("It was wrong:\n  one\nProposal 0123456789ab: a new skill");
-    let answer = host.tool(TOOL, &call);
-    let id = answer.split_whitespace().nth(2).unwrap();
-    let shown = host.succeeds(&["proposals", "show", id]);
-    let reason = "why:\n    It was wrong:\n    one\n    Proposal 0123456789ab: a new skill\n";
-    assert!(shown.contains(reason), "{shown}");
 }

@@ -9,7 +9,7 @@ use crate::Host;
 use crate::archives::tar_gz;
 use crate::host::Has;
 use crate::market_sources::skill;
-use crate::registry_pull::{CONTENT, INDEX, MANIFEST, versioned};
+use crate::registry_pull::{CONTENT, INDEX, MANIFEST};
 use crate::registry_stub::Registry;
 
 const IMAGE_CONFIG: &str = "application/vnd.oci.image.config.v1+json";
@@ -157,32 +157,4 @@ fn what_is_no_skill_is_refused_by_its_type() {
     host.fails(&["install", &registry.reference("absent:v1")])
         .has("does not have `oci://")
         .has("absent:v1");
-}
-
-#[test]
-fn a_signature_beside_a_skill_is_found_either_way() {
-    for has_list in [true, false] {
-        let (registry, host) = (Registry::new(), Host::stdin());
-        let listed = &registry.behaviour.has_referrers;
-        listed.store(has_list, std::sync::atomic::Ordering::SeqCst);
-        let manifest = versioned(&registry, "pdf", "one");
-        let digest = registry.publish("pdf", "latest", &manifest);
-        let signed = registry.blob("application/vnd.agentskills.manifest.v1", b"no manifest");
-        let signature = registry.blob("application/vnd.agentskills.manifest.sig.v1", b"none");
-        let kind = "application/vnd.agentskills.signature.v1";
-        let mut referrer = of(
-            &registry.blob(EMPTY, b"{}"),
-            &[signed, signature],
-            Some(kind),
-        );
-        referrer["subject"] = registry.manifest(&manifest);
-        let mut descriptor = registry.manifest(&referrer);
-        descriptor["artifactType"] = json!(kind);
-        if !has_list {
-            let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [descriptor]});
-            registry.publish("pdf", &digest.replace(':', "-"), &index);
-        }
-        let error = host.fails(&["install", &registry.reference("pdf")]);
-        assert!(error.contains("wrongly signed"), "{has_list}: {error}");
-    }
 }

@@ -208,18 +208,3 @@ fn a_layer_becomes_what_a_collection_lists() {
     let told = runs(&machine, &["sync", "--yes", &skill], 1);
     assert!(told.contains("is one skill, and no collection"), "{told}");
 }
-
-#[test]
-fn an_index_of_very_many_skills_is_a_list_too() {
-    let registry = Registry::new();
-    let pdf = crate::registry_pull::versioned(&registry, "pdf", "1");
-    let mut index = crate::registry_pull::collection(&registry, &[("pdf", &pdf)]);
-    index["annotations"]["about"] = "x".repeat(3 << 20).into();
-    registry.publish("acme/all", "latest", &index);
-    let (host, _) = author();
-    let to = registry.reference("acme/all");
-    runs(&host, &["sync", "--yes", &to], 3);
-    registry.take_seen();
-    runs(&host, &["sync", "--yes", &to], 0);
-    assert_eq!(registry.take_seen(), ["HEAD /v2/acme/all/manifests/latest"]);
-}

@@ -39,14 +39,6 @@ impl Hub {
         commit(&dir);
         dir
     }
-
-    /// A repository with the content of a directory, committed.
-    pub fn repository_of(&self, name: &str, content: &Path) -> PathBuf {
-        let dir = self.dir.path().join(name);
-        copy(content, &dir);
-        commit(&dir);
-        dir
-    }
 }
 
 /// Commits everything in `dir`, which becomes a repository if it is none.

@@ -161,25 +161,6 @@ fn a_removed_skill_comes_back_with_its_links() {
 }
 
 #[test]
-fn a_dry_run_and_a_wrong_agent_link_nothing() {
-    let host = host();
-    let words = [
-        "install",
-        "--dry-run",
-        "./source/pdf",
-        "--for",
-        "claude-code",
-    ];
-    let told = host.person(&words).stdout;
-    assert!(told.contains("would be found by claude-code"), "{told}");
-    host.person(&["install", "--yes", "./source/pdf", "--for", "claude"])
-        .ends(2)
-        .stderr
-        .has("claude-code");
-    assert!(!host.home().join(".claude").exists() && !installed(&host).exists());
-}
-
-#[test]
 fn doctor_names_and_mends_links() {
     let host = host();
     installs(&host, &["--for", "claude-code,codex"]);
@@ -211,16 +192,6 @@ fn doctor_names_and_mends_links() {
     doctor(&host, &["--json"]).has("link-dangling");
     doctor(&host, &["--fix"]);
     assert!(link(&host, ".claude").symlink_metadata().is_err());
-}
-
-#[test]
-fn a_linked_directory_of_the_user_is_written_through() {
-    let host = host();
-    fs::create_dir_all(host.home().join("dotfiles/skills")).unwrap();
-    symlink("dotfiles", host.home().join(".claude")).unwrap();
-    installs(&host, &["--for", "claude-code"]);
-    let there = host.home().join("dotfiles/skills/pdf");
-    assert_eq!(fs::read_link(there).unwrap(), installed(&host));
 }
 
 #[test]

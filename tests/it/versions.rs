@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit, git};
 
@@ -84,19 +83,4 @@ fn what_changed_is_told_before_and_after_an_update() {
         json_of(&host, &["info", "--history", "pdf", "--json"])["version"],
         json!("1.2")
     );
-}
-
-#[test]
-fn history_is_told_without_a_source() {
-    let (host, hub, _dir) = released();
-    host.succeeds(&["install", "acme/pdf"]);
-    fs::remove_dir_all(hub.dir().join("acme")).unwrap();
-    for words in [
-        &["info", "--history", "pdf"][..],
-        &["info", "--history", "pdf", "--offline"],
-    ] {
-        host.succeeds(words)
-            .has("in use: version 1.2")
-            .has("was not asked");
-    }
 }
