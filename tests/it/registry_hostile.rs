@@ -47,7 +47,7 @@ fn what_is_not_what_was_named_is_not_used() {
         .get_mut(&blob)
         .unwrap()
         .is_endless = true;
-    refuses(&host, &registry, "pdf", "axim");
+    refuses(&host, &registry, "pdf", "answered with more than");
     // What was left by that does not stay in the way.
     registry.behaviour.instead.lock().unwrap().clear();
     host.succeeds(&["install", &registry.reference("pdf")]);
