@@ -2,11 +2,9 @@
 //! look, to the one directory where each skill is installed. It knows no marketplace and installs
 //! nothing; it neither follows nor replaces what it did not make. Open `shared.rs` first.
 
-mod all;
 mod place;
 mod record;
 mod shared;
 
-pub use all::Links;
 pub use place::Link;
-pub use shared::{Fault, For, Outcome, Shared};
+pub use shared::{Fault, For, Links, Outcome, Shared};

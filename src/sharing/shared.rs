@@ -1,7 +1,9 @@
 //! The links to the skills of one layer.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::place::{Link, Place, needed, places};
 use super::record::{self, Made};
@@ -358,5 +360,30 @@ fn note(all: &mut Vec<Made>, made: Made, outcome: Outcome) {
             all.retain(|other| !is_same(other));
             all.push(made);
         }
+    }
+}
+
+/// The links to every installed skill, by its directory.
+#[derive(Debug, Default)]
+pub struct Links(BTreeMap<PathBuf, Vec<Link>>);
+
+impl Links {
+    /// Those of all layers.
+    pub fn of(ctx: &RunContext) -> Rc<Self> {
+        ctx.once(|| {
+            let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
+            let layers = Layer::ALL.into_iter();
+            for shared in layers.filter_map(|layer| Shared::of(ctx, layer)) {
+                for (skill, link) in shared.all() {
+                    all.entry(skill).or_default().push(link);
+                }
+            }
+            Self(all)
+        })
+    }
+
+    /// Those to the skill in this directory.
+    pub fn to(&self, skill: &Path) -> &[Link] {
+        self.0.get(skill).map_or(&[], Vec::as_slice)
     }
 }

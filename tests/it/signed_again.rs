@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Has;
-use crate::repository::{Hub, git};
+use crate::repository::{Hub, commit};
+use crate::signatures::author;
 use crate::signed_packages::ssh_key;
 use crate::signed_required::{list, listing, repository};
 
@@ -114,19 +115,14 @@ fn change(dir: &Path, key: Option<&Path>) {
     let file = dir.join("skills/pdf/SKILL.md");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text + "More.\n").unwrap();
-    let key = key.map(|key| format!("user.signingkey={}", key.display()));
-    let mut words = vec![
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@x",
-        "-c",
-        "gpg.format=ssh",
-    ];
-    words.extend(key.iter().flat_map(|key| ["-c", key]));
-    words.extend(["commit", "-q", "-a", "-m", "more"]);
-    words.extend(key.is_some().then_some("-S"));
-    git(dir, &words);
+    match key {
+        Some(key) => drop(author(
+            dir,
+            key,
+            &["commit", "-q", "-a", "-S", "-m", "more"],
+        )),
+        None => commit(dir),
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::Host;
 use crate::layers::{LAYERS, installed, is_offered, layer_dir, put};
 use crate::policy::under;
-use crate::repository::{Hub, git};
+use crate::repository::Hub;
+use crate::signatures::author;
 use crate::signed_packages::ssh_key;
 
 const POLICY: &str =
@@ -202,25 +203,8 @@ pub fn repository(host: &Host, hub: &Hub) -> PathBuf {
         ("skills/csv/SKILL.md", &csv),
     ];
     let dir = hub.repository("acme/skills", &files);
-    let key = format!("user.signingkey={}", host.home().join("key").display());
-    let words = [
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@x",
-        "-c",
-        "gpg.format=ssh",
-        "-c",
-        &key,
-    ];
-    git(
-        &dir,
-        &[
-            &words[..],
-            &["commit", "-q", "--amend", "-S", "-m", "signed"],
-        ]
-        .concat(),
-    );
+    let words = ["commit", "-q", "--amend", "-S", "-m", "signed"];
+    author(&dir, &host.home().join("key"), &words);
     dir
 }
 

@@ -247,7 +247,7 @@ impl Lockfile {
             }
         }
         // It may have been edited or merged.
-        sort(&mut entries);
+        entries.sort_by(order);
         Ok(Self {
             base: base.clone(),
             entries,
@@ -317,13 +317,9 @@ impl Lockfile {
         self.entries.retain(|entry| !names.contains(&entry.name));
         let new = new.iter().filter_map(|(_, entry)| *entry);
         self.entries.extend(new.cloned());
-        sort(&mut self.entries);
+        self.entries.sort_by(order);
         Ok(())
     }
-}
-
-fn sort(entries: &mut [LockEntry]) {
-    entries.sort_by(order);
 }
 
 fn order(a: &LockEntry, b: &LockEntry) -> Ordering {

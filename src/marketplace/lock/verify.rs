@@ -118,16 +118,16 @@ impl Market<'_> {
             name: entry.name.to_string(),
             ..Verified::default()
         };
-        if dir.is_dir() {
-            let now = Digest::read(&dir)?;
-            if now.sha256 != entry.sha256 {
-                verified.state = State::Changed;
-                verified.changed = now.files.changed(&entry.files);
-                verified.missing = entry.files.only(&now.files);
-                verified.extra = now.files.only(&entry.files);
-            }
-        } else {
+        if !dir.is_dir() {
             verified.state = State::Missing;
+            return Ok(verified);
+        }
+        let now = Digest::read(&dir)?;
+        if now.sha256 != entry.sha256 {
+            verified.state = State::Changed;
+            verified.changed = now.files.changed(&entry.files);
+            verified.missing = entry.files.only(&now.files);
+            verified.extra = now.files.only(&entry.files);
         }
         Ok(verified)
     }

@@ -12,7 +12,6 @@ use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, OciTag};
 use crate::marketplace::registry::credentials;
 use crate::marketplace::registry::http::{Head, Request, Send, send};
 use crate::marketplace::registry::media::{ACCEPTED, Manifest};
-use crate::marketplace::registry::member::Members;
 use crate::marketplace::registry::store::Store;
 use crate::marketplace::registry::token::Challenge;
 use crate::sys::limits;
@@ -34,7 +33,6 @@ pub struct Client<'a> {
     manifests: RefCell<HashMap<OciDigest, Rc<Manifest>>>,
     /// Whether more is kept than before.
     pub(super) has_fetched: Cell<bool>,
-    pub(super) collections: RefCell<HashMap<OciDigest, Rc<Members>>>,
 }
 
 impl Drop for Client<'_> {
@@ -58,7 +56,6 @@ impl<'a> Client<'a> {
             tags: RefCell::default(),
             manifests: RefCell::default(),
             has_fetched: Cell::new(false),
-            collections: RefCell::default(),
         }
     }
 

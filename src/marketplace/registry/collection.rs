@@ -7,9 +7,8 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Failure, choose_offers};
 use crate::marketplace::reference::{OciDigest, OciRepo, Want};
-use crate::marketplace::registry::member::Members;
-use crate::marketplace::registry::{Client, Descriptor, Manifest, Member, annotation, media_type};
-use crate::skill::one_line;
+use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
+use crate::skill::{SkillName, one_line};
 
 /// How deep indexes are in one another.
 const DEPTH: usize = 3;
@@ -24,7 +23,7 @@ pub enum Opened {
     /// One skill.
     Skill(Rc<Manifest>, OciDigest),
     /// Several.
-    Collection(Rc<Members>),
+    Collection(Members),
 }
 
 /// What is found while the indexes of a collection are read.
@@ -48,16 +47,10 @@ impl Client<'_> {
             let Some(listed) = &manifest.manifests else {
                 return Ok(Opened::Skill(manifest, at));
             };
-            if let Some(known) = self.collections.borrow().get(&at) {
-                return Ok(Opened::Collection(Rc::clone(known)));
-            }
             if is_collection(&manifest) {
                 let mut reading = Reading::default();
                 self.collect(repo, listed, DEPTH, &mut reading)?;
-                let members = Rc::new(reading.members);
-                let mut known = self.collections.borrow_mut();
-                known.insert(at, Rc::clone(&members));
-                return Ok(Opened::Collection(members));
+                return Ok(Opened::Collection(reading.members));
             }
             let first = listed.iter().find(|one| !one.is_attestation());
             let first = first.ok_or_else(|| {
@@ -172,4 +165,82 @@ fn too_deep(repo: &OciRepo) -> Error {
         "the indexes of `{repo}` are in one another too deep"
     ))
     .hint("tell whoever published it")
+}
+
+/// A skill of a collection.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its name, which is also the directory it gets.
+    pub name: String,
+    /// What the collection says of it; empty if nothing.
+    pub description: String,
+    /// Where it is published, if that is said.
+    pub published: Option<OciRepo>,
+    /// Its manifest.
+    pub manifest: Descriptor,
+}
+
+/// The skills of a collection.
+#[derive(Debug, Default)]
+pub struct Members {
+    /// Those with a usable name.
+    pub all: Vec<Member>,
+    /// What the first other entry calls itself. Whoever makes something equal to the list has to
+    /// know that there is one.
+    pub unusable: Option<String>,
+}
+
+impl Members {
+    /// Adds what a collection lists so.
+    pub fn add(&mut self, listed: &Descriptor) {
+        match Member::of(listed) {
+            Some(member) => self.all.push(member),
+            None if listed.is_attestation() => {}
+            None => {
+                let said = listed.said(annotation::SKILL_NAME);
+                let said = said.or_else(|| listed.said(annotation::TITLE));
+                let said = || said.unwrap_or(listed.digest.as_str()).to_owned();
+                self.unusable.get_or_insert_with(said);
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Members {
+    type Target = [Member];
+
+    fn deref(&self) -> &[Member] {
+        &self.all
+    }
+}
+
+impl Member {
+    /// The skill that a collection lists so; `None` for one without a usable name.
+    pub fn of(listed: &Descriptor) -> Option<Self> {
+        let said = |key| listed.said(key);
+        let published = said(annotation::SKILL_REF).or_else(|| said(annotation::REF_NAME));
+        let repo = published.and_then(published_at);
+        let named = said(annotation::SKILL_NAME).or_else(|| said(annotation::TITLE));
+        let name = named.or_else(|| repo.as_ref().map(OciRepo::short_name))?;
+        if name.contains('/') || SkillName::from_written(name).is_none() {
+            return None;
+        }
+        Some(Self {
+            name: name.to_owned(),
+            description: said(annotation::DESCRIPTION).unwrap_or_default().to_owned(),
+            published: repo,
+            manifest: listed.clone(),
+        })
+    }
+}
+
+/// The repository in `HOST/NAME[:TAG][@DIGEST]`.
+fn published_at(written: &str) -> Option<OciRepo> {
+    let bare = written.strip_prefix("oci://").unwrap_or(written);
+    let bare = bare.split('@').next().unwrap_or_default();
+    let name = bare.rfind('/')?;
+    let end = bare[name..]
+        .find(':')
+        .map_or(bare.len(), |colon| name + colon);
+    OciRepo::parse(&format!("oci://{}", &bare[..end])).ok()
 }

@@ -1,4 +1,5 @@
-//! What a registry lists: the tags of a repository, and what belongs to a manifest.
+//! What a registry lists: the tags of a repository, and what belongs to a manifest; among that our
+//! signatures, each with the list of the skill's files that it is of.
 
 use serde::Deserialize;
 
@@ -7,9 +8,13 @@ use crate::marketplace::fetch::Failure;
 use crate::marketplace::reference::{OciDigest, OciRepo};
 use crate::marketplace::registry::client::{PULL, refusal};
 use crate::marketplace::registry::http::Send;
-use crate::marketplace::registry::{Client, Descriptor, Manifest};
+use crate::marketplace::registry::{Client, Descriptor, Manifest, media_type};
+use crate::marketplace::signature::ManifestEvidence;
+use crate::signing::SSH_SIGNATURE;
 use crate::sys::limits;
 
+/// How many signatures of one skill are looked at.
+const SIGNATURES: usize = 16;
 /// How many pages of tags or referrers are read.
 const PAGES: usize = 20;
 
@@ -19,6 +24,50 @@ struct Tags {
 }
 
 impl Client<'_> {
+    /// What is signed about a skill's manifest, the newest first; of many signatures only those that
+    /// the registry lists last. Whether one holds is not looked at. One that cannot be fetched counts
+    /// as none: where a signature is required, that refuses the skill.
+    ///
+    /// # Errors
+    /// When the registry does not answer which there are.
+    pub fn evidence(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+    ) -> Result<Vec<ManifestEvidence>, Failure> {
+        let listed = self.referrers(repo, subject, media_type::SIGNATURE)?;
+        let newest = listed.iter().rev().take(SIGNATURES);
+        let found = newest.filter_map(|one| self.signed(repo, subject, one).ok().flatten());
+        Ok(found.collect())
+    }
+
+    fn signed(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+        listed: &Descriptor,
+    ) -> Result<Option<ManifestEvidence>, Failure> {
+        let manifest = self.manifest(repo, &listed.digest)?;
+        // A list that was put there by hand may name the signature of something else.
+        let of = manifest.subject.as_ref().map(|subject| &subject.digest);
+        if of.is_some_and(|of| of != subject) {
+            return Ok(None);
+        }
+        let layers = manifest.layers.as_deref().unwrap_or_default();
+        let read = |end: &str| -> Result<Option<Vec<u8>>> {
+            let kind = match end {
+                SSH_SIGNATURE => media_type::SSH_SIGNATURE,
+                _ => media_type::SIGNED_MANIFEST,
+            };
+            let small = layers.iter().filter(|layer| layer.size <= limits::MANIFEST);
+            let mut layers = small.filter(|layer| layer.media_type == kind);
+            let layer = layers.next();
+            let bytes = layer.map(|layer| self.blob(repo, layer)).transpose();
+            Ok(bytes?)
+        };
+        Ok(ManifestEvidence::find(read)?)
+    }
+
     /// The tags of a repository, as far as it lists them.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ impl<'a> Fetcher<'a> {
         &self,
         repo: &OciRepo,
         at: Option<&OciAt>,
-    ) -> Result<Option<Rc<Members>>, Failure> {
+    ) -> Result<Option<Members>, Failure> {
         let digest = self.resolve_tag(repo, at)?;
         Ok(match self.registry.open(repo, &digest)? {
             Found::Skill(..) => None,

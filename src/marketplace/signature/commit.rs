@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::marketplace::signature::evidence::{GitEvidence, GitKind};
-use crate::marketplace::signature::keys::KeyFiles;
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::objects::{Objects, header};
 use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::ssh;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::Result;
 use crate::marketplace::lock::Files;
 use crate::marketplace::signature::evidence::ManifestEvidence;
-use crate::marketplace::signature::keys::KeyFiles;
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::ssh;
 use crate::signing::{Covers, MANIFEST, Manifest, Namespace, SSH_SIGNATURE, Signature, digest};

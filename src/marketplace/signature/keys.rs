@@ -2,16 +2,11 @@
 //! once, so that what is checked is what was read.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::marketplace::signature::openpgp::{self, Keyring};
-use crate::marketplace::signature::programs::Programs;
 use crate::signing::{KRL, KeyKind, Listed, Signers, revocations};
-use crate::sys::{EntryName, files, limits};
-
-const SIGNERS: EntryName = EntryName::from_static("signers");
-const REVOKED: EntryName = EntryName::from_static("revoked");
+use crate::sys::{files, limits};
 
 /// Keys that count, and keys that do no longer.
 #[derive(Debug, Clone, Default)]
@@ -87,36 +82,4 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     files::read_capped(path, limits::SIGNERS).map_err(|error| {
         Error::io("read", path, &error).hint("correct its path, or put the file there")
     })
-}
-
-/// The keys of one set of files.
-pub struct KeyFiles<'k> {
-    pub keys: &'k Keys,
-    pub keyring: Keyring,
-}
-
-impl<'k> KeyFiles<'k> {
-    /// Writes them into the scratch directory, in place of those of another set.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn write(programs: &Programs, keys: &'k Keys) -> Result<Self> {
-        programs.write(&SIGNERS, keys.for_ssh().as_bytes())?;
-        programs.write(&REVOKED, keys.krl.as_deref().unwrap_or_default())?;
-        Ok(Self {
-            keys,
-            keyring: openpgp::import(programs, keys)?,
-        })
-    }
-
-    /// The file of ssh signers.
-    pub fn signers(programs: &Programs) -> PathBuf {
-        programs.0.scratch.path_of(&SIGNERS)
-    }
-
-    /// The binary list of revoked ssh keys, if there is one.
-    pub fn revoked(&self, programs: &Programs) -> Option<PathBuf> {
-        self.keys.krl.as_ref()?;
-        Some(programs.0.scratch.path_of(&REVOKED))
-    }
 }

@@ -8,6 +8,7 @@ mod collect;
 mod commit;
 mod detached;
 mod evidence;
+mod key_files;
 mod keys;
 mod known;
 mod objects;

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
-use crate::marketplace::signature::keys::KeyFiles;
+use crate::marketplace::signature::key_files::KeyFiles;
 use crate::marketplace::signature::programs::Programs;
 use crate::signing::{Covers, Key, KeyKind, Namespace, Signature, Signer, SshSignature};
 use crate::signing::{Listed, ssh_fingerprint};
