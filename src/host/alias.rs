@@ -94,6 +94,16 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     )
 }
 
+/// What authors call a host tool, as they write it.
+pub fn authors_name(tool: &str) -> Option<&'static str> {
+    let best = ROWS
+        .iter()
+        .find(|(_, tools, _)| tools.first() == Some(&tool));
+    let row = best.or_else(|| ROWS.iter().find(|(_, tools, _)| tools.contains(&tool)))?;
+    let mut of_authors = AUTHORS_SPELLING.iter().copied();
+    of_authors.find(|written| fold(written) == row.2[0])
+}
+
 /// How authors write the most frequent names.
 #[rustfmt::skip]
 static AUTHORS_SPELLING: &[&str] = &[

@@ -156,26 +156,21 @@ impl Suggest {
         is_restricted: bool,
     ) -> Report<'a> {
         let left = found.left_out.iter();
-        let left = left.map(|(why, (calls, example)): (&Why, _)| Left {
-            reason: why.code(),
-            message: why.text(),
-            calls: *calls,
-            example,
+        let left = left.map(|(why, (calls, example)): (&Why, _)| {
+            let (reason, message) = why.told();
+            Left {
+                reason,
+                message,
+                calls: *calls,
+                example,
+            }
         });
         let left_out: Vec<Left> = left.collect();
         let is_empty = found.entries.is_empty();
         let why = match (is_restricted, left_out.is_empty()) {
-            (false, _) => "no list of tools restricts it".to_owned(),
-            (true, true) => {
-                let period = self.since.as_ref().map_or("", |_| " in this period");
-                let text = match found.documented.calls {
-                    0 => "its text documents no command".to_owned(),
-                    1 => "the command in its text passes".to_owned(),
-                    all => format!("the {all} commands in its text pass"),
-                };
-                format!("no call of it that was refused{period} would be refused today, and {text}")
-            }
-            (true, false) => "no narrow entry would let the refused calls pass".to_owned(),
+            (false, _) => "no list of tools restricts it",
+            (true, true) => "its refused calls and the commands in its text pass today",
+            (true, false) => "no narrow entry would let the refused calls pass",
         };
         let name = skill.name.as_str();
         let counts = ctx

@@ -2,15 +2,13 @@
 //! with a note, and the commands in the skill's own text.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::audit::each_since;
 use crate::author::{Source, documented};
 use crate::error::Result;
 use crate::host::agent::table::Does;
-use crate::host::tools::{self, Argument};
 use crate::host::{Agent, ours};
 use crate::permission::{Obstacle, is_known_program};
 use crate::policy::Line;
@@ -53,10 +51,8 @@ pub struct Found {
 pub enum Why {
     /// The engine says so.
     Obstacle(Obstacle),
-    /// A secret in it was masked when it was recorded.
-    Masked,
-    /// It was cut when it was recorded.
-    Cut,
+    /// A secret in it was masked, or it was cut, when it was recorded.
+    Incomplete,
     /// It names a skill that is not there.
     Gone,
     /// It starts what its agent could type commands into.
@@ -107,37 +103,20 @@ impl Found {
 }
 
 impl Why {
-    /// A stable name.
-    pub fn code(self) -> &'static str {
+    /// A stable name, and the reason as a clause.
+    pub fn told(self) -> (&'static str, &'static str) {
         match self {
-            Self::Obstacle(Obstacle::Denied) => "denied",
-            Self::Obstacle(Obstacle::Protected) => "protected",
-            Self::Obstacle(Obstacle::Unreadable) => "unreadable",
-            Self::Obstacle(Obstacle::ForPeople) => "for-people",
-            Self::Obstacle(Obstacle::TooWide) => "too-wide",
-            Self::Masked => "masked",
-            Self::Cut => "cut",
-            Self::Gone => "gone",
-            Self::Typed => "typed",
-            Self::More => "more",
-        }
-    }
-
-    /// The reason as a clause.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Obstacle(Obstacle::Denied) => "a denial covers it, which no entry overrules",
-            Self::Obstacle(Obstacle::Protected) => "it would change a protected place",
-            Self::Obstacle(Obstacle::Unreadable) => "it cannot be read as commands",
-            Self::Obstacle(Obstacle::ForPeople) => "only people may run it",
-            Self::Obstacle(Obstacle::TooWide) => "only an entry that opens far more would grant it",
-            Self::Masked => "a secret in it is masked in the audit log",
-            Self::Cut => "the audit log has only its beginning",
-            Self::Gone => "it names a skill that is not there",
-            Self::Typed => {
-                "no entry lets an agent start what it could then type commands into unseen"
-            }
-            Self::More => "there are more entries than anybody reads; apply these first",
+            Self::Obstacle(obstacle) => obstacle.told(),
+            Self::Incomplete => ("incomplete", "the audit log does not have all of it"),
+            Self::Gone => ("gone", "it names a skill that is not there"),
+            Self::Typed => (
+                "typed",
+                "no entry lets an agent start what it could then type commands into unseen",
+            ),
+            Self::More => (
+                "more",
+                "there are more entries than anybody reads; apply these first",
+            ),
         }
     }
 }
@@ -152,10 +131,10 @@ impl Calls {
     /// What is known of the skill's calls since then.
     pub fn gather(ctx: &RunContext, skill: &Skill, since: Moment) -> Result<Self> {
         let mut calls = Self::default();
-        let (name, project) = (skill.name.as_str(), ctx.project_dir());
+        let name = skill.name.as_str();
         each_since(ctx, since, &mut |line| {
             if is_refused(line, name) {
-                calls.record(line, &project);
+                calls.record(line);
             }
             Ok(())
         })?;
@@ -170,11 +149,11 @@ impl Calls {
         Ok(calls)
     }
 
-    fn record(&mut self, line: &Line, project: &Path) {
+    fn record(&mut self, line: &Line) {
         let tool = line.text("tool");
         let (agent, agent_tool) = (agent_of(line), line.text("agent_tool"));
         let arguments = line.value.get("arguments").and_then(Value::as_object);
-        let mut arguments = arguments.cloned().unwrap_or_default();
+        let arguments = arguments.cloned().unwrap_or_default();
         let texts = arguments.values().filter_map(Value::as_str);
         let called = if agent_tool.is_empty() {
             tool
@@ -182,24 +161,13 @@ impl Calls {
             agent_tool
         };
         let example = texts.clone().next().unwrap_or(called).to_owned();
-        for (why, marks) in [(Why::Masked, MASK), (Why::Cut, "…")] {
-            let is_marked = |text: &str| match why {
-                Why::Cut => text.ends_with(CUT),
-                _ => text.contains(marks),
-            };
-            if texts.clone().any(is_marked) {
-                return leave_out(&mut self.left_out, why, 1, &example);
-            }
+        let is_incomplete = |text: &str| text.contains(MASK) || text.ends_with(CUT);
+        if texts.clone().any(is_incomplete) {
+            return leave_out(&mut self.left_out, Why::Incomplete, 1, &example);
         }
         if line.text("by") == BY_TYPING {
             return leave_out(&mut self.left_out, Why::Typed, 1, &example);
         }
-        relocate(
-            tool,
-            &mut arguments,
-            Path::new(line.text("project")),
-            project,
-        );
         let mut found = Found::new(agent, tool, Value::Object(arguments), example);
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.does(agent_tool) {
@@ -255,20 +223,6 @@ fn is_refused(line: &Line, skill: &str) -> bool {
     line.text("event") == "tool" && is_stopped && is_its && !is_activation
 }
 
-/// A path in the project of that time means the same one below today's.
-fn relocate(tool: &str, arguments: &mut Map<String, Value>, then: &Path, now: &Path) {
-    let keys = tools::find(tool).into_iter();
-    let paths = [Argument::Path, Argument::Source];
-    for key in keys.flat_map(|tool| tool.keys(&paths)) {
-        let below = arguments.get(key).and_then(Value::as_str);
-        let below = below.and_then(|path| Path::new(path).strip_prefix(then).ok());
-        if let Some(below) = below.filter(|_| then.is_absolute()) {
-            let moved = now.join(below).display().to_string();
-            arguments.insert(key.to_owned(), moved.into());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,21 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_or_cut_is_left_out_and_paths_move() {
+    fn what_is_masked_or_cut_is_left_out() {
         let mut calls = Calls::default();
-        for (tool, arguments) in [
-            ("shell_exec", json!({"command": "curl -u *** x"})),
-            ("shell_exec", json!({"command": "curl xxxx…"})),
-            ("write_file", json!({"path": "/then/out/a"})),
-            ("write_file", json!({"path": "/now/out/a"})),
-        ] {
-            let event = json!({"tool": tool, "arguments": arguments, "project": "/then"});
-            calls.record(&line(event), Path::new("/now"));
+        for command in ["curl -u *** x", "curl xxxx…", "curl x", "curl x"] {
+            let event = json!({"tool": "shell_exec", "arguments": {"command": command}});
+            calls.record(&line(event));
         }
-        let why: Vec<Why> = calls.left_out.keys().copied().collect();
-        assert_eq!(why, [Why::Masked, Why::Cut]);
+        assert_eq!(calls.left_out[&Why::Incomplete].0, 2);
         assert_eq!(calls.found.len(), 1);
         assert_eq!(calls.found[0].recorded, 2);
-        assert_eq!(calls.found[0].used.arguments, json!({"path": "/now/out/a"}));
     }
 }

@@ -43,6 +43,7 @@ use crate::permission::steps::Steps;
 pub use check::{Rules, check};
 pub use deny::{Denial, undenied};
 pub use names::{Variables, is_name, may_be_exported};
+pub use programs::Program;
 pub use reach::Guard;
 pub use reading_programs::{Extent, Shows};
 pub use readings::Readings;

@@ -5,9 +5,8 @@
 mod commands;
 mod opens;
 mod parts;
-mod programs;
 mod words;
 
+pub use commands::is_known_program;
 pub use opens::opens;
 pub use parts::{Obstacle, Wanted, entries_for};
-pub use programs::is_known as is_known_program;

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::slice;
 
+use url::Url;
+
 use super::commands;
-use crate::host::alias::Capability;
+use crate::host::alias::{Capability, authors_name};
 use crate::host::tools::{self, Argument, Effect, HostTool, Named};
 use crate::permission::call::{Call, OurTool};
 use crate::permission::decide::{Decision, Outcome};
@@ -32,6 +34,22 @@ pub enum Obstacle {
     TooWide,
 }
 
+impl Obstacle {
+    /// A stable name, and the reason as a clause.
+    pub fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Denied => ("denied", "a denial covers it, which no entry overrules"),
+            Self::Protected => ("protected", "it would change a protected place"),
+            Self::Unreadable => ("unreadable", "it cannot be read as commands"),
+            Self::ForPeople => ("for-people", "only people may run it"),
+            Self::TooWide => (
+                "too-wide",
+                "only an entry that opens far more would grant it",
+            ),
+        }
+    }
+}
+
 /// A call for which entries are wanted.
 pub struct Wanted<'a> {
     /// The call.
@@ -43,21 +61,6 @@ pub struct Wanted<'a> {
     /// Names the skill's own directory in an entry, as its author would write it.
     pub skill_dir: &'a str,
 }
-
-/// The capabilities that entries name, as authors write them, with those that a tool belongs to first.
-const NAMES: [(Capability, &str); 11] = [
-    (Capability::ReadFile, "Read"),
-    (Capability::SearchContent, "Grep"),
-    (Capability::FindFiles, "Glob"),
-    (Capability::ListDirectory, "LS"),
-    (Capability::WriteFile, "Write"),
-    (Capability::EditFile, "Edit"),
-    (Capability::Fetch, "WebFetch"),
-    (Capability::SubAgent, "Task"),
-    (Capability::Todo, "TodoWrite"),
-    (Capability::AskUser, "AskUserQuestion"),
-    (Capability::WebSearch, "WebSearch"),
-];
 
 /// The entries that, besides those in `known`, let the call pass: one for each part that nothing
 /// grants; empty if it passes without. `decide` decides about the call with these entries added to the
@@ -185,8 +188,10 @@ fn of_tool(wanted: &Wanted) -> Vec<String> {
     };
     match meaning.names(text) {
         Named::Address => {
-            let domain = domain(text).map(|domain| format!("{name}(domain:{domain})"));
-            domain.into_iter().collect()
+            let url = Url::parse(text).ok();
+            let domain = url.as_ref().and_then(Url::host_str);
+            let entry = domain.map(|domain| format!("{name}(domain:{domain})"));
+            entry.into_iter().collect()
         }
         Named::Virtual => vec![format!("{name}({text})")],
         Named::File => {
@@ -199,20 +204,8 @@ fn of_tool(wanted: &Wanted) -> Vec<String> {
 
 /// What authors call the tool; its own name if they have none for it.
 fn name_of(tool: &HostTool) -> &'static str {
-    let own =
-        |(capability, _): &&(Capability, &str)| capability.tools().first() == Some(&tool.name);
-    let any = |(capability, _): &&(Capability, &str)| capability.tools().contains(&tool.name);
-    let known = NAMES.iter().find(own).or_else(|| NAMES.iter().find(any));
-    let known = known.filter(|_| !tools::only_by_own_name(tool.name));
-    known.map_or(tool.name, |(_, name)| name)
-}
-
-/// The host of a URL.
-fn domain(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let host = rest.split(['/', '?', '#', ':']).next()?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
-    (!host.is_empty() && host.chars().all(is_plain)).then_some(host)
+    let authors = authors_name(tool.name).filter(|_| !tools::only_by_own_name(tool.name));
+    authors.unwrap_or(tool.name)
 }
 
 /// Entries for a file: its directory, or only itself where that would be a whole project, home or
