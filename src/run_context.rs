@@ -31,7 +31,7 @@ pub const PROJECT_HOLDS: [&str; 10] = [
 pub const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
 /// The environment of one run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RunContext {
     /// Environment and working directory.
     pub env: Env,

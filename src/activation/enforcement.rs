@@ -87,7 +87,7 @@ impl Enforcement {
                 reads_by_shell: (ctx.agent.as_ref())
                     .is_some_and(|calling| calling.agent.table().reads_by_shell),
                 cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-                protected: ctx.protected_places(active),
+                protected: ctx.protected_places(active.collect()),
                 executable: ctx.env.exe.clone(),
                 path: ctx.program_directories(),
                 working_dir: ctx.env.cwd.clone(),

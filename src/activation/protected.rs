@@ -4,12 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::connection::watched;
-use crate::permission::ProtectedPlaces;
+use crate::permission::{ProtectedPaths, ProtectedPlaces};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
 
 impl RunContext {
     /// The protected places of this run; `active` are the directories of the active skills.
-    pub fn protected_places(&self, active: impl Iterator<Item = PathBuf>) -> ProtectedPlaces {
+    pub fn protected_places(&self, active: Vec<PathBuf>) -> ProtectedPlaces {
+        let ctx = self.clone();
+        ProtectedPlaces::found_by(move || ctx.protected_paths(active))
+    }
+
+    fn protected_paths(&self, active: Vec<PathBuf>) -> ProtectedPaths {
         let home = self.env.home();
         let enterprise = self.enterprise();
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
@@ -18,7 +23,12 @@ impl RunContext {
         // Whose signatures count.
         let keys = self.signing_files().unwrap_or_default().into_iter();
         let keys = keys.map(|file| file.path);
-        let mut places: Vec<PathBuf> = active.chain(policies).chain(agents).chain(keys).collect();
+        let mut places: Vec<PathBuf> = active
+            .into_iter()
+            .chain(policies)
+            .chain(agents)
+            .chain(keys)
+            .collect();
         // In its place, another program would answer.
         places.extend(self.env.exe.iter().chain(&self.env.invoked).cloned());
         // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
@@ -35,7 +45,11 @@ impl RunContext {
             roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
         }
         roots.push(self.dirs.skills());
-        ProtectedPlaces::new(places, roots).deciding(deciding)
+        ProtectedPaths {
+            places,
+            roots,
+            deciding,
+        }
     }
 
     /// The directories where the host's shell looks for programs.

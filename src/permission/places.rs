@@ -1,7 +1,9 @@
 //! The directories and facts about the host that decisions depend on.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::host::paths::Base;
 use crate::host::shell::Shell;
@@ -56,9 +58,14 @@ impl Places {
     }
 }
 
-/// Files and directories that no call may change while a skill restricts.
+/// Files and directories that no call may change while a skill restricts. Only a call that could
+/// change something needs them, so they are worked out at first use.
+#[derive(Debug, Clone)]
+pub struct ProtectedPlaces(Rc<LazyCell<ProtectedPaths, Box<dyn FnOnce() -> ProtectedPaths>>>);
+
+/// The paths of the protected places.
 #[derive(Debug, Clone, Default)]
-pub struct ProtectedPlaces {
+pub struct ProtectedPaths {
     /// Protected with everything below them.
     pub places: Vec<PathBuf>,
     /// These hold skills: targets of links in them are protected too.
@@ -69,24 +76,26 @@ pub struct ProtectedPlaces {
 }
 
 impl ProtectedPlaces {
-    /// These places and everything below them. `roots` hold skills: targets of links in them are
-    /// protected too.
-    pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
-        let named = |paths: Vec<PathBuf>| paths.into_iter().filter(|path| path.is_absolute());
-        Self {
-            places: named(places).collect(),
-            roots: named(roots).collect(),
-            deciding: Vec::new(),
-        }
+    /// What `find` finds, at first use.
+    pub fn found_by(find: impl FnOnce() -> ProtectedPaths + 'static) -> Self {
+        Self(Rc::new(LazyCell::new(Box::new(|| {
+            let mut paths = find();
+            for all in [&mut paths.places, &mut paths.roots, &mut paths.deciding] {
+                all.retain(|path| path.is_absolute());
+            }
+            paths
+        }))))
     }
 
-    /// The same with these places, whose files decide.
-    #[must_use]
-    pub fn deciding(mut self, dirs: Vec<PathBuf>) -> Self {
-        let dirs = dirs.into_iter().filter(|dir| dir.is_absolute());
-        self.deciding.extend(dirs);
-        self.places.extend(self.deciding.iter().cloned());
-        self
+    /// Their paths, which are absolute.
+    pub fn paths(&self) -> &ProtectedPaths {
+        &self.0
+    }
+}
+
+impl Default for ProtectedPlaces {
+    fn default() -> Self {
+        Self::found_by(ProtectedPaths::default)
     }
 }
 

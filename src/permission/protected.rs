@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
 use super::path::{Located, Resolve, normalise};
-use super::places::ProtectedPlaces;
+use super::places::{ProtectedPaths, ProtectedPlaces};
 use super::steps::Steps;
 
 /// In a path: any text within one name, but no leading dot (`*`).
@@ -129,14 +129,19 @@ impl<'a> Protection<'a> {
 
     fn known(&self) -> &[Place] {
         self.places.get_or_init(|| {
-            let protected = self.protected.places.iter().chain(&self.protected.roots);
-            self.both_forms(protected)
+            let ProtectedPaths {
+                places,
+                roots,
+                deciding,
+            } = self.protected.paths();
+            self.both_forms(places.iter().chain(roots).chain(deciding))
         })
     }
 
     fn linked(&self) -> &[Place] {
         self.linked.get_or_init(|| {
-            let holders = self.protected.roots.iter().chain(&self.protected.deciding);
+            let paths = self.protected.paths();
+            let holders = paths.roots.iter().chain(&paths.deciding);
             let links: Vec<PathBuf> = holders.flat_map(|dir| self.resolve.links_in(dir)).collect();
             self.both_forms(links.iter())
         })
@@ -239,8 +244,16 @@ mod tests {
     use crate::permission::path::fake::Links;
     use Relation::{Apart, Around, Within};
 
+    fn protecting(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> ProtectedPlaces {
+        ProtectedPlaces::found_by(|| ProtectedPaths {
+            places,
+            roots,
+            deciding: Vec::new(),
+        })
+    }
+
     fn relation(path: &str) -> Relation {
-        let protected = ProtectedPlaces::new(
+        let protected = protecting(
             vec!["/h/.chibi".into(), "/etc/x".into()],
             vec!["/p/.claude/skills".into(), "/dangling".into()],
         );
@@ -289,7 +302,7 @@ mod tests {
 
     #[test]
     fn names_are_compared_whatever_their_letters_are_composed_of() {
-        let protected = ProtectedPlaces::new(vec!["/h/é".into()], Vec::new());
+        let protected = protecting(vec!["/h/é".into()], Vec::new());
         let links = Links::default();
         let path = Located::at(Path::new("/h/E\u{301}/x"), &links);
         assert_eq!(
@@ -300,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_glob_stands_for_whatever_it_may_match() {
-        let protected = ProtectedPlaces::new(vec!["/h/.chibi/x".into()], Vec::new());
+        let protected = protecting(vec!["/h/.chibi/x".into()], Vec::new());
         let (links, steps) = (Links::default(), Steps::default());
         let protection = Protection::new(&protected, &links, &steps);
         for (glob, expected) in [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::call::{Call, OurTool};
 use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
-use super::places::{Places, ProtectedPlaces};
+use super::places::{Places, ProtectedPaths, ProtectedPlaces};
 use super::restriction::Restriction;
 use super::scope::Scope;
 use super::settings::Settings;
@@ -138,10 +138,11 @@ impl Scene {
             shell: self.shell,
             cdpath: self.cdpath,
             reads_by_shell: self.reads_by_shell,
-            protected: ProtectedPlaces::new(
-                vec!["/h/.chibi".into(), "/skills/s".into()],
-                vec!["/p/.claude/skills".into()],
-            ),
+            protected: ProtectedPlaces::found_by(|| ProtectedPaths {
+                places: vec!["/h/.chibi".into(), "/skills/s".into()],
+                roots: vec!["/p/.claude/skills".into()],
+                deciding: Vec::new(),
+            }),
             executable: Some("/h/.chibi/plugins/agent-skills/agent-skills".into()),
             path: vec!["/bin".into(), "/h/bin".into()],
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -137,10 +137,15 @@ impl Profile {
             home: Some(world.at("home")),
             // A host that was started elsewhere runs commands in the project all the same.
             working_dir: world.at("project/sub"),
-            protected: ProtectedPlaces::new(
-                vec![world.at(PROTECTED[0])],
-                vec![world.at(PROTECTED[1])],
-            ),
+            protected: ProtectedPlaces::found_by({
+                let places = vec![world.at(PROTECTED[0])];
+                let roots = vec![world.at(PROTECTED[1])];
+                || ProtectedPaths {
+                    places,
+                    roots,
+                    ..ProtectedPaths::default()
+                }
+            }),
             shell: Shell {
                 language,
                 persists: false,

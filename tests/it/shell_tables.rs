@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Outcome, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Outcome, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, Settings,
+    decide,
 };
 use serde_json::json;
 
@@ -37,10 +38,11 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
     let places = Places {
         project_root: project.to_owned(),
         home: Some("/home/me".into()),
-        protected: ProtectedPlaces::new(
-            vec!["/home/me/.chibi".into(), "/skills/t".into()],
-            vec!["/work/project/.claude/skills".into()],
-        ),
+        protected: ProtectedPlaces::found_by(|| ProtectedPaths {
+            places: vec!["/home/me/.chibi".into(), "/skills/t".into()],
+            roots: vec!["/work/project/.claude/skills".into()],
+            ..ProtectedPaths::default()
+        }),
         ..Places::default()
     };
     let scope = Scope {
