@@ -9,7 +9,6 @@ mod baseline;
 mod call;
 mod command;
 mod command_line;
-mod confined;
 mod decide;
 mod domain;
 mod evidence;
@@ -42,16 +41,15 @@ mod work;
 pub use absolute::absolute_arguments;
 pub use baseline::looking;
 pub use call::{Call, OurTool};
-pub use confined::Confined;
 pub use decide::{
     Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied,
     forbidden_outright,
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use meant::Meant;
-pub use outline::{Outline, OutlineCommand};
+pub use outline::Outline;
 pub use path::Resolve;
-pub use places::{Places, ProtectedPlaces};
+pub use places::{Places, ProtectedPaths, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;
 pub use rule::{Rule, RuleNote, mistaken_grant, unclear_denial};

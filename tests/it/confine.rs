@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use agent_skills::permission::Confined;
 use serde_json::json;
 
 use crate::Host;
@@ -28,16 +27,11 @@ fn skill(host: &Host) -> String {
 
 /// As an agent's shell runs a wrapped command.
 fn wrapped(host: &Host, text: &str) -> Command {
-    let program = host.command().get_program().to_owned();
-    let confined = Confined {
-        program: program.to_str().unwrap(),
-        skill_dir: &skill(host),
-        project_dir: host.project().to_str().unwrap(),
-        shell: "sh",
-    };
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &confined.wrap(text).unwrap()]);
-    host.surround(shell)
+    let mut command = host.command();
+    let project = host.project().to_str().unwrap();
+    command.args(["confine", "--skill", &skill(host), "--project", project]);
+    command.args(["--", "sh", "-c", text]);
+    command
 }
 
 /// The output of such a command.
@@ -154,7 +148,7 @@ fn a_dry_run_and_a_tool_confine_nothing() {
         (ran.stdout.as_str(), ran.status),
         ("would run, confined: touch ran\n", 0)
     );
-    let text = host.tool("agent-skills", &json!({ "args": line }));
-    assert!(text.contains("not by this tool"), "{text}");
+    host.tool("agent-skills", &json!({ "args": line }))
+        .has("not by this tool");
     assert!(!host.project().join("ran").exists());
 }

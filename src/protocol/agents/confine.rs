@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::host::agent::table::{Does, Own, Table};
 use crate::host::shell::Language;
-use crate::permission::Confined;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
 use crate::run_context::RunContext;
@@ -108,13 +107,20 @@ fn wrapped(
 ) -> Option<String> {
     let shell = ctx.env.path("SHELL");
     let shell = shell.filter(|_| table.shell.language == Language::BashOrZsh);
-    Confined {
-        program: ctx.env.exe.as_deref()?.to_str()?,
-        skill_dir: &skill.dir,
-        project_dir: ctx.project_dir().to_str()?,
-        shell: shell.as_deref().and_then(Path::to_str).unwrap_or("bash"),
-    }
-    .wrap(command?.as_str()?)
+    let project = ctx.project_dir();
+    let words = [
+        ctx.env.exe.as_deref()?.to_str()?,
+        "confine",
+        "--skill",
+        &skill.dir,
+        "--project",
+        project.to_str()?,
+        "--",
+        shell.as_deref().and_then(Path::to_str).unwrap_or("bash"),
+        "-c",
+        command?.as_str()?,
+    ];
+    shlex::try_join(words).ok()
 }
 
 /// Whether the call is one whose command was handed back, to the letter, to the same skills and in the
