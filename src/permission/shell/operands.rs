@@ -1,29 +1,30 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::path::Path;
-
 use super::Fault;
 use super::filters::files_of_sed;
-use super::programs::{self, Program, Run, git_verb};
+use super::programs::{self, Program, Run};
 use super::reach::{Checked, Named, Reach};
 use super::word::Word;
-use crate::permission::path::normalise;
 use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
-use crate::sys::name_list::Names;
 
 mod finding;
 mod git;
 mod placing;
 
 /// Options of many programs whose value is the directory to run in.
-const DIRECTORY_OPTIONS: Names = Names::new(
-    "-C -D -P -d -w --cd --chdir --chroot --cwd --dir --directory --directory-prefix --output-dir \
-     --prefix --project --wd --work-tree --workdir --working-directory",
-);
-/// The limit of such options that are followed, and of the length of their values.
+const DIRECTORY_OPTIONS: [&str; 8] = [
+    "-C",
+    "-D",
+    "--chdir",
+    "--directory",
+    "--cwd",
+    "--work-tree",
+    "--output-dir",
+    "--wd",
+];
+/// The limit of such options that are followed.
 const MAX_DIRECTORIES: usize = 8;
-const LONGEST: usize = 512;
 
 impl Reach<'_> {
     /// The word that may run our own executable, if any.
@@ -51,7 +52,7 @@ impl Reach<'_> {
         let named = self.named(words)?;
         self.check_here(words, &named)?;
         let mut directories = self.directories.clone();
-        for to in directories_named(words, &named) {
+        for to in directories_named(&named) {
             directories = directories.moved(&to);
             let moved = Reach {
                 directories: &directories,
@@ -147,48 +148,29 @@ impl Reach<'_> {
 
 /// The directories in which a command may run by its options, as with `git -C`: those that each may
 /// name.
-fn directories_named<'n>(words: &[Word], named: &'n [Named]) -> Vec<Vec<&'n str>> {
-    let Some((name, named)) = named.split_first() else {
+fn directories_named<'n>(named: &'n [Named]) -> Vec<Vec<&'n str>> {
+    let program = named.first().map(|name| Program::named(&name.text));
+    if !matches!(
+        program,
+        Some(Program::Git | Program::Runs { .. } | Program::Other)
+    ) {
         return Vec::new();
-    };
-    let arguments = match Program::named(&name.text) {
-        Program::Git => &named[..named.partition_point(|named| named.at <= git_verb(&words[1..]))],
-        program @ Program::Runs { .. } => &named[..before_inner(program, &words[1..], named)],
-        Program::Other => named,
-        // They change no directory.
-        _ => return Vec::new(),
-    };
-    let mut found = Vec::new();
-    for named in arguments.iter().filter(|named| named.is_option()) {
-        let text = named.text.as_str();
-        let joined = match text.split_once('=') {
-            Some(parts) => Some(parts),
-            None if text.starts_with("--") => None,
-            None => text.split_at_checked(2),
-        };
-        let next = if DIRECTORY_OPTIONS.has(text) {
-            let from = arguments.partition_point(|next| next.at <= named.at);
-            let next = arguments[from..].iter();
-            next.take_while(|next| next.at == named.at + 1).collect()
-        } else {
-            Vec::new()
-        };
-        let next = next.into_iter().map(|next| next.text.as_str());
-        let joined = joined.filter(|(option, _)| DIRECTORY_OPTIONS.has(option));
-        let values = next.chain(joined.map(|(_, value)| value));
-        let known = values.map(|value| value.split(UNKNOWN).next().unwrap_or_default());
-        // What is longer is a text, as behind `-d` of `curl`.
-        let is_short = |value: &&str| normalise(Path::new(value)).as_os_str().len() <= LONGEST;
-        let known = known.filter(|value| !value.is_empty()).filter(is_short);
-        let known: Vec<&str> = known.collect();
-        if !known.is_empty() {
-            found.push(known);
-        }
-        if found.len() == MAX_DIRECTORIES {
-            break;
-        }
     }
-    found
+    let values = named.iter().map(|option| {
+        let mut options = DIRECTORY_OPTIONS.iter();
+        let values = match options.find_map(|name| option.text.strip_prefix(name)) {
+            Some("") => {
+                let next = named.iter().filter(|next| next.at == option.at + 1);
+                next.map(|next| next.text.as_str()).collect()
+            }
+            Some(value) => vec![value.trim_start_matches('=')],
+            None => Vec::new(),
+        };
+        let known = values.into_iter().map(|value| value.split(UNKNOWN).next());
+        known.flatten().filter(|known| !known.is_empty()).collect()
+    });
+    let found = values.filter(|values: &Vec<&str>| !values.is_empty());
+    found.take(MAX_DIRECTORIES).collect()
 }
 
 /// How many of the things behind a program stand before the command that it runs.

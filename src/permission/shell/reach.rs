@@ -8,7 +8,7 @@ use super::directories::WorkingDirectories;
 use super::operand::{Known, parts, texts};
 use super::readings::Readings;
 use super::word::Word;
-use crate::permission::path::{Located, normalise};
+use crate::permission::path::Located;
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED, may_be};
 
@@ -231,11 +231,8 @@ impl Reach<'_> {
             return self.is_our_file(program);
         }
         let name = ours.file_name().unwrap_or_default().to_string_lossy();
-        if program.contains([ANY, ONE]) {
-            return program.contains(char::is_alphanumeric) && may_be(program, &name);
-        }
-        let mut directories = places.path.iter();
-        program == name || directories.any(|directory| self.is_same(&directory.join(program), ours))
+        let (mut directories, resolve) = (places.path.iter(), self.guard.context.resolve);
+        program == name || directories.any(|dir| resolve.is_same_file(&dir.join(program), ours))
     }
 
     /// Whether a text names our own executable as a file.
@@ -244,31 +241,7 @@ impl Reach<'_> {
         ours.filter(|_| !text.contains(UNKNOWN) && !text.is_empty())
             .is_some_and(|ours| {
                 let mut paths = self.paths(text, true).into_iter();
-                paths.any(|path| self.is_same(&path, ours))
+                paths.any(|path| self.guard.context.resolve.is_same_file(&path, ours))
             })
-    }
-
-    fn is_same(&self, path: &Path, ours: &Path) -> bool {
-        let resolve = self.guard.context.resolve;
-        if !path.to_string_lossy().contains([ANY, ONE]) {
-            return resolve.is_same_file(path, ours);
-        }
-        let names = |path: &Path| -> Vec<String> {
-            let path = normalise(&self.guard.begin.join(path));
-            let name = |name: Component| name.as_os_str().to_string_lossy().into_owned();
-            path.components().map(name).collect()
-        };
-        let glob = names(path);
-        // A name of wildcards alone may be any program.
-        let says_something = |name: &String| name.contains(char::is_alphanumeric);
-        glob.last().is_some_and(says_something)
-            && [Some(ours.to_owned()), resolve.canonical(ours)]
-                .iter()
-                .flatten()
-                .any(|ours| {
-                    let ours = names(ours);
-                    let mut both = glob.iter().zip(&ours);
-                    glob.len() == ours.len() && both.all(|(glob, name)| may_be(glob, name))
-                })
     }
 }

@@ -99,8 +99,6 @@ fn our_program_is_known_in_each_directory_and_by_its_name() {
         "PATH=/x:$PATH; ionice agent-skills list",
         "PATH=/x:$PATH; find . -maxdepth 0 -exec agent-skills \\;",
         "PATH=/x:$PATH; command -- agent-skills list",
-        "for f in /h/.chibi/plugins/*/a*s; do \"$f\" list; done",
-        "cp ~/.chibi/plugins/agent-skills/agent-skill? q",
         "PATH=/x agent-skills list",
         "PATH=/x:$PATH; agent-skills list",
         "exec agent-skills list",

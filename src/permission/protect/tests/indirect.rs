@@ -78,7 +78,6 @@ fn a_program_runs_in_a_directory_that_it_is_given() {
         "env --chdir=sub env -C.. touch .claude/skills/new",
         "sudo -D .claude rm -rf skills",
         "sudo env -C .claude cp x skills/y",
-        "python3 -m http.server -d .claude skills/x",
         "curl --output-dir sub -o ../.claude/skills/x u",
         "unshare --wd=sub rm -rf ../.claude/skills",
     ]);

@@ -122,6 +122,7 @@ fn honest_commands_with_variables_run() {
         "git rm -q --cached \"$f\"",
         "git ls-files '*.pyc' | xargs git rm --cached",
         "git clean -n -e '*.log'",
+        "git rm -r --cached --quiet --ignore-unmatch .",
         "cp --remove-destination .claude/skills/p/SKILL.md x",
         "rsync -a --exclude .claude/skills ./ /tmp/backup/",
         "rsync -a --no-perms .claude/skills/ /tmp/b/",

@@ -4,7 +4,6 @@ use super::{Checked, Named, Reach, options, plain, refuse_if};
 use crate::permission::protected::{ANY, ONE, UNKNOWN};
 use crate::permission::shell::programs::{abbreviates, git_verb};
 use crate::permission::shell::word::Word;
-use crate::sys::name_list::Names;
 
 impl Reach<'_> {
     /// A `git` command.
@@ -15,9 +14,9 @@ impl Reach<'_> {
         self.others(options)?;
         for verb in verbs {
             match verb.text.as_str() {
-                "clean" if has_only(behind, "--dry-run", "dfxXqne", "n") => {}
+                "clean" if leaves_files(behind, "--dry-run", 'n') => {}
                 "clean" | "mv" => self.git_changes(&verb.text, behind)?,
-                "rm" if !has_only(behind, "--cached", "rfqn", "") => {
+                "rm" if !leaves_files(behind, "--cached", '\0') => {
                     self.git_changes(&verb.text, behind)?;
                 }
                 "log" | "diff" | "show" | "status" | "blame" => {
@@ -86,21 +85,20 @@ fn names_path(arguments: &[Named]) -> bool {
 }
 
 /// Whether an option stands before `--` by which `git` leaves files as they are, written out or as
-/// `letter`, and beside it only options that cannot take that back: with these letters, and a few.
-fn has_only(arguments: &[Named], option: &str, letters: &str, letter: &str) -> bool {
-    const OTHERS: Names = Names::new("--quiet --force --ignore-unmatch --sparse");
+/// `letter`, and none that takes it back. `-e` takes the next word.
+fn leaves_files(arguments: &[Named], option: &str, letter: char) -> bool {
     let (mut is_there, mut is_value) = (false, false);
-    let before = arguments.iter().take_while(|named| named.text != "--");
-    let is_known = |named: &Named| {
+    let mut before = arguments.iter().take_while(|named| named.text != "--");
+    let is_harmless = |named: &Named| {
         let text = named.text.as_str();
         if std::mem::take(&mut is_value) || !named.is_option() {
             return true;
         }
-        let cluster = text.strip_prefix('-').unwrap_or_default();
-        let is_short = cluster.chars().all(|c| letters.contains(c));
-        is_value = is_short && cluster.ends_with('e');
-        is_there |= text == option || is_short && cluster.contains(|c| letter.contains(c));
-        is_short || OTHERS.has(text) || text == option
+        let is_long = text.starts_with("--");
+        let (letters, value) = text.split_once('e').unwrap_or((text, "x"));
+        is_value = !is_long && value.is_empty();
+        is_there |= text == option || !is_long && letters.contains(letter);
+        !text.starts_with("--no-") && !text.starts_with("--e")
     };
-    before.into_iter().all(is_known) && is_there
+    before.all(is_harmless) && is_there
 }
