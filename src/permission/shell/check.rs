@@ -15,14 +15,11 @@ use super::{Fault, filters, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
+use crate::sys::name_list::Names;
 
-mod exporting;
 mod reading;
 mod redirections;
 mod texts;
-mod toplevel;
-
-use exporting::may_export_all;
 
 /// What the shell module asks of the rules.
 pub trait Rules {
@@ -355,6 +352,20 @@ impl Checker<'_> {
         fault
     }
 
+    /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
+    /// is already there (docs/spec/restriction.md#the-top-of-the-working-tree). If git finds no
+    /// repository, the shell stays too.
+    fn stays_at_toplevel(&self, view: &View) -> bool {
+        const COMMAND: &str = "git rev-parse --show-toplevel";
+        let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
+        is_first
+            && self.texts == 0
+            && view.depth == 0
+            && !view.in_loop
+            && matches!(view.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
+            && self.rules.is_toplevel()
+    }
+
     fn is_filter(&self, view: &View) -> bool {
         let simple = view.simple;
         let is_cat = matches!(view.words, [cat] if cat.text() == Some("cat"));
@@ -371,4 +382,21 @@ impl Checker<'_> {
 fn program_name(program: &Word) -> Result<&str, Fault> {
     let name = program.text().filter(|name| !name.is_empty());
     name.ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))
+}
+
+/// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
+/// invisibly.
+fn may_export_all(step: &Step) -> bool {
+    const CHANGE_THE_SHELL: Names =
+        Names::new("set shopt setopt emulate source . eval enable trap");
+    let Step::Command(simple) = step else {
+        return false;
+    };
+    let Some((first, others)) = simple.words.split_first() else {
+        return false;
+    };
+    let changes = |word: &Word| word.fits(|text| CHANGE_THE_SHELL.has(text));
+    let runs_one = first.is_any(&["command", "builtin"]) && others.iter().any(changes);
+    let strict = first.is_any(&["set"]) && builtins::sets_only_strictness(others);
+    (changes(first) || runs_one) && !strict
 }

@@ -9,12 +9,7 @@ use super::{Fault, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
-mod ambiguous;
-mod level;
 mod redirection;
-
-use ambiguous::{brackets_close, may_be_blank};
-use level::{Level, replace};
 
 /// The maximum length of a command.
 const MAX_BYTES: usize = 64 * 1024;
@@ -391,4 +386,53 @@ fn unclosed() -> Fault {
         "",
         "a quote or parenthesis is not closed where it should be",
     )
+}
+
+/// An enclosing construct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// `( … )`.
+    Subshell,
+    /// `$(…)`, `<(…)` or `>(…)`.
+    Substitution,
+    Backtick,
+    DoubleQuote,
+    /// Where `case` reads its word and patterns, which end in an unmatched parenthesis.
+    Case,
+    /// The commands behind such a pattern, up to `;;` or `esac`.
+    Branch,
+}
+
+/// Replaces the innermost level, if it is `from`.
+fn replace(levels: &mut [Level], from: Level, to: Level) {
+    if let Some(level) = levels.last_mut().filter(|level| **level == from) {
+        *level = to;
+    }
+}
+
+/// Whether a byte of this character is a blank in some shell's locale.
+fn may_be_blank(c: char) -> bool {
+    !c.is_ascii()
+        && c.encode_utf8(&mut [0; 4])
+            .bytes()
+            .any(|byte| byte == 0x85 || byte == 0xa0)
+}
+
+/// Refuses brackets not closed within their word. For the parser, an array subscript, and any
+/// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
+fn brackets_close(text: &str) -> Result<(), Fault> {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ' ' | '\t' | '\n' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')' | '<' | '>' | '|'
+            | '&' | ';' => break,
+            _ => {}
+        }
+        if depth == 0 {
+            return Ok(());
+        }
+    }
+    Fault::refuse("[", "a bracket is not closed in its word; quote it")
 }
