@@ -16,6 +16,7 @@ mod signing;
 mod suggesting;
 
 use std::ffi::OsString;
+use std::fmt::Debug;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -99,6 +100,18 @@ impl Answer {
     pub fn is_silent(&self) -> bool {
         self.decision().0 == "silence"
     }
+
+    /// It must be silence; `about` is told where it is not.
+    #[track_caller]
+    pub fn passes(&self, about: impl Debug) {
+        assert!(self.is_silent(), "{about:?}: {self:?}");
+    }
+
+    /// It must be a refusal.
+    #[track_caller]
+    pub fn stops(&self, about: impl Debug) {
+        assert!(self.is_denied(), "{about:?}: {self:?}");
+    }
 }
 
 impl World {
@@ -144,6 +157,13 @@ impl World {
         let text = format!("---\nname: {name}\ndescription: Does {name}.\n{more}\n---\n# Do\n");
         self.file(&path, &text);
         self
+    }
+
+    /// The same, which has become active.
+    pub fn using(self, name: &str, more: &str) -> Self {
+        let world = self.skill(name, more);
+        world.activate(name).passes(name);
+        world
     }
 
     pub fn config(self, text: &str) -> Self {

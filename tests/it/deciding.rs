@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::decisions::{IN_A_HOST, shell};
-use crate::host::finish;
+use crate::host::{Has, finish};
 use crate::terminal::terminal;
 
 /// What the documentation says of one command.
@@ -88,28 +88,27 @@ fn only_a_persons_terminal_without_a_host_decides() {
 
 #[test]
 fn by_way_of_a_host_nothing_is_decided() {
-    for played in Host::both() {
-        let host = host(played);
-        // What takes long is done by a process of its own, which the host's caller is not.
-        std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
-        for Row {
-            words,
-            class,
-            for_models,
-        } in rows()
-        {
-            let arguments = json!({"args": words});
-            let told = host.tool("agent-skills", &arguments);
-            let refused = told.starts_with(&format!("Error: {REFUSED}"));
-            assert_eq!(refused, class == "decides", "{words:?}: {told}");
-            // The model has no direct call, and of its own tool what is written there.
-            host.blocks("agent-skills", &arguments);
-            let answer = host.pre_tool("skill_marketplace", &arguments);
-            let blocked = answer["block"] == json!(true);
-            // Of what may be installed the reference decides.
-            let installs = words[0] == "install";
-            assert_eq!(blocked, !for_models || installs, "{words:?}: {answer}");
-        }
+    let played = Host::stdin();
+    let host = host(played);
+    // What takes long is done by a process of its own, which the host's caller is not.
+    std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    for Row {
+        words,
+        class,
+        for_models,
+    } in rows()
+    {
+        let arguments = json!({"args": words});
+        let told = host.tool("agent-skills", &arguments);
+        let refused = told.starts_with(&format!("Error: {REFUSED}"));
+        assert_eq!(refused, class == "decides", "{words:?}: {told}");
+        // The model has no direct call, and of its own tool what is written there.
+        host.blocks("agent-skills", &arguments);
+        let answer = host.pre_tool("skill_marketplace", &arguments);
+        let blocked = answer["block"] == json!(true);
+        // Of what may be installed the reference decides.
+        let installs = words[0] == "install";
+        assert_eq!(blocked, !for_models || installs, "{words:?}: {answer}");
     }
 }
 
@@ -131,42 +130,41 @@ fn a_refusal_names_the_command_as_it_was_given() {
     ] {
         let told = host.person(words).stdout;
         let hint = format!("can run `agent-skills {command}");
-        assert!(told.contains(&hint), "{told}");
+        told.has(&hint);
     }
 }
 
 #[test]
 fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
-    for played in Host::both() {
-        let host = host(played);
-        std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
-        let rows = rows();
-        let calls = rows.iter().map(|row| {
-            let words = row.words.join(" ");
-            format!("echo \"== {words}\" >&2; \"$A\" {words} >/dev/null; ")
-        });
-        let script = format!("{IN_A_HOST} sh -c '{}'; echo", calls.collect::<String>());
-        let (_ours, theirs) = terminal(0);
-        let mut command: Command = shell(&host, &script);
-        let ran = finish(command.stdin(theirs).stdout(Stdio::piped()), b"");
-        for Row {
-            words,
-            class,
-            for_models,
-        } in rows
-        {
-            let for_models = for_models && words[0] != "install";
-            let mark = format!("== {}\n", words.join(" "));
-            let told = ran
-                .stderr
-                .split(&mark)
-                .nth(1)
-                .unwrap_or_else(|| panic!("{mark}: {ran:?}"));
-            let told = told.split("== ").next().unwrap();
-            // What the model's own tool may do, its shell may do.
-            let expected = class != "reads" && !for_models;
-            assert_eq!(told.contains(REFUSED), expected, "{words:?}: {told}");
-        }
+    let played = Host::stdin();
+    let host = host(played);
+    std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    let rows = rows();
+    let calls = rows.iter().map(|row| {
+        let words = row.words.join(" ");
+        format!("echo \"== {words}\" >&2; \"$A\" {words} >/dev/null; ")
+    });
+    let script = format!("{IN_A_HOST} sh -c '{}'; echo", calls.collect::<String>());
+    let (_ours, theirs) = terminal(0);
+    let mut command: Command = shell(&host, &script);
+    let ran = finish(command.stdin(theirs).stdout(Stdio::piped()), b"");
+    for Row {
+        words,
+        class,
+        for_models,
+    } in rows
+    {
+        let for_models = for_models && words[0] != "install";
+        let mark = format!("== {}\n", words.join(" "));
+        let told = ran
+            .stderr
+            .split(&mark)
+            .nth(1)
+            .unwrap_or_else(|| panic!("{mark}: {ran:?}"));
+        let told = told.split("== ").next().unwrap();
+        // What the model's own tool may do, its shell may do.
+        let expected = class != "reads" && !for_models;
+        assert_eq!(told.contains(REFUSED), expected, "{words:?}: {told}");
     }
 }
 
@@ -182,56 +180,15 @@ fn installs(host: &Host, name: &str) {
 /// The model's tool removes, and takes nothing away that restricts.
 #[test]
 fn a_model_removes_nothing_that_restricts() {
-    for played in Host::both() {
-        let host = host(played)
-            .skill("listed", "allowed-tools: Read", "")
-            .skill("denying", "disallowed-tools: WebFetch", "");
-        installs(&host, "free");
-        for (name, refused) in [("listed", true), ("denying", true), ("free", false)] {
-            let call = json!({"action": "remove", "skill_ref": name});
-            let told = host.tool("skill_marketplace", &call);
-            assert_eq!(told.starts_with("Error: only a person"), refused, "{told}");
-            assert_eq!(host.skills_dir().join(name).exists(), refused, "{name}");
-        }
-    }
-}
-
-/// A process below a host can say that it is one, and that its parent is a host's call.
-#[cfg(target_os = "linux")]
-#[test]
-fn what_only_looks_like_a_host_installs_and_removes_nothing() {
-    for played in Host::both() {
-        let host = host(played).skill("listed", "allowed-tools: Read", "");
-        installs(&host, "free");
-        let source = host.home().join("source");
-        std::fs::create_dir(&source).unwrap();
-        std::fs::write(
-            source.join("SKILL.md"),
-            "---\nname: evil\ndescription: d\n---\n",
-        )
-        .unwrap();
-        let source = source.display();
-        for call in [
-            format!("install\",\"{source}"),
-            "remove\",\"listed".to_owned(),
-        ] {
-            let data = format!("{{\"args\":[\"{call}\"]}}");
-            let script = format!(
-                "{IN_A_HOST} export D='{data}'; \
-                 sh -c 'CHIBI_TOOL_NAME=agent-skills CHIBI_TOOL_ARGS=\"$D\" \"$A\"; \
-                 printf %s \"$D\" | CHIBI_TOOL_NAME=agent-skills \"$A\"'; echo"
-            );
-            let ran = finish(&mut shell(&host, &script), b"");
-            assert_eq!(ran.stdout.matches(REFUSED).count(), 2, "{call}: {ran:?}");
-        }
-        assert!(host.skills_dir().join("listed").exists());
-        assert!(!host.skills_dir().join("evil").exists());
-        // The host's own call is not below it.
-        let data = r#"{"args":["remove","free"]}"#;
-        let script = format!(
-            "{IN_A_HOST} export CHIBI_TOOL_NAME=agent-skills CHIBI_TOOL_ARGS='{data}'; \"$A\"; echo"
-        );
-        let ran = finish(&mut shell(&host, &script), b"");
-        assert!(ran.stdout.contains("removed `free`"), "{ran:?}");
+    let played = Host::stdin();
+    let host = host(played)
+        .skill("listed", "allowed-tools: Read", "")
+        .skill("denying", "disallowed-tools: WebFetch", "");
+    installs(&host, "free");
+    for (name, refused) in [("listed", true), ("denying", true), ("free", false)] {
+        let call = json!({"action": "remove", "skill_ref": name});
+        let told = host.tool("skill_marketplace", &call);
+        assert_eq!(told.starts_with("Error: only a person"), refused, "{told}");
+        assert_eq!(host.skills_dir().join(name).exists(), refused, "{name}");
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::Host;
+use crate::host::Has;
 
 #[test]
 fn what_a_deciding_link_leads_to_is_protected() {
@@ -68,10 +69,7 @@ fn a_configuration_that_may_have_always_on_skills_closes() {
                 host.allows("shell_exec", &call);
                 continue;
             }
-            assert!(
-                told.contains("config.toml") && told.contains("line"),
-                "{told}"
-            );
+            told.has("config.toml").has("line");
             assert!(host.blocks("shell_exec", &call).contains("config.toml"));
             host.allows("file_head", &json!({"path": "x"}));
             fs::write(host.plugin_dir().join("config.toml"), "").unwrap();
@@ -93,14 +91,10 @@ fn a_configuration_that_is_there_and_unreadable_closes() {
         host.starts();
         let context = json!({"context_name": "default"});
         let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
-        assert!(told.contains("only reading is allowed"), "{told}");
-        assert!(
-            told.contains("config.toml.damaged`: then the defaults count"),
-            "{told}"
-        );
+        told.has("only reading is allowed");
+        told.has("config.toml.damaged`: then the defaults count");
         let told = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(told.contains("config.toml"), "{told}");
-        let checks = host.person(&["doctor"]).stdout;
-        assert!(checks.contains("config.toml"), "{checks}");
+        told.has("config.toml");
+        host.person(&["doctor"]).stdout.has("config.toml");
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Ran, finish};
+use crate::host::{Has, Ran, finish};
 use crate::proposals::{TOOL, call, diff, propose, text};
 
 /// A shell in the host's surroundings; `$A` is the executable.
@@ -44,47 +44,45 @@ fn strict(host: Host) -> Host {
 
 #[test]
 fn without_a_terminal_nothing_is_decided() {
-    for host in Host::both() {
-        let host = strict(host);
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        fs::create_dir_all(host.project().join(".agents/skills")).unwrap();
-        let decisions: [&[&str]; 8] = [
-            &["deactivate"],
-            &["proposals", "approve", &id, "--yes"],
-            &["proposals", "reject", &id],
-            &["rollback", "pdf"],
-            &["trust"],
-            &["trust", "--always"],
-            &["approve", "pdf"],
-            &["config", "set", "unattended", "true"],
-        ];
-        host.starts().activates("strict");
-        for words in decisions {
-            let ran = host.unattended(words);
-            assert_eq!(ran.status, 1, "{words:?}");
-            assert!(
-                ran.stderr.contains("only a person at a terminal")
-                    && ran.stderr.contains("unattended"),
-                "{ran:?}"
-            );
-        }
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(text(&host, "pdf/SKILL.md").contains("One."));
-        assert!(!host.plugin_dir().join("config.toml").exists());
-        // Looking is free.
-        for words in [
-            &["proposals", "show", &id][..],
-            &["config", "list"],
-            &["trust", "--list"],
-        ] {
-            assert_eq!(host.unattended(words).status, 0, "{words:?}");
-        }
-        host.succeeds(&["config", "set", "unattended", "true"]);
-        assert_eq!(host.unattended(&["deactivate"]).status, 0);
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        let ran = host.unattended(&["proposals", "approve", &id, "--yes"]);
-        assert_eq!(ran.status, 0, "{ran:?}");
+    let host = Host::stdin();
+    let host = strict(host);
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    fs::create_dir_all(host.project().join(".agents/skills")).unwrap();
+    let decisions: [&[&str]; 8] = [
+        &["deactivate"],
+        &["proposals", "approve", &id, "--yes"],
+        &["proposals", "reject", &id],
+        &["rollback", "pdf"],
+        &["trust"],
+        &["trust", "--always"],
+        &["approve", "pdf"],
+        &["config", "set", "unattended", "true"],
+    ];
+    host.starts().activates("strict");
+    for words in decisions {
+        let ran = host.unattended(words);
+        assert_eq!(ran.status, 1, "{words:?}");
+        assert!(
+            ran.stderr.contains("only a person at a terminal") && ran.stderr.contains("unattended"),
+            "{ran:?}"
+        );
     }
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    assert!(!host.plugin_dir().join("config.toml").exists());
+    // Looking is free.
+    for words in [
+        &["proposals", "show", &id][..],
+        &["config", "list"],
+        &["trust", "--list"],
+    ] {
+        assert_eq!(host.unattended(words).status, 0, "{words:?}");
+    }
+    host.succeeds(&["config", "set", "unattended", "true"]);
+    assert_eq!(host.unattended(&["deactivate"]).status, 0);
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    let ran = host.unattended(&["proposals", "approve", &id, "--yes"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
 }
 
 #[test]
@@ -99,83 +97,79 @@ fn a_project_cannot_say_that_nobody_sits_at_the_terminal() {
 
 #[test]
 fn a_model_decides_nothing_through_the_host() {
-    for host in Host::both() {
-        let host = strict(host);
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        host.succeeds(&["proposals", "approve", &id, "--yes"]);
-        host.succeeds(&["rollback", "pdf"]);
-        fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
-        for words in [
-            &["rollback", "pdf"][..],
-            &["deactivate"],
-            &["trust"],
-            &["approve", "pdf"],
-            &["config", "set", "enforce", "off"],
-        ] {
-            let arguments = json!({"args": words});
-            let why = host.blocks("skill_marketplace", &arguments);
-            assert!(
-                why.contains(&format!("in a terminal: agent-skills {}", words.join(" "))),
-                "{why}"
-            );
-            for tool in ["skill_marketplace", "agent-skills"] {
-                let answer = host.tool(tool, &arguments);
-                assert!(answer.starts_with("Error: only a person"), "{answer}");
-            }
+    let host = Host::stdin();
+    let host = strict(host);
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    host.succeeds(&["rollback", "pdf"]);
+    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    for words in [
+        &["rollback", "pdf"][..],
+        &["deactivate"],
+        &["trust"],
+        &["approve", "pdf"],
+        &["config", "set", "enforce", "off"],
+    ] {
+        let arguments = json!({"args": words});
+        let why = host.blocks("skill_marketplace", &arguments);
+        assert!(
+            why.contains(&format!("in a terminal: agent-skills {}", words.join(" "))),
+            "{why}"
+        );
+        for tool in ["skill_marketplace", "agent-skills"] {
+            host.tool(tool, &arguments).begins("Error: only a person");
         }
-        assert!(text(&host, "pdf/SKILL.md").contains("One."));
     }
+    assert!(text(&host, "pdf/SKILL.md").contains("One."));
 }
 
 /// `unattended` permits it to whoever is not below a host, and a terminal alone does not help either.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_decided_below_a_host() {
-    for host in Host::both() {
-        let host = strict(host);
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
-        for words in [
-            "deactivate",
-            &format!("proposals approve {id} --yes"),
-            "rollback pdf",
-            "trust",
-        ] {
-            let script = format!("{IN_A_HOST} sh -c '\"$A\" {words}; echo ended $?'; echo");
-            let ran: Ran = finish(&mut shell(&host, &script), b"");
-            assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
-            assert!(
-                ran.stderr.contains("their own terminal"),
-                "{words}: {ran:?}"
-            );
-            let (_ours, theirs) = crate::terminal::terminal(0);
-            let ran: Ran = finish(shell(&host, &script).stdin(theirs), b"");
-            assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
-        }
+    let host = Host::stdin();
+    let host = strict(host);
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    for words in [
+        "deactivate",
+        &format!("proposals approve {id} --yes"),
+        "rollback pdf",
+        "trust",
+    ] {
+        let script = format!("{IN_A_HOST} sh -c '\"$A\" {words}; echo ended $?'; echo");
+        let ran: Ran = finish(&mut shell(&host, &script), b"");
+        assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
+        assert!(
+            ran.stderr.contains("their own terminal"),
+            "{words}: {ran:?}"
+        );
+        let (_ours, theirs) = crate::terminal::terminal(0);
+        let ran: Ran = finish(shell(&host, &script).stdin(theirs), b"");
+        assert!(ran.stdout.contains("ended 1"), "{words}: {ran:?}");
     }
 }
 
 /// A model's shell can set the mark of a command that runs for the host.
 #[test]
 fn a_command_marked_as_the_hosts_decides_no_more() {
-    for host in Host::both() {
-        let host = strict(host);
-        let other = host.project().join("other");
-        fs::create_dir(&other).unwrap();
-        fs::write(
-            other.join("SKILL.md"),
-            "---\nname: other\ndescription: d\n---\nb\n",
-        )
-        .unwrap();
-        for words in ["install ./other", "remove strict"] {
-            let script = format!("{IN_A_HOST} AGENT_SKILLS_BY_HOST=1 \"$A\" {words}; echo");
-            let ran: Ran = finish(&mut shell(&host, &script), b"");
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(said.contains("only a person"), "{words}: {ran:?}");
-        }
-        assert!(!host.plugin_dir().join("skills/other").exists());
-        assert!(host.plugin_dir().join("skills/strict").exists());
+    let host = Host::stdin();
+    let host = strict(host);
+    let other = host.project().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(
+        other.join("SKILL.md"),
+        "---\nname: other\ndescription: d\n---\nb\n",
+    )
+    .unwrap();
+    for words in ["install ./other", "remove strict"] {
+        let script = format!("{IN_A_HOST} AGENT_SKILLS_BY_HOST=1 \"$A\" {words}; echo");
+        let ran: Ran = finish(&mut shell(&host, &script), b"");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("only a person"), "{words}: {ran:?}");
     }
+    assert!(!host.plugin_dir().join("skills/other").exists());
+    assert!(host.plugin_dir().join("skills/strict").exists());
 }
 
 /// The parent of a process that has left its shell says nothing of the host.
@@ -194,45 +188,39 @@ fn a_process_that_has_left_the_shell_of_a_host_decides_nothing() {
 
 #[test]
 fn what_was_put_in_a_proposals_place_is_not_approved() {
-    for host in Host::both() {
-        let host = strict(host);
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        let file = host.plugin_dir().join(format!("proposals/{id}.json"));
-        let changed = fs::read_to_string(&file).unwrap().replace("+1.", "+2.");
-        fs::write(&file, changed).unwrap();
-        for words in [
-            &["proposals", "show", &id][..],
-            &["proposals", "approve", &id, "--yes"],
-        ] {
-            let failed = host.fails(words);
-            assert!(failed.contains("changed after it was recorded"), "{failed}");
-        }
-        assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    let host = Host::stdin();
+    let host = strict(host);
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    let file = host.plugin_dir().join(format!("proposals/{id}.json"));
+    let changed = fs::read_to_string(&file).unwrap().replace("+1.", "+2.");
+    fs::write(&file, changed).unwrap();
+    for words in [
+        &["proposals", "show", &id][..],
+        &["proposals", "approve", &id, "--yes"],
+    ] {
+        host.fails(words).has("changed after it was recorded");
     }
+    assert!(text(&host, "pdf/SKILL.md").contains("One."));
 }
 
 #[test]
 fn a_proposal_already_in_the_file_says_how_to_forget_it() {
-    for host in Host::both() {
-        let host = strict(host);
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        host.succeeds(&[
-            "proposals",
-            "approve",
-            &propose(&host, "pdf", &diff("One.", "1.\n2.")),
-            "--yes",
-        ]);
-        for told in [
-            host.succeeds(&["proposals", "show", &id]),
-            host.fails(&["proposals", "approve", &id, "--yes"]),
-        ] {
-            assert!(
-                told.contains(&format!("agent-skills proposals reject {id}")),
-                "{told}"
-            );
-            assert!(!told.contains("write the diff"), "{told}");
-        }
-        let answer = host.tool(TOOL, &call("pdf", &diff("One.", "1.")));
-        assert!(answer.contains("nothing left to propose"), "{answer}");
+    let host = Host::stdin();
+    let host = strict(host);
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    host.succeeds(&[
+        "proposals",
+        "approve",
+        &propose(&host, "pdf", &diff("One.", "1.\n2.")),
+        "--yes",
+    ]);
+    for told in [
+        host.succeeds(&["proposals", "show", &id]),
+        host.fails(&["proposals", "approve", &id, "--yes"]),
+    ] {
+        told.has(&format!("agent-skills proposals reject {id}"));
+        told.lacks("write the diff");
     }
+    host.tool(TOOL, &call("pdf", &diff("One.", "1.")))
+        .has("nothing left to propose");
 }

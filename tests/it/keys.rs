@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::author::{skill, write};
+use crate::host::Has;
 use crate::signed_packages::ssh_key;
 
 fn text(host: &Host, name: &str) -> String {
@@ -34,16 +35,13 @@ fn a_listed_key_gives_a_skill_its_signers_name() {
         return;
     };
     let told = host.succeeds(&["keys"]);
-    assert!(told.contains("No signer is listed"), "{told}");
-    let would = host.succeeds(&["keys", "add", "alice@x", "key.pub", "--dry-run"]);
-    assert!(would.contains(&key), "{would}");
+    told.has("No signer is listed");
+    host.succeeds(&["keys", "add", "alice@x", "key.pub", "--dry-run"])
+        .has(&key);
     assert_eq!(text(&host, "signers"), "");
     // Somebody has to agree.
     let told = host.fails(&["keys", "add", "alice@x", "key.pub"]);
-    assert!(
-        told.contains("no terminal to ask at") && told.contains(&key),
-        "{told}"
-    );
+    told.has("no terminal to ask at").has(&key);
     let day = ["--valid-before", "2099-12-31"];
     let add = ["keys", "add", "alice@x", "key.pub", "--yes"];
     host.succeeds(&[&add[..], &day].concat());
@@ -78,8 +76,8 @@ fn the_key_of_an_installed_skill_can_be_listed() {
         skill("pdf", "", "x"),
     )
     .unwrap();
-    let told = host.fails(&["keys", "add", "alice@x", "--from", "pdf", "--yes"]);
-    assert!(told.contains("wrongly signed"), "{told}");
+    host.fails(&["keys", "add", "alice@x", "--from", "pdf", "--yes"])
+        .has("wrongly signed");
 }
 
 #[test]
@@ -105,8 +103,8 @@ fn what_is_removed_leaves_the_rest_as_written() {
     assert_eq!(now(), format!("# the team\n\ncarol {second}\n"));
     // One mistake in it, and nothing is changed.
     fs::write(&file, "carol\n").unwrap();
-    let told = host.fails(&["keys", "add", "dave", "one.pub", "--file", "team", "--yes"]);
-    assert!(told.contains("line 1"), "{told}");
+    host.fails(&["keys", "add", "dave", "one.pub", "--file", "team", "--yes"])
+        .has("line 1");
     assert_eq!(now(), "carol\n");
 }
 
@@ -125,10 +123,10 @@ fn what_a_revoked_key_signed_is_refused() {
     host.succeeds(&["keys", "revoke", "key.pub", "--yes"]);
     assert_eq!(text(&host, "revoked").lines().count(), 1);
     let told = host.fails(&["install", "./pdf.zip"]);
-    assert!(told.contains("was revoked"), "{told}");
+    told.has("was revoked");
     host.succeeds(&["keys", "remove", "alice@x", "--yes"]);
     let told = host.fails(&["keys", "add", "alice@x", "key.pub", "--yes"]);
-    assert!(told.contains("is revoked in"), "{told}");
+    told.has("is revoked in");
     assert_eq!(
         host.json(&["keys", "--json"])["revoked"][0]["key"],
         key.as_str()
@@ -185,25 +183,24 @@ fn an_openpgp_key_is_listed_by_its_full_fingerprint() {
 
 #[test]
 fn no_model_decides_whose_signatures_count() {
-    for host in Host::both() {
-        let host = host.skill("writes", "allowed-tools: Write", "Write.");
-        for args in [
-            &["keys", "add", "a", "k.pub", "--yes"][..],
-            &["keys", "remove", "a"],
-            &["keys", "revoke", "SHA256:abc"],
-        ] {
-            host.blocks("agent-skills", &json!({"args": args}));
-            let ran = host.unattended(args);
-            assert!(ran.stderr.contains("only a person"), "{args:?}: {ran:?}");
-        }
-        host.starts();
-        host.activates("writes");
-        let own = ["signers", "revoked", "known-signers.json", "signatures/x"];
-        let own = own.map(|name| host.plugin_dir().join(name));
-        for place in own {
-            host.blocks("write_file", &json!({"path": place, "content": "x"}));
-        }
-        let other = host.project().join("other");
-        host.allows("write_file", &json!({"path": other, "content": "x"}));
+    let host = Host::stdin();
+    let host = host.skill("writes", "allowed-tools: Write", "Write.");
+    for args in [
+        &["keys", "add", "a", "k.pub", "--yes"][..],
+        &["keys", "remove", "a"],
+        &["keys", "revoke", "SHA256:abc"],
+    ] {
+        host.blocks("agent-skills", &json!({"args": args}));
+        let ran = host.unattended(args);
+        assert!(ran.stderr.contains("only a person"), "{args:?}: {ran:?}");
     }
+    host.starts();
+    host.activates("writes");
+    let own = ["signers", "revoked", "known-signers.json", "signatures/x"];
+    let own = own.map(|name| host.plugin_dir().join(name));
+    for place in own {
+        host.blocks("write_file", &json!({"path": place, "content": "x"}));
+    }
+    let other = host.project().join("other");
+    host.allows("write_file", &json!({"path": other, "content": "x"}));
 }

@@ -39,7 +39,6 @@ mod door;
 mod eligibility;
 mod fail_closed;
 mod fail_closed_signals;
-mod fail_closed_steps;
 mod fail_closed_tools;
 mod first_minutes;
 mod fork;

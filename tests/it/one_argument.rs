@@ -65,7 +65,7 @@ fn the_documented_command_installs_on_every_host() {
             let host = host(version).var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
             let (tool, arguments) = call(version, typed).unwrap();
             let told = host.tool(&tool, &arguments);
-            assert!(told.contains("\ninstalled `pdf`"), "{version}: {told}");
+            told.has("\ninstalled `pdf`");
             // A host's call installs beside the plugin unless told otherwise.
             assert!(host.skills_dir().join("pdf/SKILL.md").exists());
         }
@@ -84,8 +84,7 @@ fn quoted_words_reach_the_command_on_every_host() {
         ];
         for typed in typed {
             let (tool, arguments) = call(version, &format!("chibi {flag} {typed}")).unwrap();
-            let told = host.tool(&tool, &arguments);
-            assert!(told.contains("Does pdf."), "{version} {typed}: {told}");
+            host.tool(&tool, &arguments).has("Does pdf.");
         }
         let (tool, arguments) = call(version, &format!("chibi {flag} agent-skills ''")).unwrap();
         host.tool(&tool, &arguments).has("Usage: agent-skills");
@@ -122,32 +121,31 @@ const NOTHING: [&str; 8] = [
 
 #[test]
 fn a_models_whole_command_is_decided_as_it_is_run() {
-    for played in Host::both() {
-        let (host, _hub) = acme(played);
-        for line in INSTALLS {
-            for args in [json!(line), json!([line])] {
-                let arguments = json!({"args": args});
-                host.blocks("skill_marketplace", &arguments);
-                host.blocks("agent-skills", &arguments);
-            }
+    let played = Host::stdin();
+    let (host, _hub) = acme(played);
+    for line in INSTALLS {
+        for args in [json!(line), json!([line])] {
+            let arguments = json!({"args": args});
+            host.blocks("skill_marketplace", &arguments);
+            host.blocks("agent-skills", &arguments);
         }
-        for line in NOTHING {
-            for args in [json!(line), json!([line])] {
-                let told = host.tool("skill_marketplace", &json!({"args": args}));
-                assert!(told.starts_with("Error: "), "{line}: {told}");
-            }
+    }
+    for line in NOTHING {
+        for args in [json!(line), json!([line])] {
+            host.tool("skill_marketplace", &json!({"args": args}))
+                .begins("Error: ");
         }
-        assert!(!host.skills_dir().join("pdf").exists());
-        for line in [
-            "trust --always",
-            "config set enforce off",
-            "'config' set enforce off",
-            "install --accept-findings anthropics/skills@pdf",
-            "install --layer personal anthropics/skills@pdf",
-            "list --yes",
-        ] {
-            host.blocks("skill_marketplace", &json!({"args": [line]}));
-        }
+    }
+    assert!(!host.skills_dir().join("pdf").exists());
+    for line in [
+        "trust --always",
+        "config set enforce off",
+        "'config' set enforce off",
+        "install --accept-findings anthropics/skills@pdf",
+        "install --layer personal anthropics/skills@pdf",
+        "list --yes",
+    ] {
+        host.blocks("skill_marketplace", &json!({"args": [line]}));
     }
 }
 
@@ -172,18 +170,17 @@ fn a_whole_command_is_compared_with_denials_as_words_are() {
 
 #[test]
 fn under_a_restriction_a_whole_command_contacts_no_host() {
-    for played in Host::both() {
-        let host = played.skill("strict", "allowed-tools: Read", "");
-        host.activates("strict");
-        host.allows("skill_marketplace", &json!({"args": ["search pdf"]}));
-        let line = "search https://evil.example/x";
-        for args in [
-            json!(line),
-            json!([line]),
-            json!(line.split(' ').collect::<Vec<_>>()),
-        ] {
-            host.blocks("skill_marketplace", &json!({"args": args}));
-        }
+    let played = Host::stdin();
+    let host = played.skill("strict", "allowed-tools: Read", "");
+    host.activates("strict");
+    host.allows("skill_marketplace", &json!({"args": ["search pdf"]}));
+    let line = "search https://evil.example/x";
+    for args in [
+        json!(line),
+        json!([line]),
+        json!(line.split(' ').collect::<Vec<_>>()),
+    ] {
+        host.blocks("skill_marketplace", &json!({"args": args}));
     }
 }
 

@@ -174,7 +174,7 @@ fn names_become_keys_that_are_neither_paths_nor_options() {
         assert!(tool.len() <= 64 && tool.starts_with("skill_"), "{tool}");
         let text = host.tool(&tool, &json!({}));
         let head = format!("<skill_content name=\"{name}\">\nB\n");
-        assert!(text.starts_with(&head), "{written}: {text}");
+        text.begins(&head);
         let read = json!({"skill": name, "path": "SKILL.md"});
         host.tool("read_skill_file", &read).begins("---\n");
     }

@@ -37,8 +37,8 @@ fn a_model_may_see_and_never_decide() {
     let odd = json!({"args": ["proposals", "--", "approve", id]});
     host.tool("skill_marketplace", &odd).begins("Error: ");
     assert_eq!(files(&host.skills_dir()), before);
-    let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
-    assert!(told.contains("is as it was"), "{told}");
+    host.succeeds(&["proposals", "reject", &id, "--reason", "no"])
+        .has("is as it was");
     assert_eq!(list(&host), json!([]));
     assert_eq!(decisions(&host), ["written", "rejected"]);
 }
@@ -143,8 +143,8 @@ fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     let pinned = "acme/skills@pdf#".to_owned() + &rev(&dir, "HEAD");
     host.succeeds(&["remove", "pdf"]);
     host.succeeds(&["install", &pinned]);
-    let answer = host.tool(TOOL, &call("pdf", &diff("New body of pdf.", "x")));
-    assert!(answer.contains("pinned"), "{answer}");
+    host.tool(TOOL, &call("pdf", &diff("New body of pdf.", "x")))
+        .has("pinned");
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn a_broken_file_hides_no_proposal() {
     for number in 1..100 {
         host.tool(TOOL, &call("pdf", &diff("One.", &number.to_string())));
     }
-    let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
-    assert!(answer.contains("100 proposals"), "{answer}");
+    host.tool(TOOL, &call("pdf", &diff("One.", "2.")))
+        .has("100 proposals");
 }
 
 #[test]
@@ -173,8 +173,7 @@ fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
         let mut command = host.command();
         converse(command.args(["proposals", "approve", &id]), answer).0
     };
-    let shown = answers("n\n");
-    shown
+    answers("n\n")
         .has("It was wrong.")
         .has("-allowed-tools: Read")
         .has("ATTENTION")

@@ -59,7 +59,7 @@ fn notices_follow_the_text_on_lines_of_their_own() {
             shown,
             "data:application/octet-stream;base64,Y2Fm6QphdSBsYWl0"
         );
-        assert!(notice.contains("not UTF-8 text"), "{notice}");
+        notice.has("not UTF-8 text");
         assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
         assert_eq!(
             read_lines(&host, "five.txt", json!(2), json!(2)),
@@ -82,10 +82,7 @@ fn notices_follow_the_text_on_lines_of_their_own() {
             json!(true),
         ] {
             let text = read_lines(&host, "five.txt", odd.clone(), Value::Null);
-            assert!(
-                text.starts_with("Error: ") && text.contains("whole number"),
-                "{odd}: {text}"
-            );
+            text.begins("Error: ").has("whole number");
         }
         for huge in [json!(u64::MAX), json!("18446744073709551615")] {
             let text = read_lines(&host, "five.txt", huge.clone(), huge);
@@ -144,7 +141,7 @@ fn bytes_with_nuls_are_base64_with_a_media_type() {
         ),
     ] {
         let text = read(&host, path);
-        assert!(text.starts_with(begin), "{path}: {text}");
+        text.begins(begin);
     }
     let text = read(&host, "huge.bin");
     let path = host.skills_dir().join("x/huge.bin").display().to_string();
@@ -169,11 +166,8 @@ fn a_missing_file_is_answered_with_what_is_there() {
         .file("x/.git/config", "");
     for path in ["none.md", "references", "references/forms.md/x"] {
         let text = read(&host, path);
-        assert!(text.starts_with("Error: "), "{path}: {text}");
-        assert!(
-            text.ends_with("the skill has references/forms.md, scripts/fill.py"),
-            "{path}: {text}"
-        );
+        text.begins("Error: ");
+        text.finishes("the skill has references/forms.md, scripts/fill.py");
     }
 }
 

@@ -61,7 +61,7 @@ fn each_refused_part_leads_to_an_entry() {
         json!({"calls": 6, "pass": 0, "pass_with": 6})
     );
     let text = host.succeeds(&["suggest", "pdf"]);
-    assert!(text.contains("any branch of any remote"), "{text}");
+    text.has("any branch of any remote");
     text.has("`agent-skills suggest pdf --local`");
     assert_eq!(config(&host), "");
 }
@@ -87,16 +87,6 @@ fn commands_in_the_text_count_as_calls() {
 }
 
 #[test]
-fn what_is_only_noted_counts_too() {
-    let host = Host::stdin().skill("pdf", LIST, "Body.");
-    host.config("enforce = \"warn\"");
-    host.starts().activates("pdf");
-    host.allows("shell_exec", &shell("npx prettier ."));
-    let answer = host.json(&["suggest", "pdf", "--json"]);
-    assert_eq!(entries(&answer), ["Bash(npx prettier:*)"], "{answer}");
-}
-
-#[test]
 fn what_is_denied_protected_or_unreadable_is_left_out() {
     let host = Host::stdin();
     let policy = host.home().join("policy.toml");
@@ -119,7 +109,7 @@ fn what_is_denied_protected_or_unreadable_is_left_out() {
     assert_eq!(answer["entries"], json!([]), "{answer}");
     let left = answer["left_out"].as_array().unwrap().iter();
     let left: Vec<&str> = left.map(|one| one["reason"].as_str().unwrap()).collect();
-    for reason in ["denied", "protected", "unreadable", "masked"] {
+    for reason in ["denied", "protected", "unreadable", "incomplete"] {
         assert!(left.contains(&reason), "{reason}: {answer}");
     }
     answer["message"].as_str().unwrap().has("no narrow entry");
@@ -131,14 +121,14 @@ fn an_empty_result_says_why() {
     let host = Host::stdin().skill("pdf", LIST, "Run `git log -1`.");
     let host = host.skill("free", "", "Run `npx x y`.");
     for (name, part) in [
-        ("pdf", "the command in its text passes"),
+        ("pdf", "pass today"),
         ("free", "no list of tools restricts it"),
     ] {
         host.succeeds(&["suggest", name])
             .begins("nothing to suggest")
             .has(part);
-        let applied = host.succeeds(&["suggest", name, "--local", "--yes"]);
-        assert!(applied.contains(part), "{applied}");
+        host.succeeds(&["suggest", name, "--local", "--yes"])
+            .has(part);
     }
     host.fails(&["suggest", "none"]).has("none");
 }
@@ -152,15 +142,15 @@ fn the_configuration_gets_them_from_a_person() {
         "# mine\n[skills.pdf]\nallow = [\"Bash(jq:*)\"] # why\n",
     );
     let would = host.succeeds(&["suggest", "pdf", "--local", "--dry-run"]);
-    assert!(would.contains("would add 1 entry"), "{would}");
+    would.has("would add 1 entry");
     config(&host).lacks("npx");
     let refused = host.unattended(&["suggest", "pdf", "--local", "--yes"]);
     assert_eq!(refused.status, 1, "{refused:?}");
-    let done = host.succeeds(&["suggest", "pdf", "--local", "--yes"]);
-    assert!(done.contains("config unset skills.pdf.allow"), "{done}");
+    host.succeeds(&["suggest", "pdf", "--local", "--yes"])
+        .has("config unset skills.pdf.allow");
     let text = config(&host);
     text.has("allow = [\"Bash(jq:*)\", \"Bash(npx prettier:*)\"] # why");
-    assert!(text.starts_with("# mine"), "{text}");
+    text.begins("# mine");
     host.allows("shell_exec", &shell("npx prettier ."));
     let again = host.json(&["suggest", "pdf", "--json"]);
     assert_eq!(again["entries"], json!([]), "{again}");
@@ -183,9 +173,9 @@ fn where_additions_do_not_count_none_is_made() {
 fn a_proposal_changes_the_list_once_it_is_approved() {
     let host = after(Host::stdin(), &["npx prettier ."]);
     let would = host.succeeds(&["suggest", "pdf", "--apply", "--dry-run"]);
-    assert!(would.contains("would propose 1 entry"), "{would}");
+    would.has("would propose 1 entry");
     let text = host.succeeds(&["suggest", "pdf", "--apply", "--yes"]);
-    assert!(text.contains("agent-skills proposals show"), "{text}");
+    text.has("agent-skills proposals show");
     let listed: Value =
         serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap();
     let id = listed[0]["id"].as_str().unwrap();
@@ -194,7 +184,7 @@ fn a_proposal_changes_the_list_once_it_is_approved() {
     host.succeeds(&["proposals", "approve", id, "--yes"]);
     let text = fs::read_to_string(&file).unwrap();
     let list = "allowed-tools: Read, Bash(git log:*), Bash(npx prettier:*)\n";
-    assert!(text.contains(list), "{text}");
+    text.has(list);
     assert_eq!(
         host.json(&["suggest", "pdf", "--json"])["entries"],
         json!([])

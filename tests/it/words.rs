@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::market::acme;
 
 #[test]
@@ -28,40 +29,32 @@ fn the_help_fits_a_screen() {
 
 #[test]
 fn list_has_a_meaning_for_people_and_one_for_hosts() {
-    for host in Host::both() {
-        let (host, _hub) = acme(host);
-        host.succeeds(&["source", "remove", "anthropics-skills"]);
-        host.succeeds(&["source", "add", "acme/skills"]);
-        host.succeeds(&["install", "acme/pdf"]);
-        let installed = host.succeeds(&["list"]);
-        assert!(
-            installed.contains("pdf") && !installed.contains("csv"),
-            "{installed}"
-        );
-        let available = host.succeeds(&["search"]);
-        assert!(available.contains("csv"), "{available}");
-        for (tool, arguments) in [
-            ("agent-skills", json!({"args": ["list"]})),
-            ("skill_marketplace", json!({"action": "list"})),
-        ] {
-            let answer = host.tool(tool, &arguments);
-            assert!(answer.contains("csv"), "{answer}");
-        }
-        let answer = host.tool("agent-skills", &json!({"args": ["list_installed"]}));
-        assert!(
-            answer.contains("pdf") && !answer.contains("csv"),
-            "{answer}"
-        );
-        // What is installed from there is marked.
-        let found: Value = host.json(&["search", "does", "--json"]);
-        let of = |name: &str| {
-            let all = found["skills"].as_array().unwrap();
-            all.iter().find(|one| one["name"] == name).unwrap()["installed"].clone()
-        };
-        assert_eq!((of("pdf"), of("csv")), (json!(true), json!(false)));
-        let told = host.succeeds(&["search", "does"]);
-        assert!(told.contains("(installed) Does pdf."), "{told}");
+    let host = Host::stdin();
+    let (host, _hub) = acme(host);
+    host.succeeds(&["source", "remove", "anthropics-skills"]);
+    host.succeeds(&["source", "add", "acme/skills"]);
+    host.succeeds(&["install", "acme/pdf"]);
+    let installed = host.succeeds(&["list"]);
+    installed.has("pdf").lacks("csv");
+    host.succeeds(&["search"]).has("csv");
+    for (tool, arguments) in [
+        ("agent-skills", json!({"args": ["list"]})),
+        ("skill_marketplace", json!({"action": "list"})),
+    ] {
+        let answer = host.tool(tool, &arguments);
+        answer.has("csv");
     }
+    let answer = host.tool("agent-skills", &json!({"args": ["list_installed"]}));
+    answer.has("pdf").lacks("csv");
+    // What is installed from there is marked.
+    let found: Value = host.json(&["search", "does", "--json"]);
+    let of = |name: &str| {
+        let all = found["skills"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == name).unwrap()["installed"].clone()
+    };
+    assert_eq!((of("pdf"), of("csv")), (json!(true), json!(false)));
+    host.succeeds(&["search", "does"])
+        .has("(installed) Does pdf.");
 }
 
 #[test]

@@ -52,10 +52,9 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             "`{}` is not allowed for subcommand `touch evil`: the active skill `pdf` does not permit it",
             world.form.shell.1
         );
-        assert!(reason.starts_with(&expected), "{agent}: {reason}");
+        reason.begins(&expected);
         reason.has("Allowed: Read, Bash(git log:*), Write(docs/**)");
-        let repeated = world.run("touch evil").decision().1;
-        assert!(repeated.contains("do not retry"), "{agent}: {repeated}");
+        world.run("touch evil").decision().1.has("do not retry");
         for command in [
             "git log -3; touch x",
             "git log \"$(touch x)\"",
@@ -65,14 +64,8 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             assert!(world.run(command).is_denied(), "{agent}: {command}");
         }
         assert!(world.run("git log -3").is_silent(), "{agent}");
-        assert!(
-            world.write(&world.project().join("docs/x")).is_silent(),
-            "{agent}"
-        );
-        assert!(
-            world.write(&world.project().join("x")).is_denied(),
-            "{agent}"
-        );
+        world.write(&world.project().join("docs/x")).passes(&agent);
+        world.write(&world.project().join("x")).stops(&agent);
         world.audit().has(&format!("\"agent\":\"{agent}\""));
     }
 }
@@ -81,8 +74,7 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
 fn hostile_commands_are_refused_in_every_form() {
     for world in worlds() {
         let agent = world.form.agent;
-        let world = world.skill("pdf", &format!("allowed-tools: {GRANTED}"));
-        assert!(world.activate("pdf").is_silent(), "{agent}");
+        let world = world.using("pdf", &format!("allowed-tools: {GRANTED}"));
         let run = |command: &str| {
             let arguments = json!({ "command": command });
             world.hook_here(&world.calling(world.form.shell.1, arguments))
@@ -102,8 +94,7 @@ fn an_agents_own_channel_for_its_answer_is_open() {
         (&copilot::FORM, "task_complete"),
         (&opencode::FORM, "StructuredOutput"),
     ] {
-        let world = World::of(form).skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        let world = World::of(form).using("pdf", "allowed-tools: Read");
         let answer = world.call(tool, json!({"answer": 1}));
         assert!(answer.is_silent(), "{tool}: {answer:?}");
         let other = world.call("SomethingElse", json!({}));
@@ -114,8 +105,7 @@ fn an_agents_own_channel_for_its_answer_is_open() {
 #[test]
 fn another_session_is_free() {
     for mut world in worlds() {
-        world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        world = world.using("pdf", "allowed-tools: Read");
         assert!(world.run("touch x").is_denied());
         world.session = "s2".to_owned();
         assert!(world.run("touch x").is_silent(), "{}", world.form.agent);
@@ -127,8 +117,7 @@ fn the_next_prompt_of_a_user_ends_it() {
     for text in ["go on", "why did I get <task-notification>?", ""] {
         for mut world in worlds() {
             let agent = world.form.agent;
-            world = world.skill("pdf", "allowed-tools: Read");
-            world.activate("pdf");
+            world = world.using("pdf", "allowed-tools: Read");
             assert!(world.run("touch x").is_denied(), "{agent}");
             world.prompt = "p2".to_owned();
             assert!(world.prompted(text).is_silent(), "{agent}");
@@ -146,22 +135,15 @@ fn the_next_prompt_of_a_user_ends_it() {
 fn a_turn_that_the_agent_starts_itself_ends_nothing() {
     for mut world in worlds() {
         let (agent, table) = (world.form.agent, world.form.agent.table());
-        world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        world = world.using("pdf", "allowed-tools: Read");
         // A prompt of which no event tells.
         world.prompt = "p2".to_owned();
         assert!(world.run("touch x").is_denied(), "{agent}");
         for (at, own) in table.own_prompts.iter().enumerate() {
             world.prompt = format!("p{}", at + 3);
-            assert!(
-                world.prompted(&format!("{own}\nDone.")).is_silent(),
-                "{agent}"
-            );
+            world.prompted(&format!("{own}\nDone.")).passes(&agent);
             assert!(world.run("touch x").is_denied(), "{agent} {own}");
-            assert!(
-                world.prompted(&format!("\n {own}> a")).is_silent(),
-                "{agent}"
-            );
+            world.prompted(&format!("\n {own}> a")).passes(&agent);
             assert!(world.run("touch x").is_denied(), "{agent} {own}");
         }
         // Another skill joins what was active, and both end together.
@@ -183,8 +165,7 @@ fn a_turn_of_its_own_does_not_clear_a_damaged_record() {
         let Some(own) = world.form.agent.table().own_prompts.first() else {
             continue;
         };
-        let world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        let world = world.using("pdf", "allowed-tools: Read");
         world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
         world.prompted(own);
         assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
@@ -197,8 +178,7 @@ fn a_turn_of_its_own_does_not_clear_a_damaged_record() {
 fn a_prompt_in_another_session_does_not_clear_a_damaged_record() {
     for mut world in worlds() {
         let agent = world.form.agent;
-        world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        world = world.using("pdf", "allowed-tools: Read");
         let of_skill = std::mem::replace(&mut world.session, "s2".to_owned());
         world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
         world.prompted("go on");
@@ -231,17 +211,6 @@ fn what_cannot_be_judged_is_refused_by_the_exit_status() {
 }
 
 #[test]
-fn a_damaged_record_leaves_reading() {
-    for world in worlds() {
-        let world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
-        world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
-        assert!(world.run("touch x").is_denied(), "{}", world.form.agent);
-        assert!(world.activate("pdf").is_denied() || world.form.skill.is_empty());
-    }
-}
-
-#[test]
 fn a_damaged_policy_or_configuration_closes() {
     for world in worlds() {
         let agent = world.form.agent;
@@ -249,10 +218,7 @@ fn a_damaged_policy_or_configuration_closes() {
         assert!(world.run("touch x").is_denied(), "{agent}");
         fs::remove_file(world.home().parent().unwrap().join("policy/policy.toml")).unwrap();
         let world = world.skill("pdf", "allowed-tools: Bash").config("garbage");
-        assert!(
-            world.run("touch x").is_silent(),
-            "{agent}: nothing is active"
-        );
+        world.run("touch x").passes((&agent, "nothing is active"));
     }
 }
 
@@ -260,8 +226,7 @@ fn a_damaged_policy_or_configuration_closes() {
 fn what_decides_cannot_be_changed_under_any_list() {
     for world in worlds() {
         let agent = world.form.agent;
-        let world = world.skill("pdf", "allowed-tools: Bash, Write, Edit, Read");
-        world.activate("pdf");
+        let world = world.using("pdf", "allowed-tools: Bash, Write, Edit, Read");
         let home = world.home();
         for file in [
             home.join(".claude/settings.json"),
@@ -277,19 +242,12 @@ fn what_decides_cannot_be_changed_under_any_list() {
             world.data().join("config.toml"),
             home.join(world.form.skills).join("pdf/SKILL.md"),
         ] {
-            assert!(
-                world.write(&file).is_denied(),
-                "{agent}: {}",
-                file.display()
-            );
+            world.write(&file).stops((&agent, &file.display()));
             let command = format!("rm -f {}", file.display());
             assert!(world.run(&command).is_denied(), "{agent}: {command}");
         }
         let ours = Path::new(env!("CARGO_BIN_EXE_agent-skills")).display();
-        assert!(
-            world.run(&format!("{ours} deactivate")).is_denied(),
-            "{agent}"
-        );
+        world.run(&format!("{ours} deactivate")).stops(&agent);
         assert!(world.run("touch x").is_silent(), "{agent}");
     }
 }
@@ -304,16 +262,8 @@ fn a_policy_denies_in_every_agent_and_mode() {
                 ..World::of(world.form)
             };
             world.file("policy/policy.toml", "[tools]\ndeny = [\"Bash(curl:*)\"]\n");
-            assert!(
-                world.run("curl x").is_denied(),
-                "{} {mode}",
-                world.form.agent
-            );
-            assert!(
-                world.run("touch x").is_silent(),
-                "{} {mode}",
-                world.form.agent
-            );
+            world.run("curl x").stops((&world.form.agent, &mode));
+            world.run("touch x").passes((&world.form.agent, &mode));
         }
     }
 }
@@ -331,24 +281,12 @@ fn reading_the_skills_own_files_needs_no_entry() {
         world.file(&file, "x");
         world.activate("pdf");
         let own = world.home().join(form.skills).join("pdf/references/a.md");
-        assert!(
-            world.call(tool, json!({ key: own })).is_silent(),
-            "{}",
-            form.agent
-        );
+        world.call(tool, json!({ key: own })).passes(&form.agent);
         let other = world.project().join("secret");
-        assert!(
-            world.call(tool, json!({ key: other })).is_denied(),
-            "{}",
-            form.agent
-        );
+        world.call(tool, json!({ key: other })).stops(&form.agent);
         let link = world.home().join(form.skills).join("pdf/references/link");
         std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
-        assert!(
-            world.call(tool, json!({ key: link })).is_denied(),
-            "{}",
-            form.agent
-        );
+        world.call(tool, json!({ key: link })).stops(&form.agent);
     }
 }
 
@@ -364,30 +302,9 @@ fn the_last_call_is_known_by_a_files_time() {
 }
 
 #[test]
-fn added_entries_and_suggestions_hold_in_every_agent() {
-    for world in worlds() {
-        let agent = world.form.agent;
-        let added = "[skills.pdf]\nallow = [\"Bash(curl:*)\"]\n";
-        let world = world
-            .skill("pdf", "allowed-tools: Read, Bash(git log:*)")
-            .config(added);
-        world.activate("pdf");
-        let granted = world.run("curl x y");
-        assert!(granted.is_silent(), "{agent}: {granted:?}");
-        let log = world.audit();
-        assert!(log.contains("the configuration: Bash(curl:*)"), "{agent}");
-        assert!(log.contains(r#""event":"activate""#), "{agent}: {log}");
-        assert!(world.run("make test").is_denied(), "{agent}");
-        let found = world.person(&["suggest", "--json", "pdf"]);
-        assert!(found.contains("Bash(make test:*)"), "{agent}: {found}");
-    }
-}
-
-#[test]
 fn hooks_of_one_call_cannot_end_what_another_began() {
     for form in [&claude_code::FORM, &qwen_code::FORM] {
-        let mut world = World::of(form).skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        let mut world = World::of(form).using("pdf", "allowed-tools: Read");
         world.prompt = "p2".to_owned();
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -405,8 +322,7 @@ fn hooks_of_one_call_cannot_end_what_another_began() {
 
 #[test]
 fn signals_and_silence_end_in_the_refusal() {
-    let world = World::of(&claude_code::FORM).skill("pdf", "allowed-tools: Read");
-    world.activate("pdf");
+    let world = World::of(&claude_code::FORM).using("pdf", "allowed-tools: Read");
     let hook = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
         command.args(["hook", "claude-code"]);

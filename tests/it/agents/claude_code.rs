@@ -32,11 +32,9 @@ fn typed(world: &World, name: &str, arguments: &str) -> Value {
 #[test]
 fn a_typed_name_activates_before_the_first_call() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    assert!(
-        world
-            .hook(&world.payload("user-prompt-submit-typed"))
-            .is_silent()
-    );
+    world
+        .hook(&world.payload("user-prompt-submit-typed"))
+        .passes("");
     assert!(world.hook(&typed(&world, "pdf", "")).is_silent());
     assert!(world.run("touch evil").is_denied());
     // A built-in command or one of another kind is none of ours.
@@ -158,7 +156,7 @@ fn nested_and_plugin_skills_are_found() {
         if file.starts_with("project") {
             assert!(activated.is_denied(), "untrusted: {activated:?}");
             let (_, reason) = activated.decision();
-            assert!(reason.contains("until you trust it"), "{reason}");
+            reason.has("until you trust it");
             continue;
         }
         assert!(activated.is_silent(), "{activated:?}");
@@ -244,9 +242,8 @@ fn both_denies_and_grants() {
 fn the_person_is_asked_about_what_is_not_listed() {
     let list = "allowed-tools: Read\ndisallowed-tools: Bash(rm:*)";
     let world = World::of(&FORM)
-        .skill("pdf", list)
+        .using("pdf", list)
         .config("hosts.claude-code.mode = \"ask\"\n");
-    world.activate("pdf");
     let (decision, reason) = world.run("touch x").decision();
     assert_eq!(decision, "ask");
     reason.has("the active skill `pdf` does not permit it");
@@ -285,15 +282,11 @@ fn a_change_of_directory_hides_no_skill() {
     skill["cwd"] = json!("/");
     // It is found, and not trusted.
     assert!(in_project(&skill).is_denied());
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash(./run.sh:*)");
     let mut call = world.calling("Bash", json!({"command": "./run.sh"}));
     assert!(world.hook(&call).is_silent());
     call["cwd"] = json!(world.project().join("sub"));
-    assert!(
-        world.hook(&call).is_denied(),
-        "another program of that name"
-    );
+    world.hook(&call).stops("another program of that name");
 }
 
 #[test]

@@ -17,8 +17,7 @@ pub static FORM: Form = Form {
 
 #[test]
 fn a_subagent_belongs_to_the_session_that_started_it() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Read");
     let mut prompt = world.payload("user-prompt-submit-agent");
     let mut call = world.payload("pre-tool-use-bash-agent");
     for payload in [&mut prompt, &mut call] {
@@ -43,13 +42,10 @@ fn a_typed_name_activates_however_the_prompt_shows_it() {
 
 #[test]
 fn a_patch_as_text_names_its_files() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Edit(docs/**)");
-    world.activate("pdf");
-    assert!(
-        world
-            .hook(&world.payload("pre-tool-use-edit-known"))
-            .is_denied()
-    );
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Edit(docs/**)");
+    world
+        .hook(&world.payload("pre-tool-use-edit-known"))
+        .stops("");
     let patch = world.payload("pre-tool-use-edit-known").to_string();
     let inside = patch.replace("patched.txt", "docs/patched.txt");
     assert!(world.hook_with(inside.as_bytes(), &|_| {}).is_silent());
@@ -57,26 +53,20 @@ fn a_patch_as_text_names_its_files() {
 
 #[test]
 fn every_searched_path_counts() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Grep(./docs/**), Bash(git log:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Grep(./docs/**), Bash(git log:*)");
     let docs = world.project().join("docs/a");
-    assert!(
-        world
-            .call("Grep", json!({"pattern": "x", "paths": docs}))
-            .is_silent()
-    );
-    assert!(
-        world
-            .call("Grep", json!({"pattern": "x", "paths": [docs, "/etc"]}))
-            .is_denied()
-    );
+    world
+        .call("Grep", json!({"pattern": "x", "paths": docs}))
+        .passes("");
+    world
+        .call("Grep", json!({"pattern": "x", "paths": [docs, "/etc"]}))
+        .stops("");
     assert!(world.hook(&world.payload("pre-tool-use-grep")).is_denied());
 }
 
 #[test]
 fn a_shell_that_is_shared_may_be_anywhere() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash(./run.sh:*)");
     assert!(world.run("./run.sh").is_silent());
     let shared = json!({"command": "./run.sh", "shellId": "a"});
     assert!(world.call("Bash", shared).is_denied());

@@ -17,8 +17,7 @@ pub static FORM: Form = Form {
 
 #[test]
 fn its_answer_is_its_own() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Read");
     let answer = world.run("touch x").json();
     assert_eq!(answer["decision"], "deny");
     assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
@@ -26,8 +25,7 @@ fn its_answer_is_its_own() {
 
 #[test]
 fn a_command_begins_in_its_directory() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(./run.sh:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash(./run.sh:*)");
     let run = |directory: &str| {
         let arguments = json!({"command": "./run.sh", "dir_path": directory});
         world.call("run_shell_command", arguments)
@@ -54,8 +52,7 @@ fn a_path_is_handed_back_as_it_was_judged() {
 
 #[test]
 fn every_address_in_a_text_counts() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: WebFetch(domain:a.org)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: WebFetch(domain:a.org)");
     let fetch = |prompt: &str| world.call("web_fetch", json!({ "prompt": prompt }));
     assert!(fetch("summarize https://a.org/x").is_silent());
     assert!(fetch("compare https://a.org/x with https://b.org").is_denied());

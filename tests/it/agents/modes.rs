@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::all::worlds;
 use super::{World, claude_code, codex, copilot, qwen_code};
+use crate::host::Has;
 
 #[test]
 fn no_mode_lets_a_protected_place_be_changed() {
@@ -11,8 +12,7 @@ fn no_mode_lets_a_protected_place_be_changed() {
     for mode in ["grant", "both", "ask"] {
         for world in worlds() {
             let agent = world.form.agent;
-            let world = world.skill("pdf", "allowed-tools: Read").in_mode(mode);
-            world.activate("pdf");
+            let world = world.using("pdf", "allowed-tools: Read").in_mode(mode);
             for file in [
                 world.project().join(".claude/settings.json"),
                 world.home().join(".codex/hooks.json"),
@@ -35,8 +35,8 @@ fn a_protected_place_is_named_where_the_person_would_be_asked() {
     let world = world.in_mode("ask");
     world.activate("pdf");
     let (_, reason) = world.run("touch ~/.claude/settings.json").decision();
-    assert!(reason.contains("~/.claude/settings.json"), "{reason}");
-    assert!(reason.contains("what restricts them"), "{reason}");
+    reason.has("~/.claude/settings.json");
+    reason.has("what restricts them");
     assert_eq!(world.run("touch x").decision().0, "ask");
     let ours = env!("CARGO_BIN_EXE_agent-skills");
     assert!(world.run(&format!("{ours} deactivate")).is_denied());
@@ -153,10 +153,7 @@ fn a_moved_home_and_the_usual_one_are_protected() {
             _ => world.activate("pdf"),
         };
         for file in files {
-            assert!(
-                world.write(&root.join(file)).is_denied(),
-                "{variable} {file}"
-            );
+            world.write(&root.join(file)).stops((&variable, &file));
         }
         assert!(world.write(&world.project().join("x")).is_silent());
     }

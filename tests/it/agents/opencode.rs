@@ -119,16 +119,15 @@ fn a_copy_in_an_untrusted_project_asks_for_trust() {
     let text = std::fs::read_to_string(own).unwrap();
     world.file("project/.opencode/skills/pdf/SKILL.md", &text);
     let (_, reason) = world.activate("pdf").decision();
-    assert!(reason.contains("until you trust it"), "{reason}");
+    reason.has("until you trust it");
     world.file("project/.opencode/skills/pdf/SKILL.md", &(text + "More.\n"));
     let (_, reason) = world.activate("pdf").decision();
-    assert!(reason.contains("several skills have the name"), "{reason}");
+    reason.has("several skills have the name");
 }
 
 #[test]
 fn a_subagent_belongs_to_its_parent() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Read");
     let mut prompt = world.payload("chat-message");
     let mut call = world.calling("bash", json!({"command": "touch x"}));
     for payload in [&mut prompt, &mut call] {
@@ -162,8 +161,7 @@ fn a_skill_deeper_in_a_directory_of_skills_is_found() {
 
 #[test]
 fn nothing_is_granted_by_a_pattern_where_another_shell_reads() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash(git log:*)");
     let call = world
         .calling("bash", json!({"command": "git log"}))
         .to_string();
@@ -184,8 +182,8 @@ fn a_granted_command_is_handed_back_confined() {
     let arguments = json!({"command": "git log -3 | head -5", "description": "run"});
     let answer = world.call("bash", arguments).json();
     let command = answer["args"]["command"].as_str().unwrap();
-    assert!(command.contains(" confine --skill "), "{command}");
-    assert!(command.ends_with("-c 'git log -3 | head -5'"), "{command}");
+    command.has(" confine --skill ");
+    command.finishes("-c 'git log -3 | head -5'");
     assert_eq!(
         answer["args"]["description"], "run",
         "the other arguments stay"
@@ -194,10 +192,9 @@ fn a_granted_command_is_handed_back_confined() {
     assert_eq!(world.run(command).stdout, "");
     assert!(world.run(&command.replace("git log", "touch")).is_denied());
     let elsewhere = json!({"command": command, "workdir": "sub"});
-    assert!(
-        world.call("bash", elsewhere).is_denied(),
-        "it was judged in another directory"
-    );
+    world
+        .call("bash", elsewhere)
+        .stops("it was judged in another directory");
     assert!(world.run("touch x").is_denied());
     let rules = "{\"permission\": {\"bash\": {\"git *\": \"allow\"}}}";
     world.file("project/opencode.json", rules);

@@ -18,36 +18,28 @@ pub static FORM: Form = Form {
 
 #[test]
 fn the_event_that_comes_after_each_step_ends_nothing() {
-    let world = World::of(&FORM).skill("probe", "allowed-tools: Read");
-    assert!(world.activate("probe").is_silent());
-    assert!(
-        world
-            .hook(&world.payload("user-prompt-submit-2"))
-            .is_silent()
-    );
+    let world = World::of(&FORM).using("probe", "allowed-tools: Read");
+    world
+        .hook(&world.payload("user-prompt-submit-2"))
+        .passes("");
     assert!(world.run("touch x").is_denied());
 }
 
 #[test]
 fn a_typed_name_activates() {
     let world = World::of(&FORM).skill("probe", "allowed-tools: Read");
-    assert!(
-        world
-            .hook(&world.payload("user-prompt-expansion-typed"))
-            .is_silent()
-    );
-    assert!(
-        world
-            .hook(&world.payload("user-prompt-submit-typed"))
-            .is_silent()
-    );
+    world
+        .hook(&world.payload("user-prompt-expansion-typed"))
+        .passes("");
+    world
+        .hook(&world.payload("user-prompt-submit-typed"))
+        .passes("");
     assert!(world.run("touch x").is_denied());
 }
 
 #[test]
 fn an_empty_prompt_resets_no_damaged_record() {
-    let world = World::of(&FORM).skill("probe", "allowed-tools: Read");
-    world.activate("probe");
+    let world = World::of(&FORM).using("probe", "allowed-tools: Read");
     world.file("home/.chibi/plugins/agent-skills/state.json", "garbage");
     world.hook(&world.payload("user-prompt-submit-2"));
     assert!(world.run("touch x").is_denied());

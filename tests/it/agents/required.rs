@@ -51,10 +51,7 @@ fn an_agent_loads_nothing_in_the_place_of_a_required_skill() {
             world.mode = mode;
             world.file(file, EVIL);
             let activated = world.activate(name);
-            assert!(
-                activated.is_denied(),
-                "{file} {name} {mode:?}: {activated:?}"
-            );
+            activated.stops((&file, &name, &mode));
             let typed = world.hook(&typed(&world, name));
             assert!(typed.is_denied(), "typed {file} {name} {mode:?}: {typed:?}");
         }

@@ -53,8 +53,7 @@ fn apply(world: &World, found: &Value) {
 fn what_is_suggested_lets_the_call_pass_in_its_agent() {
     for world in worlds() {
         let agent = world.form.agent;
-        let world = world.skill("pdf", "allowed-tools: Bash(git log:*)");
-        world.activate("pdf");
+        let world = world.using("pdf", "allowed-tools: Bash(git log:*)");
         let table = agent.table();
         let tools = table.tools.iter();
         let tools = tools.filter_map(|tool| Some((tool.name, arguments(tool.does)?)));
@@ -104,8 +103,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
 #[test]
 fn the_audit_has_the_agents_own_name_of_a_tool() {
     for world in worlds() {
-        let world = world.skill("pdf", "allowed-tools: Read");
-        world.activate("pdf");
+        let world = world.using("pdf", "allowed-tools: Read");
         world.run("touch x");
         let tool = world.form.shell.1;
         let lines = world.audit();
@@ -114,7 +112,7 @@ fn the_audit_has_the_agents_own_name_of_a_tool() {
             r#""tool":"run_command""#,
             &format!(r#""agent_tool":"{tool}""#),
         ] {
-            assert!(line.contains(part), "{line}");
+            line.has(part);
         }
         world
             .person(&["audit"])
@@ -124,8 +122,7 @@ fn the_audit_has_the_agents_own_name_of_a_tool() {
 
 #[test]
 fn what_no_entry_lets_pass_is_said_with_its_reason() {
-    let world = World::of(&codex::FORM).skill("pdf", "allowed-tools: Bash");
-    world.activate("pdf");
+    let world = World::of(&codex::FORM).using("pdf", "allowed-tools: Bash");
     for command in ["vi x", "python3"] {
         let denied = codex::recorded(&world, command, r#"{"cmd":"x","tty":true}"#);
         assert!(denied.is_denied(), "{denied:?}");
@@ -151,8 +148,7 @@ fn a_skill_that_may_not_become_active_lacks_no_entry() {
 
 #[test]
 fn a_read_by_sed_is_suggested_and_passes() {
-    let world = World::of(&codex::FORM).skill("pdf", "allowed-tools: Bash(git log:*)");
-    world.activate("pdf");
+    let world = World::of(&codex::FORM).using("pdf", "allowed-tools: Bash(git log:*)");
     let read = "sed -n '1,200p' .codex/skills/x/SKILL.md";
     assert!(world.run(read).is_denied());
     apply(&world, &suggested(&world, "pdf"));
@@ -162,9 +158,8 @@ fn a_read_by_sed_is_suggested_and_passes() {
 #[test]
 fn a_skill_that_a_list_forbids_is_named_in_an_entry() {
     let world = World::of(&claude_code::FORM)
-        .skill("pdf", "allowed-tools: Read, Skill(other)")
+        .using("pdf", "allowed-tools: Read, Skill(other)")
         .skill("csv", "allowed-tools: Read");
-    world.activate("pdf");
     assert!(world.activate("csv").is_denied());
     let found = suggested(&world, "pdf");
     assert_eq!(found["entries"][0]["entry"], "Skill(csv)", "{found}");
