@@ -3,12 +3,36 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Has, finish};
 
 const NOT_OBJECTS: [&str; 8] = ["", "null", "[]", "[1,2]", "\"x\"", "3", "{", "\u{1}\u{0}"];
+
+#[test]
+fn odd_data_for_every_hook_is_one_json_value_and_no_panic() {
+    let host = Host::stdin();
+    for hook in [
+        "on_start",
+        "pre_message",
+        "post_system_prompt",
+        "pre_tool",
+        "pre_api_tools",
+        "pre_cache_output",
+        "on_end",
+        "x",
+        "",
+    ] {
+        for data in NOT_OBJECTS.iter().filter(|data| !data.contains('\0')) {
+            let answer = host.raw("hook", hook, data);
+            assert!(
+                serde_json::from_str::<Value>(&answer).is_ok(),
+                "{hook} {data:?}: {answer}"
+            );
+        }
+    }
+}
 
 #[test]
 fn odd_arguments_for_every_tool_are_answered() {
