@@ -152,11 +152,10 @@ fn named(words: &[Word], depth: usize) -> Option<String> {
         Some(format!("{} {inner}", plain[..at].join(" ")))
     };
     match shape(program) {
-        Shape::Never => None,
         Shape::Exact => exact,
         Shape::Plain => open(1),
         Shape::Shell if plain.get(1).is_some_and(|word| !is_option(word)) => open(2),
-        Shape::Shell => None,
+        Shape::Shell | Shape::Never => None,
         Shape::Package => {
             let flags = plain[1..].iter().take_while(|word| is_option(word)).count();
             plain.get(1 + flags).map_or(exact, |_| open(2 + flags))
