@@ -13,6 +13,7 @@ mod judge;
 mod loading;
 mod origin;
 mod own;
+mod patterns;
 mod plugins;
 mod reads;
 mod run;
