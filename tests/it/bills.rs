@@ -156,9 +156,9 @@ fn each_skill_has_its_origin_version_licence_and_digests() {
         reference["hashes"][0]["content"].as_str().unwrap().len(),
         64
     );
-    assert_eq!(zipped["licenses"][0]["license"]["id"], "LGPL-2.1+");
+    assert_eq!(zipped["licenses"][0]["license"]["name"], "LGPL-2.1+");
     let local = named(components, "local");
-    assert_eq!(local["licenses"][0]["expression"], "MIT OR Apache-2.0");
+    assert_eq!(local["licenses"][0]["license"]["name"], "MIT OR Apache-2.0");
     assert_eq!(property(local, "source"), Some("~/local"));
     let copy = named(components, "copy");
     assert_eq!(
@@ -202,19 +202,6 @@ fn a_bill_has_neither_tokens_nor_what_is_not_trusted() {
 }
 
 #[test]
-fn the_same_installation_has_the_same_bill() {
-    let (host, _hub, _server) = installation();
-    let list = || host.succeeds(&["list", "--sbom"]);
-    let before = list();
-    assert_eq!(list(), before);
-    let file = host.skills_dir().join("pdf/README.md");
-    fs::write(&file, "added").unwrap();
-    assert_ne!(list(), before);
-    fs::remove_file(file).unwrap();
-    assert_eq!(list(), before);
-}
-
-#[test]
 fn a_bill_names_who_signed_and_what_was_changed_since() {
     let (host, _hub) = acme(Host::stdin());
     host.succeeds(&["install", "acme/pdf", "--yes"]);
@@ -237,19 +224,4 @@ fn a_bill_names_who_signed_and_what_was_changed_since() {
     let was = lockfile["skills"][0]["sha256"].as_str();
     assert_eq!(property(pdf, "installed-digest"), was);
     assert_ne!(property(pdf, "digest"), was);
-}
-
-#[test]
-fn a_bill_is_no_list_and_no_other_json() {
-    let host = Host::stdin();
-    for words in [
-        &["list", "--sbom", "--json"][..],
-        &["--json", "list", "--sbom"],
-        &["list", "--sbom", "--long"],
-        &["list", "--sbom", "--sort", "name"],
-        &["list", "--sbom", "swid"],
-    ] {
-        let ran = host.person(words);
-        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{words:?}: {ran:?}");
-    }
 }

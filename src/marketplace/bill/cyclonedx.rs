@@ -1,14 +1,17 @@
 //! A bill as `CycloneDX` 1.6 (ECMA-424) in JSON. It has no time: the format requires none.
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
-use crate::marketplace::bill::identity::{PROGRAM, VERSION, uuid};
-use crate::marketplace::bill::license::Meaning;
 use crate::marketplace::bill::purl::{archive_digest, purl, repository, web_address};
 use crate::marketplace::bill::{Bill, File, Item};
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::reference::Kind;
 
+/// What made a bill.
+const PROGRAM: &str = "agent-skills";
+/// Its version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The reference of what the bill is about.
 const WHOLE: &str = "installation";
 
@@ -54,7 +57,13 @@ fn component(skill: &Item) -> Value {
     let properties = properties.map(|(name, value)| property(name, &value));
     for (key, value) in [
         ("version", skill.release().map(Value::from)),
-        ("licenses", skill.meaning().map(license)),
+        (
+            "licenses",
+            skill.license().map(|name| {
+                // It is what the author says, not what somebody found out.
+                json!([{"license": {"name": name, "acknowledgement": "declared"}}])
+            }),
+        ),
         (
             "purl",
             entry.and_then(|entry| purl(&skill.name, entry).map(Value::from)),
@@ -66,15 +75,6 @@ fn component(skill: &Item) -> Value {
         component.extend(value.map(|value| (key.to_owned(), value)));
     }
     component.into()
-}
-
-fn license(meaning: Meaning) -> Value {
-    // It is what the author says, not what somebody found out.
-    match meaning {
-        Meaning::Id(id) => json!([{"license": {"id": id, "acknowledgement": "declared"}}]),
-        Meaning::Expression(text) => json!([{"expression": text, "acknowledgement": "declared"}]),
-        Meaning::Text(text) => json!([{"license": {"name": text, "acknowledgement": "declared"}}]),
-    }
 }
 
 /// The place on the web, if there is one.
@@ -103,4 +103,37 @@ fn file(file: &File) -> Value {
 
 fn property(name: &str, value: &str) -> Value {
     json!({"name": format!("{PROGRAM}:{name}"), "value": value})
+}
+
+/// A UUID of version 8 (RFC 9562, section 5.8) for a document that has none so far.
+fn uuid(document: &Value) -> String {
+    let digest = Sha256::digest(document.to_string());
+    let mut bytes = digest.into_iter().take(16).collect::<Vec<u8>>();
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = hex(&bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    parts.join("-")
+}
+
+/// Bytes in hexadecimal.
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_document_has_the_same_uuid_and_another_another() {
+        let one = uuid(&json!({"a": 1}));
+        assert_eq!(one, uuid(&json!({"a": 1})));
+        assert_ne!(one, uuid(&json!({"a": 2})));
+        assert_eq!((one.len(), &one[14..15]), (36, "8"), "{one}");
+        assert!("89ab".contains(&one[19..20]), "{one}");
+    }
 }

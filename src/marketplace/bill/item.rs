@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::marketplace::bill::license::Meaning;
 use crate::marketplace::bill::purl::web_address;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
 use crate::marketplace::reference::Kind;
@@ -113,11 +112,9 @@ impl Item {
     }
 
     /// Its licence, if one is stated.
-    pub fn meaning(&self) -> Option<Meaning> {
-        let written = self.license.as_deref().map(one_line);
-        written
-            .filter(|written| !written.trim().is_empty())
-            .map(|written| Meaning::of(&written))
+    pub fn license(&self) -> Option<String> {
+        let written = one_line(self.license.as_deref()?);
+        Some(written.trim().to_owned()).filter(|written| !written.is_empty())
     }
 
     /// Its files.

@@ -3,9 +3,7 @@
 //! other programs read. Pure but for reading the skills' files. Open `item.rs` first.
 
 mod cyclonedx;
-mod identity;
 mod item;
-mod license;
 mod purl;
 
 pub use item::{Bill, Content, File, Item};
