@@ -12,16 +12,9 @@ use super::steps::Steps;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
     /// Its commands.
-    pub commands: Vec<OutlineCommand>,
+    pub commands: Vec<Vec<Option<String>>>,
     /// Whether there is one command, of known words, without assignments and redirections.
     pub is_plain: bool,
-}
-
-/// A command of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutlineCommand {
-    /// Its words; `None` for one that is not known before it runs.
-    pub words: Vec<Option<String>>,
 }
 
 impl Outline {
@@ -43,26 +36,20 @@ impl Outline {
             let words = simple.words.iter();
             words.map(|word| word.text().map(str::to_owned)).collect()
         };
-        let commands = reading.commands().map(|simple| OutlineCommand {
-            words: words(simple),
-        });
-        let commands: Vec<OutlineCommand> = commands.collect();
+        let commands: Vec<Vec<_>> = reading.commands().map(words).collect();
         let mut all = reading.commands();
         let mut steps = reading.steps.iter();
         let is_plain = steps.all(|step| matches!(step, Step::Command(_) | Step::Join))
             && commands.len() == 1
             && all.all(|simple| simple.assignments.is_empty())
-            && commands
-                .iter()
-                .flat_map(|one| &one.words)
-                .all(Option::is_some);
+            && commands.iter().flatten().all(Option::is_some);
         Some(Self { commands, is_plain })
     }
 
     /// The words of the only command, if it is plain.
     pub fn plain(&self) -> Option<Vec<&str>> {
         let command = self.commands.first().filter(|_| self.is_plain)?;
-        command.words.iter().map(Option::as_deref).collect()
+        command.iter().map(Option::as_deref).collect()
     }
 }
 
@@ -102,7 +89,7 @@ mod tests {
             ("HOME=/; cat $HOME/x", None),
         ] {
             let outline = Outline::read(text, &places).unwrap();
-            let words = &outline.commands.last().unwrap().words;
+            let words = outline.commands.last().unwrap();
             assert_eq!(words.last().unwrap().as_deref(), word, "{text}");
         }
     }

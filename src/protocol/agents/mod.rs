@@ -13,7 +13,6 @@ mod judge;
 mod loading;
 mod origin;
 mod own;
-mod patterns;
 mod plugins;
 mod reads;
 mod run;

@@ -4,7 +4,6 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::own::shell;
-use super::patterns::{may_be_named, skills_like};
 use super::translate::OurCall;
 use crate::host::Agent;
 use crate::permission::{Outline, Places, Resolve};
@@ -26,12 +25,6 @@ static LISTERS: Names = Names::new(
 /// What uses the names that another command prints, or reads a text as commands.
 static USERS: Names =
     Names::new("xargs parallel read mapfile readarray eval source sh bash zsh dash ksh fish");
-/// What `find` runs a program by.
-static EXEC: Names = Names::new("-exec -execdir -ok -okdir");
-/// Its tests of names.
-static NAMED: Names = Names::new("-name -iname -path -ipath -wholename -iwholename");
-/// What makes a name that `find` tests for one of several conditions.
-static CONDITIONS: Names = Names::new("! -not -o -or ( ) ,");
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
 pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
@@ -48,7 +41,7 @@ pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBu
             let command = text("command").unwrap_or_default();
             // Most commands have nothing to do with skills, and are not read at all.
             let begins = call.directory.to_string_lossy();
-            let names = ["skill", "SKILL", "scripts", "find"];
+            let names = ["skill", "SKILL", "scripts"];
             if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
@@ -124,24 +117,12 @@ impl<'a> Line<'a> {
     /// The skills that it may use, when it begins in `directory`.
     fn skills(&self, directory: &Path) -> Vec<PathBuf> {
         let commands = self.commands();
-        let mut entering = commands.concat();
-        if entering.contains(&"$") {
-            entering.extend(self.written());
-        }
-        let dirs = self.entered(directory, &entering);
+        let dirs = self.entered(directory, &commands.concat());
         let words = self.reading(&commands);
         let mut found = Vec::new();
         for dir in &dirs {
-            for word in &words {
-                found.extend(of_skill(&self.roots, &self.expanded(dir, word)));
-                found.extend(match begins_at_home(word) {
-                    Some(rest) => skills_like(&self.roots, &self.home, rest),
-                    None => skills_like(&self.roots, dir, word),
-                });
-            }
-            for command in &commands {
-                found.extend(self.searched(dir, command));
-            }
+            let files = words.iter().map(|word| self.expanded(dir, word));
+            found.extend(files.filter_map(|file| of_skill(&self.roots, &file)));
         }
         found.dedup();
         found
@@ -158,7 +139,7 @@ impl<'a> Line<'a> {
             words.map(|word| word.as_deref().unwrap_or("$")).collect()
         };
         let commands = outline.commands.iter();
-        commands.map(|one| words(&one.words)).collect()
+        commands.map(|one| words(one)).collect()
     }
 
     fn written(&self) -> impl Iterator<Item = &'a str> {
@@ -205,7 +186,7 @@ impl<'a> Line<'a> {
         dirs
     }
 
-    /// The path of a word up to where it is not known: a pattern or a variable may name any file there.
+    /// The path of a word up to where it is not known: a pattern or a variable names nothing.
     fn expanded(&self, dir: &Path, word: &str) -> PathBuf {
         let path = match begins_at_home(word) {
             Some(rest) => self.home.join(rest),
@@ -217,55 +198,12 @@ impl<'a> Line<'a> {
         };
         path.components().take_while(is_known).collect()
     }
-
-    /// The skills whose `SKILL.md` a `find` finds and something then reads: those below where it begins,
-    /// if that is a directory of skills or the one around it, or if it looks for that name.
-    fn searched(&self, dir: &Path, command: &[&str]) -> Vec<PathBuf> {
-        let Some(at) = command.iter().position(|word| *word == "find") else {
-            return Vec::new();
-        };
-        let rest = &command[at + 1..];
-        let run = rest.iter().position(|word| EXEC.has(word));
-        let runs = run.is_some_and(|run| !is_lister(&rest[run + 1..]));
-        let is_used = runs || self.hands_on(&self.commands());
-        let tests = rest.iter().zip(rest.iter().skip(1));
-        let tests = tests.filter(|(test, _)| NAMED.has(test));
-        let names: Vec<String> = tests.map(|(_, name)| name.to_uppercase()).collect();
-        let is_plain = !rest.iter().any(|word| CONDITIONS.has(word));
-        // A `*` in a path is any number of names.
-        let may_be = |name: &String| name.contains('/') || may_be_named(name, "SKILL.MD");
-        if !is_used || is_plain && !names.iter().all(may_be) {
-            return Vec::new();
-        }
-        let says = names.iter().any(|name| name.contains("SKILL"));
-        let options = |word: &&&str| ["-H", "-L", "-P"].contains(*word);
-        let begins = rest.iter().skip_while(options);
-        let begins = begins.take_while(|word| !word.starts_with('-') && !CONDITIONS.has(word));
-        let mut begins: Vec<&str> = begins.copied().collect();
-        if begins.is_empty() {
-            begins.push(".");
-        }
-        let below = begins.into_iter().flat_map(|begin| {
-            // Where it begins is not known: it may be above all.
-            let begin = match begin {
-                "$" => PathBuf::from("/"),
-                begin => self.expanded(dir, begin),
-            };
-            let around = |root: &&PathBuf| {
-                says || begin.starts_with(root) || root.parent() == Some(begin.as_path())
-            };
-            let roots: Vec<PathBuf> = self.roots.iter().filter(around).cloned().collect();
-            let meant = format!("{}/$/SKILL.md", begin.display());
-            skills_like(&roots, Path::new("/"), &meant)
-        });
-        below.collect()
-    }
 }
 
 /// Whether a command only lists, names or tests files.
 fn is_lister(words: &[&str]) -> bool {
     words.first().is_some_and(|program| LISTERS.has(program))
-        && !words.iter().any(|word| EXEC.has(word))
+        && !words.iter().any(|word| word.starts_with("-exec"))
 }
 
 /// The rest of a word that begins at the home.

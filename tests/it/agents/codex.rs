@@ -35,21 +35,15 @@ fn a_run_of_a_script_activates() {
     assert!(world.run(&format!("bash {}", script.display())).is_silent());
     assert!(world.run("touch x").is_denied());
     // The skill's own script goes on working, as it is.
-    assert!(
-        world
-            .run(&format!("bash {} a b", script.display()))
-            .is_silent()
-    );
-    assert!(
-        world
-            .run(&format!("bash {} > x", script.display()))
-            .is_denied()
-    );
-    assert!(
-        world
-            .run(&format!("bash {}; touch x", script.display()))
-            .is_denied()
-    );
+    world
+        .run(&format!("bash {} a b", script.display()))
+        .passes("");
+    world
+        .run(&format!("bash {} > x", script.display()))
+        .stops("");
+    world
+        .run(&format!("bash {}; touch x", script.display()))
+        .stops("");
 }
 
 #[test]
@@ -75,50 +69,8 @@ fn a_read_elsewhere_or_behind_a_link_activates() {
 }
 
 #[test]
-fn a_pattern_activates_every_skill_that_it_can_match() {
-    for (command, names) in [
-        ("cat .agents/skills/c*/SKILL.md", &["csv"][..]),
-        ("cat .agents/*/pdf/SKILL.md", &["pdf"]),
-        (
-            "cd .agents/skills && cat */SKILL.md",
-            &["pdf", "csv", "home"],
-        ),
-        (
-            "cat .agents/skills/{pdf,x}/SKILL.md",
-            &["pdf", "csv", "home"],
-        ),
-        (
-            "for s in pdf; do cat .agents/skills/$s/SKILL.md; done",
-            &["pdf", "csv", "home"],
-        ),
-        ("d=.agents; cat $d/skills/pdf/SKILL.md", &["pdf"]),
-        ("cat ~/.agents/skills/h*/SKILL.md", &["home"]),
-        ("f=.agents/skills/pdf/SKILL.md; cat $f", &["pdf"]),
-        ("cat skills/*.md; ls *", &[]),
-        ("cat .agents/skills/*.txt", &[]),
-    ] {
-        let world = World::of(&FORM)
-            .skill("pdf", "")
-            .skill("csv", "")
-            .skill("home", "");
-        let mut payload = world.calling("Bash", json!({"command": command}));
-        payload["cwd"] = json!(world.home());
-        let answer = world.hook(&payload);
-        assert!(answer.is_silent(), "{command}: {answer:?}");
-        let log = world.audit();
-        let is_active = |name: &&str| log.contains(&format!(r#""skill":"{name}""#));
-        let active: Vec<&str> = ["pdf", "csv", "home"]
-            .into_iter()
-            .filter(is_active)
-            .collect();
-        assert_eq!(active, names, "{command}: {log}");
-    }
-}
-
-#[test]
 fn paths_are_read_from_the_patch() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Write(docs/**), Bash(apply_patch:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Write(docs/**), Bash(apply_patch:*)");
     assert!(world.write(&world.project().join("docs/x")).is_silent());
     assert!(world.write(&world.project().join("x")).is_denied());
     let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ../x\n+x\n*** End Patch\nEOF";
@@ -140,8 +92,7 @@ pub fn recorded(world: &World, command: &str, arguments: &str) -> super::Answer 
 
 #[test]
 fn no_terminal_is_given_that_could_be_typed_into() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash");
     for command in ["git log", "python3 x.py", "cat"] {
         let given = recorded(&world, command, r#"{"cmd":"x","tty":true}"#);
         assert!(given.is_denied(), "{command}");
@@ -159,8 +110,7 @@ fn no_terminal_is_given_that_could_be_typed_into() {
 
 #[test]
 fn without_a_record_a_command_is_decided_like_any_other() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Bash(python3:*)");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Bash(python3:*)");
     for command in ["python3", "python3 x.py", "echo x | python3"] {
         assert!(world.run(command).is_silent(), "{command}");
     }
@@ -169,8 +119,7 @@ fn without_a_record_a_command_is_decided_like_any_other() {
 
 #[test]
 fn a_subagents_prompt_ends_nothing() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    world.activate("pdf");
+    let world = World::of(&FORM).using("pdf", "allowed-tools: Read");
     let mut prompt = world.payload("user-prompt-submit");
     prompt["agent_id"] = json!("a1");
     prompt["turn_id"] = json!("other");
@@ -191,11 +140,6 @@ fn however_the_file_is_named_its_read_activates() {
         "ls D; cat D/SKILL.md",
         "find D -type f | xargs cat",
         "find D -name '*.md' -exec cat {} +",
-        "find ~/.agents/skills -name SKILL.md -exec cat {} +",
-        "find ~/.agents -type f -exec head -5 {} \\;",
-        "find ~ -name SKILL.md -print0 | xargs -0 cat",
-        "cat $(find ~/.agents/skills -name 'SKILL*')",
-        "cd ~/.agents/skills && find . ! -name x.sh -exec cat {} +",
         "echo D/SKILL.md | xargs cat",
         "wc -l < D/SKILL.md",
         "bash -c 'cat D/SKILL.md'",
@@ -228,7 +172,7 @@ fn to_list_and_to_test_activates_nothing() {
         "find ~/.agents/skills -name SKILL.md | sort | head -5",
         "find ~/.agents/skills -name '*.png' -exec cat {} +",
         "find ~ -name '*.md' -exec cat {} +",
-        "find ~/.agents/skills -exec test -f {} \\;",
+        "cat ~/.agents/skills/*/SKILL.md",
     ] {
         let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
         world.file("home/.agents/skills/pdf/scripts/x.sh", "");
