@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -152,7 +152,11 @@ fn allows(entries: &str, command: &str) -> bool {
     let places = Places {
         project_root: project.to_owned(),
         home: Some("/h".into()),
-        protected: ProtectedPlaces::new(vec!["/h/.chibi".into()], vec!["/p/.claude/skills".into()]),
+        protected: ProtectedPlaces::found_by(|| ProtectedPaths {
+            places: vec!["/h/.chibi".into()],
+            roots: vec!["/p/.claude/skills".into()],
+            ..ProtectedPaths::default()
+        }),
         ..Places::default()
     };
     let scope = Scope {
