@@ -64,8 +64,8 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             assert!(world.run(command).is_denied(), "{agent}: {command}");
         }
         assert!(world.run("git log -3").is_silent(), "{agent}");
-        world.write(&world.project().join("docs/x")).passes(&agent);
-        world.write(&world.project().join("x")).stops(&agent);
+        world.write(&world.project().join("docs/x")).passes(agent);
+        world.write(&world.project().join("x")).stops(agent);
         world.audit().has(&format!("\"agent\":\"{agent}\""));
     }
 }
@@ -141,9 +141,9 @@ fn a_turn_that_the_agent_starts_itself_ends_nothing() {
         assert!(world.run("touch x").is_denied(), "{agent}");
         for (at, own) in table.own_prompts.iter().enumerate() {
             world.prompt = format!("p{}", at + 3);
-            world.prompted(&format!("{own}\nDone.")).passes(&agent);
+            world.prompted(&format!("{own}\nDone.")).passes(agent);
             assert!(world.run("touch x").is_denied(), "{agent} {own}");
-            world.prompted(&format!("\n {own}> a")).passes(&agent);
+            world.prompted(&format!("\n {own}> a")).passes(agent);
             assert!(world.run("touch x").is_denied(), "{agent} {own}");
         }
         // Another skill joins what was active, and both end together.
@@ -247,7 +247,7 @@ fn what_decides_cannot_be_changed_under_any_list() {
             assert!(world.run(&command).is_denied(), "{agent}: {command}");
         }
         let ours = Path::new(env!("CARGO_BIN_EXE_agent-skills")).display();
-        world.run(&format!("{ours} deactivate")).stops(&agent);
+        world.run(&format!("{ours} deactivate")).stops(agent);
         assert!(world.run("touch x").is_silent(), "{agent}");
     }
 }
@@ -281,12 +281,12 @@ fn reading_the_skills_own_files_needs_no_entry() {
         world.file(&file, "x");
         world.activate("pdf");
         let own = world.home().join(form.skills).join("pdf/references/a.md");
-        world.call(tool, json!({ key: own })).passes(&form.agent);
+        world.call(tool, json!({ key: own })).passes(form.agent);
         let other = world.project().join("secret");
-        world.call(tool, json!({ key: other })).stops(&form.agent);
+        world.call(tool, json!({ key: other })).stops(form.agent);
         let link = world.home().join(form.skills).join("pdf/references/link");
         std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
-        world.call(tool, json!({ key: link })).stops(&form.agent);
+        world.call(tool, json!({ key: link })).stops(form.agent);
     }
 }
 
