@@ -134,7 +134,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Keys(Keys {
             change:
                 Some(
-                    Keying::Add { .. }
+                    Keying::Add(_)
                     | Keying::Remove { which: _, file: _ }
                     | Keying::Revoke { which: _, file: _ },
                 ),

@@ -24,25 +24,7 @@ pub struct Keys {
 #[derive(Debug, Subcommand)]
 pub enum Keying {
     /// List a key: what it signs is by PRINCIPAL
-    Add {
-        /// Whose key it is, such as an e-mail address
-        principal: String,
-        /// A public key's file: of ssh or OpenPGP
-        #[arg(required_unless_present = "from")]
-        key: Option<PathBuf>,
-        /// Take the ssh key that signed an installed skill
-        #[arg(long, value_name = "SKILL", conflicts_with = "key")]
-        from: Option<String>,
-        /// The first day on which an ssh key counts no longer, as 2027-12-31
-        #[arg(long, value_name = "DATE")]
-        valid_before: Option<String>,
-        /// What an ssh key may sign: git (commits, tags), agent-skill (manifests)
-        #[arg(long, value_name = "NAMES", default_value = "git,agent-skill")]
-        namespaces: String,
-        /// The file of signers, if not the user's own
-        #[arg(long)]
-        file: Option<PathBuf>,
-    },
+    Add(Added),
     /// List keys no longer
     Remove {
         /// A principal, or the fingerprint of a key
@@ -68,24 +50,10 @@ impl Keys {
     pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
         let (name, changed) = match &self.change {
             None => return keys_listed::show(ctx, common, screen),
-            Some(Keying::Add {
-                principal,
-                key,
-                from,
-                valid_before,
-                namespaces,
-                file,
-            }) => {
-                let added = Added {
-                    principal,
-                    key: key.as_deref(),
-                    from: from.as_deref(),
-                    valid_before: valid_before.as_deref(),
-                    namespaces,
-                    file: file.as_deref(),
-                };
-                (principal, keys_changed::add(ctx, common, caller, &added))
-            }
+            Some(Keying::Add(added)) => (
+                &added.principal,
+                keys_changed::add(ctx, common, caller, added),
+            ),
             Some(Keying::Remove { which, file }) => (
                 which,
                 keys_changed::remove(ctx, common, caller, which, file.as_deref()),

@@ -23,9 +23,9 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
 pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> Result<String> {
-    let who = principal(added.principal)?;
+    let who = principal(&added.principal)?;
     let base = ctx.base(&ctx.dirs.plugin);
-    let key = match (added.key, added.from) {
+    let key = match (&added.key, &added.from) {
         (Some(file), _) => of_file(ctx, file)?,
         (None, Some(skill)) => {
             let market = ctx.market_at(&base);
@@ -43,7 +43,7 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
         return Err(Error::new("it is not a public key"));
     };
     let fingerprint = fingerprint(ctx, listed)?;
-    let file = place(ctx, added.file, false);
+    let file = place(ctx, added.file.as_deref(), false);
     let shown = one_line(&file.display().to_string());
     if let Some(revoked) = revoked_in(ctx, &fingerprint)? {
         let text = format!(
@@ -79,13 +79,9 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
     }
     let question = "Is it theirs, and may it sign skills?";
     let mut words = vec!["keys".to_owned(), "add".to_owned(), who.to_owned()];
-    words.extend(added.key.map(|key| key.display().to_string()));
-    words.extend(
-        added
-            .from
-            .iter()
-            .flat_map(|skill| ["--from".to_owned(), (*skill).to_owned()]),
-    );
+    words.extend(added.key.iter().map(|key| key.display().to_string()));
+    let from = added.from.iter();
+    words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
     let consenting = consenting(ctx, common, caller);
     if !consenting.to_decide(
         &format!("{shown} would list\n{what}"),

@@ -1,21 +1,32 @@
 //! The line of a key in a file of signers, from what a person gives.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::skill::visible;
 use crate::sys::Moment;
 
-/// A key to be listed, as it was asked for.
-#[derive(Debug)]
-pub struct Added<'a> {
-    pub principal: &'a str,
-    pub key: Option<&'a Path>,
-    pub from: Option<&'a str>,
-    pub valid_before: Option<&'a str>,
-    pub namespaces: &'a str,
-    pub file: Option<&'a Path>,
+/// A key to be listed, as a person asks for it.
+#[derive(Debug, clap::Args)]
+pub struct Added {
+    /// Whose key it is, such as an e-mail address
+    pub principal: String,
+    /// A public key's file: of ssh or OpenPGP
+    #[arg(required_unless_present = "from")]
+    pub key: Option<PathBuf>,
+    /// Take the ssh key that signed an installed skill
+    #[arg(long, value_name = "SKILL", conflicts_with = "key")]
+    pub from: Option<String>,
+    /// The first day on which an ssh key counts no longer, as 2027-12-31
+    #[arg(long, value_name = "DATE")]
+    pub valid_before: Option<String>,
+    /// What an ssh key may sign: git (commits, tags), agent-skill (manifests)
+    #[arg(long, value_name = "NAMES", default_value = "git,agent-skill")]
+    pub namespaces: String,
+    /// The file of signers, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
 }
 
 /// The name, if it can be one of a single signer in a file of signers.
@@ -39,7 +50,7 @@ pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
         return Ok(format!("{who} {key}"));
     }
     let is_odd = |c: char| !c.is_ascii_alphanumeric() && !"-_.@,".contains(c);
-    let names = added.namespaces;
+    let names = &added.namespaces;
     if names.is_empty() || names.contains(is_odd) {
         let text = format!("`{}` are no names of purposes", visible(names));
         return Err(
@@ -47,7 +58,7 @@ pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
         );
     }
     let mut options = format!("namespaces=\"{names}\"");
-    if let Some(day) = added.valid_before {
+    if let Some(day) = &added.valid_before {
         let digits = day.replace('-', "");
         let at = Moment::parse(day, Moment(0));
         if at.is_none() || digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -63,13 +74,13 @@ pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn asked<'a>(valid_before: Option<&'a str>, namespaces: &'a str) -> Added<'a> {
+    fn asked(valid_before: Option<&str>, namespaces: &str) -> Added {
         Added {
-            principal: "a",
+            principal: "a".to_owned(),
             key: None,
             from: None,
-            valid_before,
-            namespaces,
+            valid_before: valid_before.map(str::to_owned),
+            namespaces: namespaces.to_owned(),
             file: None,
         }
     }

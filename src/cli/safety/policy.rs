@@ -8,48 +8,12 @@ use super::policy_explained;
 use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
-use crate::cli::set_up::config_keys::Key;
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Error;
-use crate::policy::{Config, InForce, parts};
+use crate::policy::{Config, InForce};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::counted;
-
-/// The keys of a policy, and what each means.
-const MEANINGS: [(&str, &str); 19] = [
-    ("skills.allow", "only skills of these names are offered"),
-    ("skills.block", "no skill of these names is offered"),
-    (
-        "skills.require",
-        "these have to be there, and nothing hides or loosens them",
-    ),
-    (
-        "skills.missing",
-        "what happens while a required one is missing",
-    ),
-    ("skills.versions", "no older version is offered"),
-    (
-        "sources.allow",
-        "only skills from these sources are offered",
-    ),
-    ("sources.block", "no skill from these sources is offered"),
-    ("approval.require", "skills with these need `approve`"),
-    ("tools.deny", "no call may use these"),
-    ("enforce.mode", "the least that `enforce` can be"),
-    ("enforce.stacking", "the least that `stacking` can be"),
-    ("enforce.sandbox", "the least that `sandbox` can be"),
-    (
-        "enforce.overrides",
-        "whether a configuration may add to the list of a skill",
-    ),
-    ("enforce.tenant", "the `tenant` that counts"),
-    ("enforce.environment", "the `environment` that counts"),
-    ("enforce", "the least that this key can be"),
-    ("scan.block", "findings from this on stop an install"),
-    ("project.trust", "whether a project's skills can be trusted"),
-    ("audit.path", "every event goes there, too"),
-];
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
@@ -87,20 +51,12 @@ struct Report {
     /// Why nothing can be said, and the next step: a file cannot be relied on.
     error: Option<String>,
     hint: Option<String>,
-    rules: Vec<Rule>,
+    rules: Vec<InForce>,
     /// Skills that a policy requires and that are missing, each with the reason.
     missing: Vec<String>,
     skills: Vec<Affected>,
     /// How many skills nothing affects.
     unaffected: usize,
-}
-
-#[derive(Serialize)]
-struct Rule {
-    #[serde(flatten)]
-    written: InForce,
-    /// What it means.
-    about: &'static str,
 }
 
 /// A skill, and what is done to it.
@@ -157,14 +113,10 @@ impl Report {
                 effects,
             });
         }
-        let rules = rules.into_iter().map(|written| Rule {
-            about: about(&written),
-            written,
-        });
         Self {
             error: None,
             hint: None,
-            rules: rules.collect(),
+            rules,
             missing: catalog.missing.iter().map(ToString::to_string).collect(),
             skills,
             unaffected,
@@ -191,19 +143,18 @@ impl Report {
             text.extend(hint.map(|hint| screen.hanging("hint: ", &one_line(hint), 6)));
             return text;
         }
-        let is_of_file =
-            |rule: &&Rule| rule.written.layer == "policy" && rule.written.file.is_some();
+        let is_of_file = |rule: &&InForce| rule.layer == "policy" && rule.file.is_some();
         let (policies, configured): (Vec<_>, Vec<_>) = self.rules.iter().partition(is_of_file);
         section(&mut text, "Policy", screen);
         if policies.is_empty() {
             text.push_str("  no policy restricts this machine\n");
         }
-        text.extend(policies.iter().map(|rule| rule.line(screen)));
+        text.extend(policies.iter().map(|rule| line(rule, screen)));
         section(&mut text, "Configuration", screen);
         if configured.is_empty() {
             text.push_str("  every key has its default\n");
         }
-        text.extend(configured.iter().map(|rule| rule.line(screen)));
+        text.extend(configured.iter().map(|rule| line(rule, screen)));
         if !self.missing.is_empty() {
             section(&mut text, "Missing", screen);
         }
@@ -234,43 +185,15 @@ fn section(text: &mut String, title: &str, screen: Screen) {
     let _ = writeln!(text, "{}", screen.paint(title, Paint::Bold));
 }
 
-impl Rule {
-    fn line(&self, screen: Screen) -> String {
-        let InForce {
-            key,
-            value,
-            file,
-            line,
-            ..
-        } = &self.written;
-        let from = match (file, line) {
-            (Some(file), Some(line)) => format!("{file}, line {line}"),
-            (Some(file), None) => file.clone(),
-            (None, _) => "as the policy requires".to_owned(),
-        };
-        let about = one_line(self.about);
-        let text = format!(
-            "{} = {}  # {about} ({})",
-            one_line(key),
-            one_line(value),
-            one_line(&from)
-        );
-        screen.hanging("  ", &text, 6)
-    }
-}
-
-fn about(rule: &InForce) -> &'static str {
-    let mut meanings = MEANINGS.iter();
-    let is_it = |key: &str| {
-        let below = rule.key.strip_prefix(key);
-        below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+/// A key with its value, and where it is written.
+fn line(rule: &InForce, screen: Screen) -> String {
+    let from = match (&rule.file, rule.line) {
+        (Some(file), Some(line)) => format!("{file}, line {line}"),
+        (Some(file), None) => file.clone(),
+        (None, _) => "as the policy requires".to_owned(),
     };
-    if rule.layer == "policy"
-        && let Some((_, about)) = meanings.find(|(key, _)| is_it(key))
-    {
-        return about;
-    }
-    Key::find(&parts(&rule.key)).map_or("", |key| key.about)
+    let text = format!("{} = {} ({from})", rule.key, rule.value);
+    screen.hanging("  ", &one_line(&text), 6)
 }
 
 /// What is done to one skill.
