@@ -122,7 +122,7 @@ pub const TREE_DEPTH: usize = DIGEST_DEPTH;
 pub const TREE_PATH: usize = 1024;
 /// `SKILL.md` files read in one repository; the largest collection found has 4,000.
 pub const TREE_SKILLS: usize = 10_000;
-/// The files of those skills of a collection that are fetched at once.
+/// The files of several skills of one repository, as far as git hands them out in one answer.
 pub const BROUGHT: u64 = 256 * 1024 * 1024;
 /// All `SKILL.md` files and links of one repository together.
 pub const TREE_SKILL_BYTES: u64 = 256 * 1024 * 1024;

@@ -8,6 +8,7 @@ mod content;
 mod download;
 mod failure;
 mod git;
+mod git_answer;
 mod lineage;
 mod local;
 mod memory;

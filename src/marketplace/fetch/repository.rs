@@ -5,15 +5,16 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use crate::error::{Error, Result};
+use crate::marketplace::fetch::git_answer::{parse_entry, parse_objects};
 use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, PARTIAL, Refs};
 use crate::marketplace::fetch::{
     Remote, Slot, Tree, Visit, Wanted, check_total, patience, read_small,
 };
 use crate::marketplace::reference::CommitId;
-use crate::marketplace::signature::{GitKind, GitObject};
+use crate::marketplace::signature::GitObject;
 use crate::sys::{FileLock, limits};
 
 /// The maximum length of a link's target, as in the kernel.
@@ -29,8 +30,16 @@ pub struct Repository<'a> {
     offline: bool,
     /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
+    brought: RefCell<Option<Brought>>,
     /// What was read of commits, tags, trees and links, by the names that were given.
     objects: RefCell<HashMap<String, GitObject>>,
+}
+
+/// Git's answer with many objects, of which each skill reads its own.
+struct Brought {
+    answer: File,
+    /// Where each object begins in it, by its id.
+    at: HashMap<String, u64>,
 }
 
 /// Queries a repository's refs in the form read by [`Refs::parse`].
@@ -59,6 +68,7 @@ impl<'a> Repository<'a> {
             settings: remote.settings.clone(),
             offline,
             known: RefCell::default(),
+            brought: RefCell::default(),
             objects: RefCell::default(),
         };
         let _turn = repository.turn()?;
@@ -201,7 +211,19 @@ impl<'a> Repository<'a> {
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
-        self.fetch_missing(files).map(drop)?;
+        let sizes = self.fetch_missing(files)?;
+        let total = sizes.iter().sum::<u64>() + headers(files);
+        // What is larger together is read skill by skill.
+        if total <= limits::BROUGHT {
+            let answer = self.run(&["cat-file", "--batch"], &lines(files), total)?;
+            let mut at = HashMap::new();
+            let mut next = 0;
+            for (file, size) in files.iter().zip(sizes) {
+                at.insert(file.id.clone(), next);
+                next += header(&file.id, size).len() as u64 + size + 1;
+            }
+            *self.brought.borrow_mut() = Some(Brought { answer, at });
+        }
         Ok(())
     }
 
@@ -242,6 +264,20 @@ impl Content for Repository<'_> {
         }
         let sizes = self.fetch_missing(files)?;
         check_total(sizes.iter().sum(), max)?;
+        let brought = self.brought.borrow();
+        if let Some(brought) = &*brought
+            && let Some(places) = brought.places(files)
+        {
+            let mut answer = BufReader::new(&brought.answer);
+            for (index, (place, size)) in places.into_iter().zip(sizes).enumerate() {
+                let moved = answer.seek(SeekFrom::Start(place));
+                moved.map_err(|_| unexpected("git's answer broke off"))?;
+                read_object(&mut answer, (&files[index], size), |bytes| {
+                    visit(index, size, bytes)
+                })?;
+            }
+            return Ok(());
+        }
         let answer = self.run(
             &["cat-file", "--batch"],
             &lines(files),
@@ -254,6 +290,14 @@ impl Content for Repository<'_> {
             })?;
         }
         Ok(())
+    }
+}
+
+impl Brought {
+    /// Where the files begin; `None` unless all are there.
+    fn places(&self, files: &[Wanted]) -> Option<Vec<u64>> {
+        let places = files.iter().map(|file| self.at.get(&file.id).copied());
+        places.collect()
     }
 }
 
@@ -294,41 +338,6 @@ fn headers(files: &[Wanted]) -> u64 {
 fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
     let lines = files.into_iter().map(|file| file.id.clone() + "\n");
     lines.collect()
-}
-
-/// The objects of an answer of `cat-file --batch`; `None` if one is missing.
-fn parse_objects(mut answer: &[u8]) -> Option<Vec<GitObject>> {
-    let mut objects = Vec::new();
-    while !answer.is_empty() {
-        let end = answer.iter().position(|byte| *byte == b'\n')?;
-        let head = std::str::from_utf8(&answer[..end]).ok()?;
-        let mut words = head.split(' ').skip(1);
-        let kind = words.next()?;
-        let kind = GitKind::ALL.into_iter().find(|one| one.as_str() == kind)?;
-        let (bytes, rest) = answer[end + 1..].split_at_checked(words.next()?.parse().ok()?)?;
-        objects.push(GitObject {
-            kind,
-            bytes: bytes.into(),
-        });
-        answer = rest.strip_prefix(b"\n")?;
-    }
-    Some(objects)
-}
-
-/// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8. A link has its
-/// id in place of its target.
-fn parse_entry(entry: &[u8]) -> Option<(String, Node)> {
-    let (head, path) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
-    let mut words = head.split(' ');
-    let (mode, _kind, id) = (words.next()?, words.next()?, words.next()?.to_owned());
-    let executable = mode == "100755";
-    let node = match mode {
-        "040000" => Node::Dir { id },
-        "120000" => Node::Link { to: id },
-        "160000" => Node::Submodule,
-        _ => Node::File { id, executable },
-    };
-    Some((path.to_owned(), node))
 }
 
 #[cfg(test)]
