@@ -65,34 +65,24 @@ impl Remove {
             is_stashed,
         } = market.remove(written, agrees)?;
         let shown = listed_name(&name);
-        let back = |word: &str| {
-            let words = pasted(&["rollback", &shown]);
-            let option = match layer {
-                Layer::Plugin => String::new(),
-                other => format!(" --layer {other}"),
-            };
-            format!("; `agent-skills {words}{option}` {word} it back")
-        };
-        if common.dry_run {
-            let back = if is_stashed {
-                back("would bring")
-            } else {
-                String::new()
-            };
-            let links = withdraw(ctx, common, layer, &name);
-            return Ok(format!("would remove `{shown}`{back}\n{links}"));
-        }
-        let event = Event::new("remove")
-            .with("skill", &*name)
-            .with("source", entry.map(|entry| entry.source))
-            .with("layer", layer.as_str());
-        ctx.record(event);
-        let back = if is_stashed {
-            back("brings")
+        let (removed, brings) = if common.dry_run {
+            ("would remove", "would bring")
         } else {
-            String::new()
+            let event = Event::new("remove")
+                .with("skill", &*name)
+                .with("source", entry.map(|entry| entry.source))
+                .with("layer", layer.as_str());
+            ctx.record(event);
+            ("removed", "brings")
         };
+        let option = match layer {
+            Layer::Plugin => String::new(),
+            other => format!(" --layer {other}"),
+        };
+        let back = pasted(&["rollback", &shown]) + &option;
+        let back = format!("; `agent-skills {back}` {brings} it back");
+        let back = if is_stashed { back } else { String::new() };
         let links = withdraw(ctx, common, layer, &name);
-        Ok(format!("removed `{shown}`{back}\n{links}"))
+        Ok(format!("{removed} `{shown}`{back}\n{links}"))
     }
 }

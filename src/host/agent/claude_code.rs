@@ -2,8 +2,8 @@
 
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
-    Started, Table, tool,
+    Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -110,21 +110,12 @@ pub(super) static TABLE: Table = Table {
         personal: &[".claude/skills"],
         project: &[".claude/skills"],
         named: Named::Directory,
-        folds_case: false,
         first: First::Personal,
         commands: &[".claude/commands"],
         plugins: &[".claude/plugins"],
         plugin_mark: ".claude-plugin/plugin.json",
-        deep: Deep {
-            levels: 1,
-            hidden: true,
-            in_skills: false,
-            itself: false,
-        },
-        around: Around {
-            below: true,
-            above: true,
-        },
+        below: true,
+        above: true,
         shipped: &[
             "dataviz",
             "update-config",
@@ -140,6 +131,7 @@ pub(super) static TABLE: Table = Table {
             "init",
             "security-review",
         ],
+        ..Skills::NONE
     },
     injects: Injects::Always,
     runs_hooks: true,

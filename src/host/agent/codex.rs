@@ -3,8 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves,
-    Skills, Started, Table, tool,
+    Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -51,22 +51,15 @@ pub(super) static TABLE: Table = Table {
         personal: &[".agents/skills", ".codex/skills"],
         project: &[".agents/skills", ".codex/skills"],
         named: Named::FrontmatterOrDirectory,
-        folds_case: false,
         first: First::None,
-        commands: &[],
         plugins: &[".codex/plugins"],
-        plugin_mark: "",
         deep: Deep {
             levels: 6,
             hidden: false,
             in_skills: true,
             itself: true,
         },
-        around: Around {
-            below: false,
-            above: false,
-        },
-        shipped: &[],
+        ..Skills::NONE
     },
     injects: Injects::No,
     runs_hooks: false,

@@ -5,8 +5,8 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Named, Prompts, Serves, Skills,
-    Started, Table, tool,
+    Called, Deep, Does, First, Form, Injects, Keys, Mcp, Named, Prompts, Serves, Skills, Started,
+    Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -70,7 +70,6 @@ pub(super) static TABLE: Table = Table {
     },
     started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
     skills: Skills {
-        enterprise: &[],
         personal: &[".copilot/skills", ".agents/skills"],
         project: &[".github/skills", ".agents/skills", ".claude/skills"],
         named: Named::FrontmatterOrDirectory,
@@ -78,18 +77,14 @@ pub(super) static TABLE: Table = Table {
         first: First::Project,
         commands: &[".claude/commands"],
         plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
-        plugin_mark: "",
         deep: Deep {
             levels: usize::MAX,
             hidden: false,
             in_skills: false,
             itself: true,
         },
-        around: Around {
-            below: false,
-            above: true,
-        },
-        shipped: &[],
+        above: true,
+        ..Skills::NONE
     },
     injects: Injects::No,
     runs_hooks: false,

@@ -4,8 +4,7 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{
-    Around, Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves,
-    Skills, Started, Table, tool,
+    Called, Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -55,7 +54,6 @@ pub(super) static TABLE: Table = Table {
     },
     started: Started::Told(&["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
-        enterprise: &[],
         personal: &[
             ".cursor/skills",
             ".agents/skills",
@@ -68,23 +66,7 @@ pub(super) static TABLE: Table = Table {
             ".claude/skills",
             ".codex/skills",
         ],
-        named: Named::Unknown,
-        folds_case: false,
-        first: First::Unknown,
-        commands: &[],
-        plugins: &[],
-        plugin_mark: "",
-        deep: Deep {
-            levels: 1,
-            hidden: true,
-            in_skills: false,
-            itself: false,
-        },
-        around: Around {
-            below: false,
-            above: false,
-        },
-        shipped: &[],
+        ..Skills::NONE
     },
     injects: Injects::No,
     runs_hooks: false,

@@ -3,8 +3,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
-    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves,
-    Skills, Started, Table, tool,
+    Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills,
+    Started, Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -84,26 +84,19 @@ pub(super) static TABLE: Table = Table {
     },
     started: Started::There(&["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
-        enterprise: &[],
         personal: &[".agents/skills", ".gemini/skills"],
         project: &[".agents/skills", ".gemini/skills"],
         named: Named::Frontmatter,
         folds_case: true,
         first: First::ProjectAnyIn,
-        commands: &[],
         plugins: &[".gemini/extensions"],
-        plugin_mark: "",
         deep: Deep {
             levels: 1,
             hidden: false,
             in_skills: false,
             itself: true,
         },
-        around: Around {
-            below: false,
-            above: false,
-        },
-        shipped: &[],
+        ..Skills::NONE
     },
     injects: Injects::No,
     runs_hooks: false,

@@ -3,8 +3,8 @@
 
 use super::settings::{Format, Home, Settings, Watched};
 use super::table::{
-    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves,
-    Skills, Started, Table, tool,
+    Deep, Does, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills, Started,
+    Table, tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -86,7 +86,6 @@ pub(super) static TABLE: Table = Table {
     },
     started: Started::There(&[]),
     skills: Skills {
-        enterprise: &[],
         personal: &[
             ".config/opencode/skills",
             ".config/opencode/skill",
@@ -104,22 +103,13 @@ pub(super) static TABLE: Table = Table {
             ".agents/skills",
         ],
         named: Named::Frontmatter,
-        folds_case: false,
-        first: First::Unknown,
-        commands: &[],
-        plugins: &[],
-        plugin_mark: "",
         deep: Deep {
             levels: usize::MAX,
             hidden: true,
             in_skills: true,
             itself: true,
         },
-        around: Around {
-            below: false,
-            above: false,
-        },
-        shipped: &[],
+        ..Skills::NONE
     },
     injects: Injects::Typed,
     runs_hooks: false,

@@ -4,8 +4,8 @@
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
-    Around, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
-    Started, Table, tool,
+    Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills, Started, Table,
+    tool,
 };
 use crate::host::shell::{Language, Shell};
 
@@ -64,26 +64,12 @@ pub(super) static TABLE: Table = Table {
     },
     started: Started::There(&["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
-        enterprise: &[],
         personal: &[".qwen/skills", ".agents/skills"],
         project: &[".qwen/skills", ".agents/skills"],
         named: Named::Frontmatter,
-        folds_case: false,
         first: First::Project,
-        commands: &[],
         plugins: &[".qwen/extensions"],
-        plugin_mark: "",
-        deep: Deep {
-            levels: 1,
-            hidden: true,
-            in_skills: false,
-            itself: false,
-        },
-        around: Around {
-            below: false,
-            above: false,
-        },
-        shipped: &[],
+        ..Skills::NONE
     },
     injects: Injects::No,
     runs_hooks: true,

@@ -233,12 +233,37 @@ pub struct Skills {
     pub plugin_mark: &'static str,
     /// What it finds in these directories besides the skills directly in them.
     pub deep: Deep,
-    /// Whether it also finds those of directories deeper in the project, and of those above one that
-    /// is in no repository.
-    pub around: Around,
+    /// Whether it also finds those of directories deeper in the project, once a file there was used.
+    pub below: bool,
+    /// Whether it also finds those of the directories above a project that is in no repository.
+    pub above: bool,
     /// Names of skills that it ships and that win over those of directories deeper in the project. Any
     /// other name is searched for there.
     pub shipped: &'static [&'static str],
+}
+
+impl Skills {
+    /// No directory, and nothing unusual.
+    pub(super) const NONE: Self = Self {
+        enterprise: &[],
+        personal: &[],
+        project: &[],
+        named: Named::Unknown,
+        folds_case: false,
+        first: First::Unknown,
+        commands: &[],
+        plugins: &[],
+        plugin_mark: "",
+        deep: Deep {
+            levels: 1,
+            hidden: true,
+            in_skills: false,
+            itself: false,
+        },
+        below: false,
+        above: false,
+        shipped: &[],
+    };
 }
 
 /// What gives a skill its name.
@@ -265,15 +290,6 @@ pub struct Deep {
     pub in_skills: bool,
     /// Whether the directory of skills may itself be one.
     pub itself: bool,
-}
-
-/// Where else an agent finds directories of skills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Around {
-    /// In directories deeper in the project, once a file there was used.
-    pub below: bool,
-    /// In the directories above a project that is in no repository.
-    pub above: bool,
 }
 
 /// Which of several skills of one name an agent uses, after the administrator's. Directories of skills

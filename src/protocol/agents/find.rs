@@ -115,7 +115,7 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
         look.unlisted(here, sought)?;
         let of_owner = Sought { name, ..sought };
         let below = match owner {
-            Some(owner) if skills.around.below => look.nested_in(owner, of_owner)?,
+            Some(owner) if skills.below => look.nested_in(owner, of_owner)?,
             _ => None,
         };
         let found = match below {
@@ -125,7 +125,7 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
         if found.is_some() {
             return Ok(found);
         }
-        if skills.around.below
+        if skills.below
             && !skills.shipped.contains(&written)
             && let Some(found) = look.nested(sought)?
         {
@@ -355,11 +355,11 @@ impl Look<'_> {
         let (ctx, deep) = (self.ctx, self.skills.deep);
         let mut all = Vec::new();
         let project = ctx.real_project_dir();
-        if self.skills.around.above {
+        if self.skills.above {
             let above = above(ctx, &project);
             all.extend(above.iter().flat_map(|dir| self.places_in(dir)));
         }
-        if self.skills.around.below && self.places_in(&project).is_empty() {
+        if self.skills.below && self.places_in(&project).is_empty() {
             let main = main_checkout(&project);
             all.extend(main.iter().flat_map(|dir| self.places_in(dir)));
         }
