@@ -6,6 +6,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::repository::Hub;
 use crate::terminal::{on, terminal, terminal_of};
 
@@ -85,18 +86,11 @@ fn a_person_marks_skills_in_a_list() {
     let (shown, code) = pressing(&host, &["install", REPOSITORY], "pdf \ny\n");
     assert_eq!(code, 0, "{shown}");
     assert_eq!(installed(&host), ["csv", "pdf"], "{shown}");
-    assert!(
-        shown.contains("Which of the 5 skills of github:acme/skills?"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("csv   (installed) Reads tables.") && shown.contains("twin  The [2Jfirst."),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("pdf   Fills, merges and splits") && shown.contains("…"),
-        "{shown}"
-    );
+    shown.has("Which of the 5 skills of github:acme/skills?");
+    shown
+        .has("csv   (installed) Reads tables.")
+        .has("twin  The [2Jfirst.");
+    shown.has("pdf   Fills, merges and splits").has("…");
     assert!(
         !shown.contains("\x1b[2J") && !shown.contains('\u{202e}'),
         "{shown:?}"
@@ -133,10 +127,7 @@ fn leaving_the_list_changes_nothing() {
     for keys in ["\x1b", "\x03", "\n \x1b"] {
         let (shown, code) = pressing(&host, &["install", REPOSITORY], keys);
         assert_eq!(code, 1, "{keys:?}: {shown}");
-        assert!(
-            shown.contains("nothing was installed: you chose none"),
-            "{shown}"
-        );
+        shown.has("nothing was installed: you chose none");
         assert_eq!(installed(&host), [""; 0], "{keys:?}");
         let staging = host.plugin_dir().join("staging");
         let left = std::fs::read_dir(staging).map_or(0, Iterator::count);
@@ -150,10 +141,7 @@ fn leaving_the_list_changes_nothing() {
 fn elsewhere_each_skill_comes_with_a_command_that_works() {
     let (host, _hub) = several(Host::stdin());
     let told = host.fails(&["install", REPOSITORY]);
-    assert!(
-        told.contains(LONG) && told.contains("there are 5 skills"),
-        "{told}"
-    );
+    told.has(LONG).has("there are 5 skills");
     let commands: Vec<&str> = told
         .lines()
         .filter_map(|line| line.strip_prefix("      agent-skills "))
@@ -168,15 +156,9 @@ fn elsewhere_each_skill_comes_with_a_command_that_works() {
     let (shown, code) = pressing(&host, &["install", "--yes", REPOSITORY], "");
     assert!(code == 1 && shown.contains("--skill pdf"), "{shown}");
     let told = host.fails(&["show", REPOSITORY]);
-    assert!(
-        told.contains("agent-skills show github:acme/skills --skill pdf"),
-        "{told}"
-    );
+    told.has("agent-skills show github:acme/skills --skill pdf");
     let shown = host.succeeds(&["show", REPOSITORY, "--skill", "pdf,csv"]);
-    assert!(
-        shown.contains("  pdf: ") && shown.contains("  csv: "),
-        "{shown}"
-    );
+    shown.has("  pdf: ").has("  csv: ");
 }
 
 #[test]
@@ -184,15 +166,9 @@ fn a_list_is_only_looked_at() {
     for host in Host::both() {
         let (host, _hub) = several(host);
         let listed = host.succeeds(&["install", REPOSITORY, "--list"]);
-        assert!(
-            listed.contains("agent-skills install github:acme/skills --skill pdf"),
-            "{listed}"
-        );
+        listed.has("agent-skills install github:acme/skills --skill pdf");
         let one = host.succeeds(&["install", "acme/skills@pdf", "--list"]);
-        assert!(
-            one.ends_with("agent-skills install acme/skills@pdf\n"),
-            "{one}"
-        );
+        one.finishes("agent-skills install acme/skills@pdf\n");
         let (shown, code) = pressing(&host, &["install", REPOSITORY, "--list"], "");
         assert!(code == 0 && !shown.contains("Which"), "{shown}");
         let json = host.succeeds(&["install", REPOSITORY, "--list", "--json"]);
@@ -203,16 +179,8 @@ fn a_list_is_only_looked_at() {
         assert!(skills.any(|skill| skill["name"] == "pdf" && skill["description"] == LONG));
         let words = json!({"args": ["install", REPOSITORY, "--list"]});
         let told = host.tool("agent-skills", &words);
-        assert!(
-            told.contains("\npdf: Fills") && !told.contains(LONG),
-            "{told}"
-        );
-        assert!(
-            told.contains(
-                "install one: chibi -p agent-skills \"install github:acme/skills --skill NAME\""
-            ),
-            "{told}"
-        );
+        told.has("\npdf: Fills").lacks(LONG);
+        told.has("install one: chibi -p agent-skills \"install github:acme/skills --skill NAME\"");
         assert_eq!(installed(&host), [""; 0]);
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 
 #[test]
 fn every_value_says_where_it_comes_from() {
@@ -104,10 +105,7 @@ fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
         .unwrap();
         for args in [&["config", "list"][..], &["config", "get", "enforce"]] {
             let told = host.fails(args);
-            assert!(
-                told.contains("line 3") && told.contains("enforcement"),
-                "{told}"
-            );
+            told.has("line 3").has("enforcement");
         }
         let (answer, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
         assert!(answer == json!({}) && told.contains("line 3"), "{told}");
@@ -226,10 +224,7 @@ fn a_setting_means_its_skill_in_any_spelling() {
     let host = spelt("");
     let key = "skills.My Skill.sandbox";
     let told = host.succeeds(&["config", "set", key, "require"]);
-    assert!(
-        told.starts_with("skills.my-skill.sandbox = \"require\""),
-        "{told}"
-    );
+    told.begins("skills.my-skill.sandbox = \"require\"");
 }
 
 #[test]
@@ -252,10 +247,7 @@ fn a_setting_that_means_no_skill_is_told() {
     }
     let host = spelt("visibility = {other = \"off\"}");
     let doctor = host.person(&["doctor"]).stdout;
-    assert!(
-        doctor.contains("`visibility.other` in the configuration means no skill"),
-        "{doctor}"
-    );
+    doctor.has("`visibility.other` in the configuration means no skill");
 }
 
 #[test]
@@ -270,10 +262,7 @@ fn what_an_editor_leaves_is_saved_unless_it_is_wrong() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
     fs::write(&draft, "stacking = \"none\"\n").unwrap();
     let told = host.fails(&["config", "edit"]);
-    assert!(
-        told.contains("line 2") && told.contains("config.edited.toml"),
-        "{told}"
-    );
+    told.has("line 2").has("config.edited.toml");
     assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
     assert!(fs::read_to_string(&copy).unwrap().contains("none"));
 }

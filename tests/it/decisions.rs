@@ -62,10 +62,9 @@ fn without_a_terminal_nothing_is_decided() {
     for words in decisions {
         let ran = host.unattended(words);
         assert_eq!(ran.status, 1, "{words:?}");
-        assert!(
-            ran.stderr.contains("only a person at a terminal") && ran.stderr.contains("unattended"),
-            "{ran:?}"
-        );
+        ran.stderr
+            .has("only a person at a terminal")
+            .has("unattended");
     }
     host.blocks("shell_exec", &json!({"command": "ls"}));
     assert!(text(&host, "pdf/SKILL.md").contains("One."));
@@ -112,10 +111,7 @@ fn a_model_decides_nothing_through_the_host() {
     ] {
         let arguments = json!({"args": words});
         let why = host.blocks("skill_marketplace", &arguments);
-        assert!(
-            why.contains(&format!("in a terminal: agent-skills {}", words.join(" "))),
-            "{why}"
-        );
+        why.has(&format!("in a terminal: agent-skills {}", words.join(" ")));
         for tool in ["skill_marketplace", "agent-skills"] {
             host.tool(tool, &arguments).begins("Error: only a person");
         }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::many::{TOOLS, with_generated};
 
 /// Each way of calling a skill, in a host whose schema has one tool for all.
@@ -132,10 +133,7 @@ fn a_failed_activation_opens_nothing() {
             let message = host.blocks(tool, &arguments);
             assert!(message.contains(part), "{arguments}: {message}");
             let answer = host.tool(tool, &arguments);
-            assert!(
-                answer.starts_with("Error: ") && answer.contains(part),
-                "{answer}"
-            );
+            answer.begins("Error: ").has(part);
         }
         host.blocks("skill_marketplace", &json!({"action": "use"}));
         host.blocks("skill_marketplace", &json!({"args": ["use", "free"]}));
@@ -156,14 +154,8 @@ fn with_few_skills_a_tool_called_skill_may_be_another_plugins() {
         host.activates("reads");
         host.blocks("skill", &call);
         let answer = host.tool("skill", &call);
-        assert!(
-            answer.starts_with("Error: `skill` is no longer a tool here"),
-            "{answer}"
-        );
-        assert!(
-            answer.contains(r#"{"action":"use","skill_ref":"free"}"#),
-            "{answer}"
-        );
+        answer.begins("Error: `skill` is no longer a tool here");
+        answer.has(r#"{"action":"use","skill_ref":"free"}"#);
         host.blocks("shell_exec", &json!({"command": "ls"}));
     }
 }
@@ -178,10 +170,7 @@ fn a_skill_changed_in_the_conversation_is_used_as_it_is() {
         host.allows("skill_marketplace", &call);
         host.blocks("shell_exec", &json!({"command": "ls"}));
         let text = host.tool("skill_marketplace", &call);
-        assert!(
-            text.contains("\nfresh\n") && text.contains("## Arguments\n\nnow\n"),
-            "{text}"
-        );
+        text.has("\nfresh\n").has("## Arguments\n\nnow\n");
         let host = host.skill("new", "", "edited");
         host.allows("skill_marketplace", &call);
         host.allows("shell_exec", &json!({"command": "ls"}));
@@ -203,10 +192,7 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
             let text = host.tool("skill_marketplace", &call);
             assert!(text.contains(&format!("\n{body}\n")), "{text}");
             if body == "installed" {
-                assert!(
-                    text.contains(r#"{"skill":"plugin/pdf","path":"a.md"}"#),
-                    "{text}"
-                );
+                text.has(r#"{"skill":"plugin/pdf","path":"a.md"}"#);
             }
         }
     }

@@ -8,6 +8,7 @@ use tar::EntryType;
 
 use crate::Host;
 use crate::archives::{gz, tar_gz, tar_with, zip};
+use crate::host::Has;
 use crate::market_sources::skill;
 use crate::repository::{Hub, git};
 
@@ -267,15 +268,9 @@ fn what_the_scan_blocks_is_refused_unless_it_is_accepted() {
     for host in Host::both() {
         let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
         let error = host.fails(&["install", "evil/bird", "--yes"]);
-        assert!(
-            error.contains("encoded-command") && error.contains("--accept-findings"),
-            "{error}"
-        );
+        error.has("encoded-command").has("--accept-findings");
         let answer = host.tool("agent-skills", &json!({"args": ["install", "evil/bird"]}));
-        assert!(
-            answer.starts_with("Error: ") && answer.contains("decoded-to-shell"),
-            "{answer}"
-        );
+        answer.begins("Error: ").has("decoded-to-shell");
         // No context is recorded yet, and it may be a model that reads this: it has no flag.
         assert!(
             answer.contains("in a terminal: agent-skills install evil/bird ("),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::archives::zip;
+use crate::host::Has;
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit};
 
@@ -233,20 +234,14 @@ fn a_projects_lockfile_installs_what_it_says_or_nothing() {
     host.succeeds(&["install", "./source", "--project"]);
     fs::remove_dir_all(at("skills/pdf")).unwrap();
     let ran = host.person(&["install"]);
-    assert!(
-        ran.stdout.ends_with(
-            "\nnext: agent-skills trust (skills of a project are offered once it is trusted)\n"
-        ),
-        "{ran:?}"
+    ran.stdout.finishes(
+        "\nnext: agent-skills trust (skills of a project are offered once it is trusted)\n",
     );
     fs::remove_dir_all(at("skills/pdf")).unwrap();
     fs::write(source.join("more.md"), "x").unwrap();
     let lock = fs::read(at("skills.lock.json")).unwrap();
     let ran = host.person(&["install", "--yes"]);
-    assert!(
-        ran.stderr.contains("no longer has what the lockfile says"),
-        "{ran:?}"
-    );
+    ran.stderr.has("no longer has what the lockfile says");
     assert!(!at("skills/pdf").exists());
     assert_eq!(fs::read(at("skills.lock.json")).unwrap(), lock);
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::layers::with_layers;
 use crate::market_sources::skill;
 use crate::market_updates::{body, installed, write};
@@ -152,17 +153,11 @@ fn a_tag_stays_a_tag_and_a_commit_a_commit() {
     assert!(host.succeeds(&["update"]).contains("up to date"));
     git(&dir, &["tag", "-d", "v1"]);
     let gone = host.fails(&["update"]);
-    assert!(
-        gone.contains("no branch or tag is called `refs/tags/v1`"),
-        "{gone}"
-    );
+    gone.has("no branch or tag is called `refs/tags/v1`");
     assert_eq!(body(&host), old);
     git(&dir, &["tag", "v1", &first]);
     let told = host.fails(&["install", "acme/skills@csv#v1"]);
-    assert!(
-        told.contains("#refs/heads/v1") && told.contains("#refs/tags/v1"),
-        "{told}"
-    );
+    told.has("#refs/heads/v1").has("#refs/tags/v1");
     host.succeeds(&["remove", "pdf"]);
     host.succeeds(&["install", &format!("acme/skills@pdf#{first}")]);
     assert_eq!(body(&host), old, "never the branch of that name");
@@ -203,10 +198,7 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
             &["update", "--yes", "pdf"],
         ] {
             let refused = host.fails(words);
-            assert!(
-                refused.contains(told) && refused.contains("--allow-downgrade"),
-                "{refused}"
-            );
+            refused.has(told).has("--allow-downgrade");
         }
         let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
         assert!(answer.contains(told), "{answer}");
@@ -250,14 +242,8 @@ fn a_policy_on_sources_judges_where_git_really_goes() {
     ] {
         let ran = host.person(words);
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(
-            ran.stderr.contains("does not allow the source `file://"),
-            "{ran:?}"
-        );
-        assert!(
-            ran.stderr.contains("AGENT_SKILLS_GITHUB_BASE is ignored"),
-            "{ran:?}"
-        );
+        ran.stderr.has("does not allow the source `file://");
+        ran.stderr.has("AGENT_SKILLS_GITHUB_BASE is ignored");
     }
     assert!(!host.skills_dir().join("pdf").exists());
     // A policy that cannot be read says nothing that would help the variable.

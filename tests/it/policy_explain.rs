@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::layers::{is_offered, layer_dir, put};
 use crate::policy::{lockfile, policy_file, under};
 
@@ -75,10 +76,7 @@ fn what_stands_in_the_place_of_a_required_skill_is_explained() {
     let host = under(Host::stdin(), "[skills]\nrequire = ['must']\n");
     let ran = host.person(&["policy", "explain", "must"]);
     assert_eq!(ran.status, 1);
-    assert!(
-        ran.stdout.contains("there is no skill of this name"),
-        "{ran:?}"
-    );
+    ran.stdout.has("there is no skill of this name");
     put(&host.skills_dir(), "must", "", "plugin");
     assert_eq!(rules(&host, "must"), [row("skills.require", "fails", 2)]);
     assert_eq!(host.person(&["policy"]).status, 1);

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Host;
 use crate::always_on::prompt_in;
+use crate::host::Has;
 use crate::layers::{codes, is_offered, layer_dir, put, read};
 use crate::policy::{lockfile, policy_file, under};
 
@@ -131,10 +132,7 @@ fn a_name_alone_requires_the_administrators_skill() {
         let host = with_must(host, "[skills]\nrequire = ['Must']\n");
         assert!(!is_offered(&host, "must"));
         let told = host.person(&["doctor"]).stdout;
-        assert!(
-            told.contains("only one in the administrator's directory"),
-            "{told}"
-        );
+        told.has("only one in the administrator's directory");
         put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
         assert!(is_offered(&host, "must"));
         assert_eq!(read(&host, "must"), "enterprise");
@@ -190,14 +188,8 @@ fn a_missing_skill_is_told_and_lets_the_conversation_go_on() {
         let data = json!({"context_name": "ops"});
         let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
         let prompt = answer["inject"].as_str().unwrap();
-        assert!(
-            prompt.contains("skill_free") && !prompt.contains("must"),
-            "{prompt}"
-        );
-        assert!(
-            told.contains("requires the skill `must`: there is no"),
-            "{told}"
-        );
+        prompt.has("skill_free").lacks("must");
+        told.has("requires the skill `must`: there is no");
         host.hook_with_stderr("post_system_prompt", &data);
         host.allows("shell_exec", &json!({"command": "ls"}));
         let events = host.json(&["audit", "--event", "missing", "--json"]);
@@ -280,10 +272,7 @@ fn a_required_skill_from_elsewhere_is_not_installed() {
         put(&source, "must", "", "x");
         let from = source.join("must");
         let told = host.fails(&["install", "--yes", from.to_str().unwrap()]);
-        assert!(
-            told.contains("it has to be from `github.com/acme/*`"),
-            "{told}"
-        );
+        told.has("it has to be from `github.com/acme/*`");
         let info: Value = host.json(&["list", "--json"]);
         assert_eq!(info["skills"].as_array().unwrap().len(), 0);
     }
