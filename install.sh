@@ -290,8 +290,7 @@ else
                 say "note: this Rust has no target $musl; building with the system's C library"
             else
                 say "Building (static, with musl)"
-                # A panic ends this build, so nothing unwinds: the tables for it are a tenth of the program.
-                if RUSTFLAGS="-C force-unwind-tables=no ${RUSTFLAGS-}" cargo build --release --locked --target "$musl"; then
+                if cargo build --release --locked --target "$musl"; then
                     built=$target/$musl/release/agent-skills
                 else
                     say "note: no build with musl is possible here; building without"

@@ -66,10 +66,9 @@ out=$(CDPATH='' cd -- "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# No unwinding tables, as in install.sh; and paths of this machine are kept out of the program.
+# Keep paths of this machine out of the program.
 flags() { # build directory
-    printf '%s' "-C force-unwind-tables=no"
-    printf ' %s' "--remap-path-prefix=$1=/agent-skills"
+    printf '%s' "--remap-path-prefix=$1=/agent-skills"
     printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
 }
