@@ -135,8 +135,8 @@ fn of_verb(verb: &Verb) -> Decision {
             change:
                 Some(
                     Keying::Add(_)
-                    | Keying::Remove { which: _, file: _ }
-                    | Keying::Revoke { which: _, file: _ },
+                    | Keying::Remove(_)
+                    | Keying::Revoke(_),
                 ),
         })
         // A signature vouches for the files, in the name of the key's owner.

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::host::Agent;
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
 
@@ -18,6 +19,8 @@ const NAMED: &str = "named:";
 pub struct SessionKey {
     text: String,
     process: Option<ProcessId>,
+    /// Whether it is a session of another agent than chibi, which names no conversations.
+    pub(super) is_agents: bool,
 }
 
 impl SessionKey {
@@ -38,6 +41,15 @@ impl SessionKey {
         Self {
             text: format!("{NAMED}{name}"),
             process: None,
+            is_agents: false,
+        }
+    }
+
+    /// The session of another agent.
+    pub fn of_agent(agent: Agent, session: &str) -> Self {
+        Self {
+            is_agents: true,
+            ..Self::named(&format!("{agent}/{session}"))
         }
     }
 
@@ -46,6 +58,7 @@ impl SessionKey {
         Self {
             text: format!("{}-{}", process.pid, process.start),
             process: Some(process),
+            is_agents: false,
         }
     }
 

@@ -60,7 +60,7 @@ impl RunContext {
     /// The session this call belongs to.
     pub fn session(&self) -> SessionKey {
         let session = self.once(|| match &self.agent {
-            Some(calling) => SessionKey::named(&format!("{}/{}", calling.agent, calling.session)),
+            Some(calling) => SessionKey::of_agent(calling.agent, &calling.session),
             None => SessionKey::of_call(&self.env),
         });
         SessionKey::clone(&session)

@@ -1,10 +1,8 @@
 //! `keys`: who may sign skills, as files of signers list it and as first signatures made it known.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
-use super::keys_changed::{self, Added};
+use super::keys_changed::{self, Added, Removed, Revoked};
 use super::keys_listed;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
@@ -26,23 +24,9 @@ pub enum Keying {
     /// List a key: what it signs is by PRINCIPAL
     Add(Added),
     /// List keys no longer
-    Remove {
-        /// A principal, or the fingerprint of a key
-        #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
-        which: String,
-        /// The file of signers, if not the user's own
-        #[arg(long)]
-        file: Option<PathBuf>,
-    },
+    Remove(Removed),
     /// Refuse whatever a key signed or will sign
-    Revoke {
-        /// Its fingerprint, or the public key's file
-        #[arg(value_name = "FINGERPRINT|FILE")]
-        which: String,
-        /// The file of revoked keys, if not the user's own
-        #[arg(long)]
-        file: Option<PathBuf>,
-    },
+    Revoke(Revoked),
 }
 
 impl Keys {
@@ -54,14 +38,12 @@ impl Keys {
                 &added.principal,
                 keys_changed::add(ctx, common, caller, added),
             ),
-            Some(Keying::Remove { which, file }) => (
-                which,
-                keys_changed::remove(ctx, common, caller, which, file.as_deref()),
-            ),
-            Some(Keying::Revoke { which, file }) => (
-                which,
-                keys_changed::revoke(ctx, common, caller, which, file.as_deref()),
-            ),
+            Some(Keying::Remove(key)) => {
+                (&key.which, keys_changed::remove(ctx, common, caller, key))
+            }
+            Some(Keying::Revoke(key)) => {
+                (&key.which, keys_changed::revoke(ctx, common, caller, key))
+            }
         };
         Outcomes::of_one(common, caller, name, changed)
     }

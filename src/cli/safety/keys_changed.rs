@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use super::keys_line::Added;
+pub use super::keys_line::{Added, Removed, Revoked};
 use super::keys_line::{line, principal};
 use super::keys_listed::{read, signers};
 use crate::cli::Caller;
@@ -101,13 +101,8 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
 ///
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
-pub fn remove(
-    ctx: &RunContext,
-    common: Common,
-    caller: Caller,
-    which: &str,
-    file: Option<&Path>,
-) -> Result<String> {
+pub fn remove(ctx: &RunContext, common: Common, caller: Caller, key: &Removed) -> Result<String> {
+    let (which, file) = (key.which.as_str(), key.file.as_deref());
     let written = file;
     let file = place(ctx, file, false);
     let shown = one_line(&file.display().to_string());
@@ -168,13 +163,8 @@ pub fn remove(
 ///
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
-pub fn revoke(
-    ctx: &RunContext,
-    common: Common,
-    caller: Caller,
-    which: &str,
-    file: Option<&Path>,
-) -> Result<String> {
+pub fn revoke(ctx: &RunContext, common: Common, caller: Caller, key: &Revoked) -> Result<String> {
+    let (which, file) = (key.which.as_str(), key.file.as_deref());
     let key_file = ctx.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
         let key = of_file(ctx, &key_file)?;

@@ -29,6 +29,28 @@ pub struct Added {
     pub file: Option<PathBuf>,
 }
 
+/// Which key, or whose, is to be taken out.
+#[derive(Debug, clap::Args)]
+pub struct Removed {
+    /// A principal, or the fingerprint of a key
+    #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
+    pub which: String,
+    /// The file of signers, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
+}
+
+/// Which key counts no longer.
+#[derive(Debug, clap::Args)]
+pub struct Revoked {
+    /// Its fingerprint, or the public key's file
+    #[arg(value_name = "FINGERPRINT|FILE")]
+    pub which: String,
+    /// The file of revoked keys, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
+}
+
 /// The name, if it can be one of a single signer in a file of signers.
 pub fn principal(written: &str) -> Result<&str> {
     let is_odd = |c: char| c.is_whitespace() || "\"',*?!#".contains(c);

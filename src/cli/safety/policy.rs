@@ -37,12 +37,10 @@ pub enum Asking {
 impl Policy {
     /// Shows it.
     pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Answer {
-        match &self.ask {
-            None => show(ctx, common, screen),
-            Some(Asking::Explain { name }) => {
-                policy_explained::show(ctx, common, screen, name.as_deref())
-            }
-        }
+        let Some(Asking::Explain { name }) = &self.ask else {
+            return show(ctx, common, screen);
+        };
+        policy_explained::show(ctx, common, screen, name.as_deref())
     }
 }
 

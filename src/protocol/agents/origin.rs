@@ -48,7 +48,7 @@ fn main_session(ctx: &RunContext, agent: Agent, event: &Event) -> Option<String>
     let store = ctx.store();
     let above = store.session(&ctx.session()).ok()?.main;
     let main = above.as_deref().unwrap_or(&event.session);
-    let key = SessionKey::named(&format!("{agent}/{own}"));
+    let key = SessionKey::of_agent(agent, own);
     let is_known = |session: Session| session.main.as_deref() == Some(main);
     if !store.session(&key).is_ok_and(is_known)
         && let Err(error) = store.belongs_to(&key, main)

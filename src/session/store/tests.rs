@@ -1,6 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::host::Agent;
 use crate::session::Standing;
 
 fn named(name: &str) -> SessionKey {
@@ -191,6 +192,16 @@ fn a_conversation_is_known_until_the_next_start() {
     assert_eq!(store.context(&b), None);
     store.begin(&a).unwrap();
     assert_eq!(store.context(&a), None);
+}
+
+#[test]
+fn a_kept_conversation_closes_what_names_none_but_no_agent() {
+    let (_dir, store) = store();
+    store.enter(&named("a"), "work", true).unwrap();
+    activate(&store, &named("a"), skill("x"));
+    assert_eq!(store.session(&named("b")), Err(Unreadable::NotEntered));
+    let agents = SessionKey::of_agent(Agent::ClaudeCode, "s");
+    assert_eq!(activated(&store, &agents), []);
 }
 
 #[test]
