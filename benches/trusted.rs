@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_skills::run_context::RunContext;
+use agent_skills::facts::Facts;
 use agent_skills::sys::Env;
 
 const ROUNDS: usize = 200;
@@ -133,10 +133,10 @@ fn fill(skills: &Path) {
 
 /// Records the trust of a person in `home`'s project.
 fn trust(home: &Path) {
-    let ctx = RunContext::new(Env::new(variables(home), home), None);
+    let facts = Facts::new(Env::new(variables(home), home), None);
     let project = home.join("clone");
-    let parts = RunContext::parts_of(&project);
-    assert!(ctx.trust(&project, &parts, false).unwrap().is_empty());
+    let parts = Facts::parts_of(&project);
+    assert!(facts.trust(&project, &parts, false).unwrap().is_empty());
 }
 
 fn variables(home: &Path) -> [(&'static str, PathBuf); 3] {

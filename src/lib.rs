@@ -27,6 +27,7 @@ pub mod catalog;
 pub mod cli;
 pub mod connection;
 pub mod error;
+pub mod facts;
 pub mod host;
 pub mod marketplace;
 pub mod permission;
@@ -45,10 +46,10 @@ use std::ffi::OsString;
 
 use cli::{Caller, Failure};
 use error::{Error, Result};
+use facts::Facts;
 use host::{Protocol, ours};
 use protocol::closed::Kind;
 use protocol::{HookData, Input, Response, ToolCall, hooks, tools};
-use run_context::RunContext;
 use sys::{Env, eprint, fallback_answer, limits, warn};
 
 /// Answers one call.
@@ -62,69 +63,69 @@ pub fn run(mut input: Input) -> Response {
                 Ok(read) => read,
                 Err(refusal) => return refusal,
             };
-            let ctx = context(input.env, Some(protocol));
-            hook(ctx, data).afterwards(|| ctx.write_whole_events())
+            let facts = context(input.env, Some(protocol));
+            hook(facts, data).afterwards(|| facts.write_whole_events())
         }
         Kind::Tool(_) => {
             let (call, protocol) = input.tool();
             // The host's clock starts once it has handed over the arguments.
             fallback_answer::allow(limits::CALL_DEADLINE);
-            let ctx = context(input.env, Some(protocol));
-            let answer = call.and_then(|call| tool(ctx, call));
+            let facts = context(input.env, Some(protocol));
+            let answer = call.and_then(|call| tool(facts, call));
             let answer = answer.unwrap_or_else(|error| Response::failure(&error));
-            answer.afterwards(|| ctx.write_whole_events())
+            answer.afterwards(|| facts.write_whole_events())
         }
     }
 }
 
 /// Leaked on purpose: the process ends with the answer, which frees everything at once.
-fn context(env: Env, protocol: Option<Protocol>) -> &'static RunContext {
-    Box::leak(Box::new(RunContext::new(env, protocol)))
+fn context(env: Env, protocol: Option<Protocol>) -> &'static Facts {
+    Box::leak(Box::new(Facts::new(env, protocol)))
 }
 
 /// Answers the hook that the environment names; one that is not ours changes nothing.
-fn hook(ctx: &RunContext, mut data: HookData) -> Response {
-    match &*ctx.env.text("CHIBI_HOOK").unwrap_or_default() {
-        "on_start" => hooks::on_start(ctx),
-        "on_end" => hooks::on_end(ctx),
-        "post_system_prompt" => hooks::post_system_prompt(ctx, data.context().as_deref()),
-        "pre_message" => hooks::pre_message(ctx, data.prompt()),
-        "pre_api_tools" => hooks::pre_api_tools(ctx, &data.listed_tools()),
-        "pre_tool" => hooks::pre_tool(ctx, data.tool_use(), cli::model_install),
+fn hook(facts: &Facts, mut data: HookData) -> Response {
+    match &*facts.run.env.text("CHIBI_HOOK").unwrap_or_default() {
+        "on_start" => hooks::on_start(facts),
+        "on_end" => hooks::on_end(facts),
+        "post_system_prompt" => hooks::post_system_prompt(facts, data.context().as_deref()),
+        "pre_message" => hooks::pre_message(facts, data.prompt()),
+        "pre_api_tools" => hooks::pre_api_tools(facts, &data.listed_tools()),
+        "pre_tool" => hooks::pre_tool(facts, data.tool_use(), cli::model_install),
         "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
-            hooks::final_arguments(ctx, data.final_arguments())
+            hooks::final_arguments(facts, data.final_arguments())
         }
-        "pre_tool_output" => hooks::pre_tool_output(ctx, data.tool_result()),
-        "pre_cache_output" => hooks::pre_cache_output(ctx, &data.tool_name().unwrap_or_default()),
+        "pre_tool_output" => hooks::pre_tool_output(facts, data.tool_result()),
+        "pre_cache_output" => hooks::pre_cache_output(facts, &data.tool_name().unwrap_or_default()),
         _ => Response::nothing(),
     }
 }
 
-fn tool(ctx: &RunContext, call: ToolCall) -> Result<Response> {
+fn tool(facts: &Facts, call: ToolCall) -> Result<Response> {
     let text = match call {
-        ToolCall::Command(words) => return tool_command(ctx, &words),
-        ToolCall::RunSkillScript(call) => return tools::run_skill_script(ctx, &call),
-        ToolCall::ReadSkillFile(call) => tools::read_skill_file(ctx, &call)?,
-        ToolCall::Activate(wanted) => tools::activate(ctx, wanted)?,
-        ToolCall::SkillSession(call) => tools::skill_session(ctx, &call)?,
-        ToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(ctx, &call)?,
-        ToolCall::CreateSkill(call) => tools::create_skill(ctx, &call)?,
+        ToolCall::Command(words) => return tool_command(facts, &words),
+        ToolCall::RunSkillScript(call) => return tools::run_skill_script(facts, &call),
+        ToolCall::ReadSkillFile(call) => tools::read_skill_file(facts, &call)?,
+        ToolCall::Activate(wanted) => tools::activate(facts, wanted)?,
+        ToolCall::SkillSession(call) => tools::skill_session(facts, &call)?,
+        ToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(facts, &call)?,
+        ToolCall::CreateSkill(call) => tools::create_skill(facts, &call)?,
     };
     Ok(Response::text(text))
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
-fn tool_command(ctx: &RunContext, words: &[String]) -> Result<Response> {
-    if let Some(ran) = tools::long_command(ctx, words) {
+fn tool_command(facts: &Facts, words: &[String]) -> Result<Response> {
+    if let Some(ran) = tools::long_command(facts, words) {
         return ran;
     }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    Ok(command(ctx, &words).status(0))
+    Ok(command(facts, &words).status(0))
 }
 
 /// The answer of a command to a host.
-fn command(ctx: &RunContext, words: &[OsString]) -> Response {
-    match cli::run(ctx, words, Caller::Host, &mut std::io::sink()) {
+fn command(facts: &Facts, words: &[OsString]) -> Response {
+    match cli::run(facts, words, Caller::Host, &mut std::io::sink()) {
         Ok(answer) => Response::text(answer),
         Err(Failure::Answered(answer)) => Response::text(answer).status(1),
         Err(Failure::Changed(answer)) => Response::text(answer).status(3),
@@ -144,12 +145,12 @@ fn command(ctx: &RunContext, words: &[OsString]) -> Response {
     }
 }
 
-fn person(ctx: &RunContext, words: &[OsString]) -> Response {
+fn person(facts: &Facts, words: &[OsString]) -> Response {
     // A long command of a host's call, in a process of its own.
-    if ctx.env.os(ours::BY_HOST).is_some() {
-        return command(ctx, words);
+    if facts.run.env.os(ours::BY_HOST).is_some() {
+        return command(facts, words);
     }
-    match cli::run(ctx, words, Caller::person(), &mut protocol::live()) {
+    match cli::run(facts, words, Caller::person(), &mut protocol::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Changed(stdout)) => Response::text(stdout).status(3),

@@ -1,12 +1,7 @@
-//! The environment of one run: directories, variables, the host's protocol. It knows no room; rooms
-//! add methods for what they read, and cache it here for the rest of the call.
+//! The environment of one run: directories, variables, the host's protocol. It knows no room.
 
-use std::any::Any;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use crate::error::Result;
 use crate::host::agent::Mode;
 use crate::host::{Agent, Protocol};
 use crate::sys::{Directories, Env, limits};
@@ -41,7 +36,6 @@ pub struct RunContext {
     pub protocol: Option<Protocol>,
     /// The agent that calls, if it is not chibi.
     pub agent: Option<Calling>,
-    known: RefCell<Vec<Rc<dyn Any>>>,
 }
 
 /// An agent other than chibi that calls a hook, and what its call says about itself.
@@ -70,7 +64,6 @@ impl RunContext {
             dirs,
             protocol,
             agent: None,
-            known: RefCell::default(),
         }
     }
 
@@ -83,33 +76,6 @@ impl RunContext {
         }
     }
 
-    /// The run's only value of this type, computed on first use. For what has to be read from disk
-    /// and stays the same during a call.
-    pub fn once<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
-        self.known().unwrap_or_else(|| {
-            let value = Rc::new(make());
-            self.known.borrow_mut().push(value.clone());
-            value
-        })
-    }
-
-    /// As [`RunContext::once`]. A failure is not kept.
-    ///
-    /// # Errors
-    /// Those of `make`.
-    pub fn try_once<T: 'static>(&self, make: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
-        match self.known() {
-            Some(value) => Ok(value),
-            None => make().map(|value| self.once(|| value)),
-        }
-    }
-
-    /// The value of this type, if [`RunContext::once`] has computed it.
-    pub fn known<T: 'static>(&self) -> Option<Rc<T>> {
-        let known = self.known.borrow();
-        known.iter().find_map(|value| value.clone().downcast().ok())
-    }
-
     /// The project root, absolute.
     pub fn project_dir(&self) -> PathBuf {
         self.env.cwd.join(self.env.project_root())
@@ -117,8 +83,7 @@ impl RunContext {
 
     /// The canonical project root.
     pub fn real_project_dir(&self) -> PathBuf {
-        struct Found(PathBuf);
-        self.once(|| Found(real(&self.project_dir()))).0.clone()
+        real(&self.project_dir())
     }
 
     /// The directories from `from` up to the project root, nearest first, without those in the
@@ -177,8 +142,8 @@ mod tests {
         ] {
             let cwd = real_root.join("d/".repeat(depth));
             std::fs::create_dir_all(&cwd).unwrap();
-            let ctx = RunContext::new(Env::new([("HOME", "/nowhere")], &cwd), None);
-            let holders = ctx.project_holders(&cwd);
+            let run = RunContext::new(Env::new([("HOME", "/nowhere")], &cwd), None);
+            let holders = run.project_holders(&cwd);
             assert_eq!(holders.len(), count, "{depth}");
             assert_eq!(
                 (&holders[0], holders.last()),

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
 use crate::permission::{CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings};
 use crate::policy::{CONFIGURATION, Config, Policies};
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::sys::Env;
 use crate::sys::text::distinct;
@@ -26,13 +27,13 @@ pub struct Enforcement {
 impl Enforcement {
     /// What restricts the calls of a session.
     pub fn for_session(
-        ctx: &RunContext,
+        facts: &Facts,
         config: &Config,
         policies: &Policies,
         session: &Session,
     ) -> Self {
         let activated = &session.activated;
-        let project_root = ctx.project_dir();
+        let project_root = facts.run.project_dir();
         let binds = |skill: &ActiveSkill| {
             let mut always = policies.always_on(false);
             always.any(|name| name.as_str() == skill.name)
@@ -47,7 +48,7 @@ impl Enforcement {
             if binds(skill) {
                 return own.binding();
             }
-            let added = ctx.added_entries(config, &skill.name, dir);
+            let added = facts.added_entries(config, &skill.name, dir);
             let own = own.adding(CONFIGURATION, added, &project_root);
             match skill.standing {
                 Standing::Active => own,
@@ -76,21 +77,25 @@ impl Enforcement {
             denials: denied,
             settings,
             places: Places {
-                home: ctx.env.home(),
+                home: facts.run.env.home(),
                 // What another agent's shell gets besides, from its startup files, is not known.
-                environment: match ctx.agent {
-                    None => known_variables(&ctx.env),
+                environment: match facts.run.agent {
+                    None => known_variables(&facts.run.env),
                     Some(_) => None,
                 },
-                shell: shell_of(ctx),
+                shell: shell_of(facts),
                 starts_elsewhere: false,
-                reads_by_shell: (ctx.agent.as_ref())
+                reads_by_shell: (facts.run.agent.as_ref())
                     .is_some_and(|calling| calling.agent.table().reads_by_shell),
-                cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-                protected: ctx.protected_places(active.collect()),
-                executable: ctx.env.exe.clone(),
-                path: ctx.program_directories(),
-                working_dir: ctx.env.cwd.clone(),
+                cdpath: facts
+                    .run
+                    .env
+                    .os("CDPATH")
+                    .is_some_and(|path| !path.is_empty()),
+                protected: facts.protected_places(active.collect()),
+                executable: facts.run.env.exe.clone(),
+                path: facts.program_directories(),
+                working_dir: facts.run.env.cwd.clone(),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
@@ -168,7 +173,7 @@ impl Enforcement {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// The entries that the configuration adds to the list of this skill: none for a project's
     /// namesake of the user's own.
     pub fn added_entries<'c>(&self, config: &'c Config, name: &str, dir: &Path) -> &'c [String] {
@@ -211,11 +216,11 @@ impl RunContext {
         if catalog.in_dir(dir).is_some() {
             return catalog.is_users_own(dir);
         }
-        let home = self.env.home();
+        let home = self.run.env.home();
         let below_home = home.as_deref().and_then(|home| dir.strip_prefix(home).ok());
         let first = below_home.and_then(|path| path.iter().next());
         let is_hidden = first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let project = self.project_dir();
+        let project = self.run.project_dir();
         let of_project = home != Some(project.clone()) && dir.starts_with(project);
         is_hidden && !of_project && dir.join("SKILL.md").is_file()
     }
@@ -230,12 +235,12 @@ fn by_policies(policies: &Policies, project_root: &Path) -> impl Iterator<Item =
 }
 
 /// The shell that reads a command.
-fn shell_of(ctx: &RunContext) -> Shell {
-    let Some(calling) = &ctx.agent else {
+fn shell_of(facts: &Facts) -> Shell {
+    let Some(calling) = &facts.run.agent else {
         return shell::CHIBI;
     };
     let table = calling.agent.table();
-    let users = ctx.env.path("SHELL").filter(|_| table.users_shell);
+    let users = facts.run.env.path("SHELL").filter(|_| table.users_shell);
     let name = users.as_deref().and_then(Path::file_name);
     let is_known = name.is_none_or(|name| {
         let known = ["sh", "bash", "dash", "ash", "zsh", "busybox"];

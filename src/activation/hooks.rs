@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{DigestCache, Event, approval_current};
-use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
@@ -25,37 +25,37 @@ const HOOK_OUTPUT_CHARS: usize = 4000;
 ///
 /// # Errors
 /// If a script cannot run or fails. The skill is then no longer active, unless it was so before.
-pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
+pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::parse(&skill.fields);
     if hooks.is_empty() {
         return Ok(None);
     }
-    let digest = match ctx.approved_hooks(skill) {
+    let digest = match facts.approved_hooks(skill) {
         Ok(digest) => digest,
         Err(unapproved) => return Ok(Some(unapproved)),
     };
-    let session = ctx.active().unwrap_or_default();
+    let session = facts.active().unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&ctx.session(), &skill.dir),
+        owner: session.owner(&facts.session(), &skill.dir),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let records = ctx.hook_records();
+    let records = facts.hook_records();
     let pre = || {
         if !records.begin(&record)? {
             return Ok(None);
         }
-        run_all(ctx, skill, "pre", &hooks.pre, until).inspect_err(|_| {
+        run_all(facts, skill, "pre", &hooks.pre, until).inspect_err(|_| {
             if let Some(taken) = records.take(&record) {
                 taken.done();
             }
         })
     };
     pre().map_err(|error| {
-        let (key, dir) = (ctx.session(), skill.dir.to_string_lossy());
-        let ended = ctx
+        let (key, dir) = (facts.session(), skill.dir.to_string_lossy());
+        let ended = facts
             .store()
             .change(&key, |session| Ok(in_session(&key, session.withdraw(&dir))))
             .unwrap_or_else(|error| {
@@ -74,7 +74,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
                 "it is not in force: do the task without it, or tell the user",
             )
         };
-        ctx.record_ends(ended);
+        facts.record_ends(ended);
         Error::caused(format!("the skill `{}` {what}", skill.name), error).hint(next)
     })
 }
@@ -82,12 +82,12 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
 /// Runs the `post` hooks of activations that have ended; with `session_ends`, this session's count
 /// as ended. Skips those that another process is running, or for which no time is left in a call
 /// that `began` then.
-pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
-    let records = ctx.hook_records();
-    let own = ctx.session();
+pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
+    let records = facts.hook_records();
+    let own = facts.session();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
-            || ctx.store().is_over(&record.owner, &record.dir);
+            || facts.store().is_over(&record.owner, &record.dir);
         if !is_over {
             continue;
         }
@@ -98,7 +98,7 @@ pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
             continue;
         };
         if record.owes
-            && let Err(error) = run_owed(ctx, &record)
+            && let Err(error) = run_owed(facts, &record)
         {
             warn(format_args!(
                 "the `post` hook of the skill `{}` failed: {}",
@@ -110,23 +110,23 @@ pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
     }
 }
 
-fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
+fn run_owed(facts: &Facts, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
     // Where two skills share a name, one is installed under another name than its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
-    if ctx.approved_hooks(&skill).ok().as_ref() != Some(&record.digest) {
+    if facts.approved_hooks(&skill).ok().as_ref() != Some(&record.digest) {
         return Err(changed());
     }
     let post = Hooks::parse(&skill.fields).post;
     let until = Instant::now() + POST_HOOKS;
-    run_all(ctx, &skill, "post", &post, until).map(|_| ())
+    run_all(facts, &skill, "post", &post, until).map(|_| ())
 }
 
 /// Runs scripts one after the other until one fails or `until` is reached. Returns their output.
 fn run_all(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &Skill,
     hook: &str,
     scripts: &[String],
@@ -143,12 +143,13 @@ fn run_all(
         if left.is_zero() {
             return Err(failed("there was no time left for it"));
         }
-        let outcome = run(ctx, skill, script, left).map_err(|error| failed(&error.to_string()))?;
+        let outcome =
+            run(facts, skill, script, left).map_err(|error| failed(&error.to_string()))?;
         let event = Event::new("script")
             .with("skill", skill.name.as_str())
             .with("hook", hook)
             .with("script", script.as_str());
-        ctx.record(with_outcome(event, &outcome));
+        facts.record(with_outcome(event, &outcome));
         if outcome.exit_code() != Some(0) {
             return Err(failed(&outcome.text()));
         }
@@ -158,9 +159,9 @@ fn run_all(
     Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
 }
 
-fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
+fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
-    let settings = ctx.script_settings(skill.name.as_str())?;
+    let settings = facts.script_settings(skill.name.as_str())?;
     let ran = script::run(&Request {
         skill,
         script: &path,
@@ -174,11 +175,11 @@ fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
             limit: settings.timeout.duration().min(most),
             // A hook never becomes a job: nobody could manage it.
             wait: None,
-            jobs: &ctx.jobs(),
-            owner: &ctx.owner(),
-            host: ctx.host(),
+            jobs: &facts.jobs(),
+            owner: &facts.owner(),
+            host: facts.host(),
         },
-        base: &ctx.env,
+        base: &facts.run.env,
     })?;
     Ok(ran.outcome)
 }
@@ -201,12 +202,12 @@ fn cut(text: &str) -> String {
 
 /// What an activation will say about its hooks, without running them: a message for the model, or a
 /// placeholder for their output.
-pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
+pub fn hooks_ahead(facts: &Facts, skill: &Skill) -> Option<String> {
     let hooks = Hooks::parse(&skill.fields);
     if hooks.is_empty() {
         return None;
     }
-    match ctx.approved_hooks(skill) {
+    match facts.approved_hooks(skill) {
         Ok(_) if hooks.pre.is_empty() => None,
         Ok(_) => Some(format!(
             "(The output of {} goes here.)",
@@ -222,7 +223,7 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
 }
 
-impl RunContext {
+impl Facts {
     fn hook_records(&self) -> HookRecords {
         HookRecords::at(self.store().dir())
     }

@@ -7,10 +7,10 @@ use serde_json::json;
 use crate::activation::fork::hand_over;
 use crate::activation::required::required_line;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::{Protocol, mentions, ours};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
-use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::{self, Activation, Listing, Runner, Skill, Wrapper};
 use crate::sys::limits;
@@ -30,14 +30,14 @@ pub struct Instructions<'a> {
     pub wrapper: Wrapper,
 }
 
-impl RunContext {
+impl Facts {
     /// The instructions as text for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn instructions(&self, wanted: Instructions) -> Result<String> {
         let (body, listing) = read(wanted.skill)?;
-        let mut notes = notes(self.protocol, &body, &wanted, &listing);
+        let mut notes = notes(self.run.protocol, &body, &wanted, &listing);
         notes.extend(self.permitted_line(wanted.skill));
         notes.extend(long_line(&body));
         notes.extend(wanted.more);
@@ -94,11 +94,11 @@ impl RunContext {
         }
         let active = snapshot(skill, "");
         let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
-        let project = self.project_dir();
+        let project = self.run.project_dir();
         let brought = Restriction::parse(name, allowed, denied, &skill.dir, &project);
         let added = self.added_entries(&config, name, &skill.dir);
         let brought = brought.adding(CONFIGURATION, added, &project);
-        brought.permitted_line(self.protocol == Some(Protocol::Environment))
+        brought.permitted_line(self.run.protocol == Some(Protocol::Environment))
     }
 }
 

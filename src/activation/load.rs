@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Offered, usable};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::policy::Config;
-use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Loading, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
@@ -51,13 +51,13 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
 ///
 /// # Errors
 /// If too many would be active, or the activation cannot be recorded.
-pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
-    let config = ctx.config()?;
+pub fn put_in_force(facts: &Facts, skill: &Skill, tool: &str) -> Result<()> {
+    let config = facts.config()?;
     let loading = match config.stacking {
         Stacking::Replace => Loading::InPlace,
         Stacking::Intersect => Loading::Add,
     };
-    make_active(ctx, &config, &[(skill, tool)], loading)
+    make_active(facts, &config, &[(skill, tool)], loading)
 }
 
 /// Makes skills active at the request of `skill_session`, which adds them to what is active already
@@ -65,8 +65,8 @@ pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
 ///
 /// # Errors
 /// As [`put_in_force`], and if it would unload a restricted skill that only the user may end.
-pub fn load(ctx: &RunContext, skills: &[Offered], adds: bool) -> Result<()> {
-    let config = ctx.config()?;
+pub fn load(facts: &Facts, skills: &[Offered], adds: bool) -> Result<()> {
+    let config = facts.config()?;
     let restricted_too = config.deactivate == Deactivate::Model;
     let loading = if adds {
         Loading::Add
@@ -74,16 +74,16 @@ pub fn load(ctx: &RunContext, skills: &[Offered], adds: bool) -> Result<()> {
         Loading::Replace { restricted_too }
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
-    make_active(ctx, &config, &skills, loading)
+    make_active(facts, &config, &skills, loading)
 }
 
 fn make_active(
-    ctx: &RunContext,
+    facts: &Facts,
     config: &Config,
     skills: &[(&Skill, &str)],
     loading: Loading,
 ) -> Result<()> {
-    let (store, key, most) = (ctx.store(), ctx.session(), config.max_active.0.get());
+    let (store, key, most) = (facts.store(), facts.session(), config.max_active.0.get());
     let snapshots: Vec<ActiveSkill> = skills
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
@@ -98,15 +98,15 @@ fn make_active(
     let changed = store.load(&key, snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
-            ctx.record_activation(skill);
+            facts.record_activation(skill);
             announce(skill);
         }
     }
-    ctx.record_ends(changed.ended);
+    facts.record_ends(changed.ended);
     Ok(())
 }
 
-impl RunContext {
+impl Facts {
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {

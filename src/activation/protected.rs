@@ -4,22 +4,23 @@
 use std::path::{Path, PathBuf};
 
 use crate::connection::watched;
+use crate::facts::Facts;
 use crate::permission::{ProtectedPaths, ProtectedPlaces};
-use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext};
+use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS};
 
-impl RunContext {
+impl Facts {
     /// The protected places of this run; `active` are the directories of the active skills.
     pub fn protected_places(&self, active: Vec<PathBuf>) -> ProtectedPlaces {
-        let ctx = self.clone();
-        ProtectedPlaces::found_by(move || ctx.protected_paths(active))
+        let facts = self.clone();
+        ProtectedPlaces::found_by(move || facts.protected_paths(active))
     }
 
     fn protected_paths(&self, active: Vec<PathBuf>) -> ProtectedPaths {
-        let home = self.env.home();
+        let home = self.run.env.home();
         let enterprise = self.enterprise();
         let policies = enterprise.policy_files().into_iter().map(|file| file.path);
         // From these, agents read hooks, permissions and plugins, which could switch ours off.
-        let agents = watched(self);
+        let agents = watched(&self.run);
         // Whose signatures count.
         let keys = self.signing_files().unwrap_or_default().into_iter();
         let keys = keys.map(|file| file.path);
@@ -30,21 +31,28 @@ impl RunContext {
             .chain(keys)
             .collect();
         // In its place, another program would answer.
-        places.extend(self.env.exe.iter().chain(&self.env.invoked).cloned());
+        places.extend(
+            self.run
+                .env
+                .exe
+                .iter()
+                .chain(&self.run.env.invoked)
+                .cloned(),
+        );
         // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
         // of these counts with what it leads to, so that no list of these files can miss one.
-        let mut deciding: Vec<PathBuf> = self.dirs.private(&self.env).into();
+        let mut deciding: Vec<PathBuf> = self.run.dirs.private(&self.run.env).into();
         deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
         deciding.extend(home.iter().map(|home| home.join(".chibi")));
-        deciding.extend(chibi_home(&self.dirs.plugin).map(Path::to_owned));
-        let mut holders = self.project_holders(&self.env.cwd);
-        holders.push(self.project_dir());
+        deciding.extend(chibi_home(&self.run.dirs.plugin).map(Path::to_owned));
+        let mut holders = self.run.project_holders(&self.run.env.cwd);
+        holders.push(self.run.project_dir());
         places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
         let mut roots: Vec<PathBuf> = self.roots().into_iter().map(|root| root.dir).collect();
         for holder in holders.iter().chain(&home) {
             roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
         }
-        roots.push(self.dirs.skills());
+        roots.push(self.run.dirs.skills());
         ProtectedPaths {
             places,
             roots,
@@ -54,9 +62,9 @@ impl RunContext {
 
     /// The directories where the host's shell looks for programs.
     pub fn program_directories(&self) -> Vec<PathBuf> {
-        let path = self.env.os("PATH").unwrap_or_default();
+        let path = self.run.env.os("PATH").unwrap_or_default();
         std::env::split_paths(&path)
-            .map(|dir| self.env.cwd.join(dir))
+            .map(|dir| self.run.env.cwd.join(dir))
             .collect()
     }
 }

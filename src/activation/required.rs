@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::catalog::{Catalog, Required, is_qualified, plain};
+use crate::facts::Facts;
 use crate::host::ours;
-use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 use crate::sys::text::backticked;
@@ -12,7 +12,7 @@ use crate::sys::text::backticked;
 /// Why a skill cannot get all that it requires; empty if it can. Skills for which `elsewhere` holds
 /// count as present.
 pub fn unmet(
-    ctx: &RunContext,
+    facts: &Facts,
     catalog: &Catalog,
     skill: &Skill,
     elsewhere: impl Fn(&str) -> bool,
@@ -20,7 +20,7 @@ pub fn unmet(
     if skill.fields.value("requires").is_none() {
         return Vec::new();
     }
-    let mut required = required(ctx, catalog, skill);
+    let mut required = required(facts, catalog, skill);
     required.missing.retain(|name| !elsewhere(name));
     let mut found = Vec::new();
     if !required.missing.is_empty() {
@@ -30,7 +30,7 @@ pub fn unmet(
     if let Some(cycle) = &required.cycle {
         found.push(Diagnostic::RequiresCircle(circle(cycle)));
     }
-    let most = ctx.config().unwrap_or_default().max_active.0.get();
+    let most = facts.config().unwrap_or_default().max_active.0.get();
     if required.names.len() >= most {
         found.push(Diagnostic::RequiresTooMany(required.names.len() + 1, most));
     }
@@ -38,10 +38,10 @@ pub fn unmet(
 }
 
 /// Which skills the model has to load first, and how; `None` if there are none.
-pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
+pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
-    let mut required = required(ctx, &ctx.catalog(), skill);
-    let session = ctx.active().unwrap_or_default();
+    let mut required = required(facts, &facts.catalog(), skill);
+    let session = facts.active().unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
@@ -50,7 +50,7 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
         .active()
         .filter(|active| active.name != skill.name.as_str());
     let would_be = required.names.len() + 1 + others.count();
-    let most = ctx.config().unwrap_or_default().max_active.0.get();
+    let most = facts.config().unwrap_or_default().max_active.0.get();
     if !required.names.is_empty() && would_be > most {
         said.push(format!(
             "This skill requires {}. Loading them would make {would_be} skills active; the limit is \
@@ -90,10 +90,10 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
 }
 
 /// Everything that `skill` requires. Owners are looked up once, and only if a name is qualified.
-fn required(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
+fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
-        return ctx.known_owners().required(skill);
+        return facts.known_owners().required(skill);
     }
     required
 }

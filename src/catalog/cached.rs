@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::eligibility::Rules;
 use super::index_file::{Answer, Rendered};
 use super::{Catalog, Index, Layer, Root};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::{Asks, Trust};
 use crate::run_context::RunContext;
@@ -19,18 +20,18 @@ use crate::sys::hash;
 /// digest.
 const ANSWER_NAME: usize = 2048;
 
-/// Key of the prompt block: the output of [`RunContext::told`] for the hook that knows the context.
+/// Key of the prompt block: the output of [`Facts::told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
 
 /// What a catalog is read from.
 struct Source<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     rules: Rules<'a>,
     roots: Vec<Root>,
     index: Index,
 }
 
-impl RunContext {
+impl Facts {
     /// Every skill.
     pub fn catalog(&self) -> Catalog {
         Source::new(self, Asks::ToUse).read()
@@ -70,12 +71,13 @@ impl RunContext {
     pub fn catalog_about(&self, written: &str) -> Catalog {
         let mut source = Source::new(self, Asks::ToUse);
         // Only a host calls `--schema` first, which checks every file.
-        self.protocol
+        self.run
+            .protocol
             .and_then(|_| Catalog::about(written, &source.roots, &source.rules, &source.index))
             .unwrap_or_else(|| source.read())
     }
 
-    /// As [`RunContext::catalog_about`], if `tool` may be a skill's tool; otherwise `None`, without
+    /// As [`Facts::catalog_about`], if `tool` may be a skill's tool; otherwise `None`, without
     /// disk access.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
@@ -94,18 +96,23 @@ impl RunContext {
 
 impl<'a> Source<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
-    fn new(ctx: &'a RunContext, asks: Asks) -> Self {
-        let rules = Rules::new(ctx, asks);
-        let roots = ctx.roots();
+    fn new(facts: &'a Facts, asks: Asks) -> Self {
+        let rules = Rules::new(facts, asks);
+        let roots = facts.roots();
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(shown.as_bytes()));
-        let build = ctx.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
+        let build = facts
+            .run
+            .env
+            .exe
+            .as_ref()
+            .and_then(|exe| exe.metadata().ok());
         let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
         let key = format!("{} {build:?} {shown}", env!("CARGO_PKG_VERSION"));
-        let dir = ctx.store().dir().join("index");
+        let dir = facts.store().dir().join("index");
         Self {
-            ctx,
+            facts,
             rules,
             roots,
             index: Index::open(dir.join(file), key),
@@ -120,8 +127,8 @@ impl<'a> Source<'a> {
     /// on each skill's files and origin.
     fn answer_name(&self, what: &str) -> Option<String> {
         let mut name = format!("{what} {} ", self.rules.grounds()?);
-        if self.ctx.protocol.is_some() {
-            let _ = write!(name, "{:?} ", self.ctx.context_or_why());
+        if self.facts.run.protocol.is_some() {
+            let _ = write!(name, "{:?} ", self.facts.context_or_why());
         }
         let trusts = &self.rules.trusts;
         let mut say = |trust| match trust {
@@ -133,9 +140,9 @@ impl<'a> Source<'a> {
         let each = self.roots.iter().enumerate();
         for (at, root) in each.filter(|(_, root)| root.layer == Layer::Project) {
             let holder = RunContext::holder_of(&root.dir);
-            say(trusts.of_part(self.ctx, holder, &root.dir));
+            say(trusts.of_part(self.facts, holder, &root.dir));
             for dir in self.index.directories(at, &self.roots) {
-                say(trusts.of_skill(self.ctx, &dir));
+                say(trusts.of_skill(self.facts, &dir));
             }
         }
         if name.len() > ANSWER_NAME {

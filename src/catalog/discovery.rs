@@ -136,8 +136,8 @@ mod tests {
         let place = dir.path().join("clone/.chibi/skills");
         fs::create_dir_all(place.join("x")).unwrap();
         fs::write(place.join("x/SKILL.md"), PDF).unwrap();
-        let ctx = context(dir.path());
-        let rules = Rules::new(&ctx, Asks::ToUse);
+        let facts = context(dir.path());
+        let rules = Rules::new(&facts, Asks::ToUse);
         let name_in = |layer| {
             let dir = place.clone();
             let mut index = Index::open(dir.join("none"), String::new());

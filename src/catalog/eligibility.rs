@@ -12,6 +12,7 @@ use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
 use super::layer::Layer;
 use super::signatures::Signatures;
+use crate::facts::Facts;
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
     Approvals, Asks, Config, DigestCache, Finding, Policies, Subject, Trust, Trusts, Visibility,
@@ -26,7 +27,7 @@ use crate::sys::tree;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     /// The default if it cannot be read, and so the policies; then no skill is eligible.
     pub(super) config: Rc<Config>,
     policies: Rc<Policies>,
@@ -48,29 +49,30 @@ type Refusal = (Withheld, Diagnostic);
 impl<'a> Rules<'a> {
     /// Whether another agent than chibi asks, by whose rules its names mean skills.
     pub(super) fn is_for_agent(&self) -> bool {
-        self.ctx.agent.is_some()
+        self.facts.run.agent.is_some()
     }
 
     /// The rules for this run. Trust and approval go by the digests that are kept.
-    pub fn new(ctx: &'a RunContext, asks: Asks) -> Self {
-        let digests = Rc::new(DigestCache::of_project(ctx, asks));
+    pub fn new(facts: &'a Facts, asks: Asks) -> Self {
+        let digests = Rc::new(DigestCache::of_project(facts, asks));
         let mut unreadable = None;
-        let policies = ctx.policies().unwrap_or_else(|error| {
+        let policies = facts.policies().unwrap_or_else(|error| {
             let why = format!("the policy cannot be read, so no skill is offered: {error}");
             unreadable = Some(Diagnostic::HiddenPolicy(why));
             Rc::default()
         });
-        let config = ctx.config().unwrap_or_else(|error| {
+        let config = facts.config().unwrap_or_else(|error| {
             // An unreadable policy makes the configuration unreadable, too.
             let why = || Diagnostic::HiddenConfiguration(error.to_string());
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        let requires = ctx.signing_in_force().require_anything();
+        let requires = facts.signing_in_force().require_anything();
         let installed = Rc::<RefCell<Installed>>::default();
-        let signatures = requires.then(|| Signatures::new(ctx, digests.clone(), installed.clone()));
+        let signatures =
+            requires.then(|| Signatures::new(facts, digests.clone(), installed.clone()));
         Self {
-            ctx,
+            facts,
             config,
             policies,
             unreadable,
@@ -109,7 +111,7 @@ impl<'a> Rules<'a> {
         });
         if self.policies.looks_at_source_of(name) && !self.is_roots(entry) {
             let mut installed = self.installed.borrow_mut();
-            let origin = installed.known(self.ctx, entry);
+            let origin = installed.known(self.facts, entry);
             // The address is the one that git really used, if that differs from the source.
             found.extend(self.policies.about_origin(
                 name,
@@ -159,7 +161,7 @@ impl<'a> Rules<'a> {
             return None;
         }
         let need = approval_needed(skill, &needs)?;
-        let approved = || self.ctx.approved().entries().unwrap_or_default();
+        let approved = || self.facts.approved().entries().unwrap_or_default();
         let approved = self.approved.get_or_init(approved);
         let since = match approval_current(approved, skill, &self.digests) {
             Ok(_) => return None,
@@ -203,7 +205,7 @@ impl<'a> Rules<'a> {
     /// Whether root put it into the system directory: then it needs no approval and no signature,
     /// for whoever may write there decides about the policy, too.
     pub(super) fn is_roots(&self, entry: &Entry) -> bool {
-        entry.layer == Layer::Enterprise && self.ctx.enterprise().has_roots_skill(&entry.dir)
+        entry.layer == Layer::Enterprise && self.facts.enterprise().has_roots_skill(&entry.dir)
     }
 
     pub(super) fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
@@ -212,7 +214,7 @@ impl<'a> Rules<'a> {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
         };
         // `--schema` and a person have no context and see every skill.
-        let has_context = self.ctx.protocol.is_some() && !scope.agents.is_empty();
+        let has_context = self.facts.run.protocol.is_some() && !scope.agents.is_empty();
         let (what, allowed, here) = if outside(&scope.tenants, config.tenant.as_deref()) {
             ("tenants", &scope.tenants, "tenant")
         } else if outside(&scope.environments, config.environment.as_deref()) {
@@ -230,7 +232,7 @@ impl<'a> Rules<'a> {
     /// If the host has named no context, only the patterns that match every context apply. If it
     /// is not known which it named, no other skill is visible: the context may see none.
     fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Refusal> {
-        if config.catalog.is_empty() || self.ctx.protocol.is_none() {
+        if config.catalog.is_empty() || self.facts.run.protocol.is_none() {
             return None;
         }
         let context = self.context().unwrap_or_default();
@@ -251,7 +253,7 @@ impl<'a> Rules<'a> {
     }
 
     fn found_context(&self) -> &std::result::Result<Option<String>, Unreadable> {
-        self.context.get_or_init(|| self.ctx.context_or_why())
+        self.context.get_or_init(|| self.facts.context_or_why())
     }
 
     /// The refusal of everything in an untrusted project, of whose text nothing may be shown.
@@ -266,7 +268,7 @@ impl<'a> Rules<'a> {
             let why = Diagnostic::HiddenPolicy(text);
             return Some((Withheld::Forbidden, why));
         }
-        let why = match self.trusts.of_skill(self.ctx, dir) {
+        let why = match self.trusts.of_skill(self.facts, dir) {
             Trust::Given => return None,
             Trust::Missing => {
                 "it comes with the project and is not offered until you trust it".to_owned()

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
+use crate::facts::Facts;
 use crate::policy::{Asks, Finding, approval_needed};
-use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
@@ -46,8 +46,8 @@ pub struct Explainer<'a>(Rules<'a>);
 
 impl<'a> Explainer<'a> {
     /// For the policies and configuration that are in force.
-    pub fn new(ctx: &'a RunContext) -> Self {
-        Self(Rules::new(ctx, Asks::ToUse))
+    pub fn new(facts: &'a Facts) -> Self {
+        Self(Rules::new(facts, Asks::ToUse))
     }
 
     /// Every rule that is about a skill or about all of its kind, in the order in which they decide.

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use super::{Entry, Layer};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{KnownSigners, LockEntry, Market, Permit, Signing};
-use crate::run_context::RunContext;
 use crate::skill::{Skill, tokens};
 use crate::sys::Base;
 
@@ -24,32 +24,32 @@ pub struct Installed {
 impl Installed {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
     /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
-    pub fn said(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
-        self.look(ctx, entry).ok().flatten()
+    pub fn said(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
+        self.look(facts, entry).ok().flatten()
     }
 
     /// As [`Installed::said`].
     ///
     /// # Errors
     /// When the lockfile cannot be read.
-    pub fn look(&mut self, ctx: &RunContext, entry: &Entry) -> Result<Option<&LockEntry>, &Error> {
-        self.at(ctx, &entry.dir)
+    pub fn look(&mut self, facts: &Facts, entry: &Entry) -> Result<Option<&LockEntry>, &Error> {
+        self.at(facts, &entry.dir)
     }
 
     /// As [`Installed::look`], for the skill in this directory.
     ///
     /// # Errors
     /// As [`Installed::look`].
-    pub fn at(&mut self, ctx: &RunContext, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
+    pub fn at(&mut self, facts: &Facts, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
         let (Some(name), Some(root)) = (dir.file_name().and_then(OsStr::to_str), dir.parent())
         else {
             return Ok(None);
         };
-        let base = self.base_of(ctx, root);
+        let base = self.base_of(facts, root);
         let Some(base) = base.as_deref().or(root.parent()) else {
             return Ok(None);
         };
-        let read = || ctx.market_at(&ctx.base(base)).entries();
+        let read = || facts.market_at(&facts.base(base)).entries();
         let entries = self.by_base.entry(base.to_owned()).or_insert_with(read);
         let entries = entries.as_ref()?;
         let first = entries.partition_point(|said| *said.name < *name);
@@ -58,25 +58,25 @@ impl Installed {
 
     /// As [`Installed::said`], unless it is only a claim: what others than this program have
     /// installed brings its lockfile with it, too.
-    pub fn known(&mut self, ctx: &RunContext, entry: &Entry) -> Option<&LockEntry> {
-        if self.is_claimed(ctx, entry) {
+    pub fn known(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
+        if self.is_claimed(facts, entry) {
             return None;
         }
-        self.said(ctx, entry)
+        self.said(facts, entry)
     }
 
     /// Whether what a lockfile says of a skill is only a claim.
-    pub fn is_claimed(&mut self, ctx: &RunContext, entry: &Entry) -> bool {
+    pub fn is_claimed(&mut self, facts: &Facts, entry: &Entry) -> bool {
         let root = entry.dir.parent();
-        entry.layer == Layer::Project || root.is_none_or(|root| self.base_of(ctx, root).is_none())
+        entry.layer == Layer::Project || root.is_none_or(|root| self.base_of(facts, root).is_none())
     }
 
     /// The directory above the skills in `root`, under whatever name, if this program installs there.
-    fn base_of(&mut self, ctx: &RunContext, root: &Path) -> Option<PathBuf> {
+    fn base_of(&mut self, facts: &Facts, root: &Path) -> Option<PathBuf> {
         let find = || {
             let real = root.canonicalize().ok()?;
-            let layers = [Layer::Personal, Layer::Plugin].map(|layer| ctx.layer_dir(layer));
-            let enterprise = ctx.enterprise();
+            let layers = [Layer::Personal, Layer::Plugin].map(|layer| facts.layer_dir(layer));
+            let enterprise = facts.enterprise();
             let enterprise = enterprise.dirs().into_iter().map(Path::to_owned);
             let mut bases = enterprise.chain(layers);
             bases.find(|base| {
@@ -89,11 +89,12 @@ impl Installed {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// What is required of signatures, and who is known: nobody, if that cannot be
     /// read. The sources are what a lockfile says, or only claims.
     pub fn signing(&self, claimed: bool) -> Signing<'_> {
-        let known = KnownSigners::read(&Base::own(self.dirs.plugin.clone())).unwrap_or_default();
+        let known =
+            KnownSigners::read(&Base::own(self.run.dirs.plugin.clone())).unwrap_or_default();
         let rules = OnceCell::new();
         let demands = move |source: Option<&str>, address: Option<&str>| {
             let rules = rules.get_or_init(|| self.signing_in_force());
@@ -133,8 +134,8 @@ impl RunContext {
     pub fn market_at<'a>(&'a self, base: &'a Base) -> Market<'a> {
         Market {
             plugin_dir: base,
-            home: &self.dirs.plugin,
-            env: &self.env,
+            home: &self.run.dirs.plugin,
+            env: &self.run.env,
             deadline: None,
             offline: true,
             mirror: None,

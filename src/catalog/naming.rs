@@ -7,9 +7,9 @@ use super::installed::Installed;
 use super::tool_name::tool_name;
 use super::{Catalog, Entry, Layer, Offered};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::marketplace::LockEntry;
-use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{Searchable, Skill, SkillName, rank};
 use crate::sys::text::{nearest, quoted};
@@ -104,7 +104,7 @@ impl Catalog {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// The catalog for looking up `written`. It has the skills' owners only if the name is
     /// qualified, since they have to be read from the lockfiles.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
@@ -114,7 +114,7 @@ impl RunContext {
         self.catalog_with_owners()
     }
 
-    /// As [`RunContext::catalog_naming`], for several names.
+    /// As [`Facts::catalog_naming`], for several names.
     pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
         if written.iter().any(|name| is_qualified(name)) {
             return self.catalog_with_owners();

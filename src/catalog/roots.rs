@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Layer, Root};
+use crate::facts::Facts;
 use crate::run_context::{HOLDS, RunContext, real};
 use crate::sys::{Base, EntryName};
 
-impl RunContext {
+impl Facts {
     /// Every existing directory of skills, without duplicates, in search order: those of the agent
     /// that calls, else chibi's.
     pub fn roots(&self) -> Vec<Root> {
-        let agent = self.agent.as_ref().map(|calling| calling.agent);
+        let agent = self.run.agent.as_ref().map(|calling| calling.agent);
         let skills = agent.map(|agent| &agent.table().skills);
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
@@ -32,8 +33,8 @@ impl RunContext {
         }
         let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
         let in_home = in_home.iter().filter_map(|dir| match agent {
-            Some(agent) => agent.settings().home.place(&self.env, dir),
-            None => Some(self.env.home()?.join(dir)),
+            Some(agent) => agent.settings().home.place(&self.run.env, dir),
+            None => Some(self.run.env.home()?.join(dir)),
         });
         for dir in in_home.filter(|dir| dir.exists()) {
             let is_projects = self.is_projects(&dir);
@@ -46,26 +47,27 @@ impl RunContext {
                 dir,
             );
         }
-        for holder in self.project_holders(&self.env.cwd) {
+        for holder in self.run.project_holders(&self.run.env.cwd) {
             for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
                 add(Layer::Project, holder.join(dir));
             }
         }
-        match &self.agent {
+        match &self.run.agent {
             Some(calling) => {
-                let place = |dir: &str| calling.agent.settings().home.place(&self.env, dir);
+                let place = |dir: &str| calling.agent.settings().home.place(&self.run.env, dir);
                 let skills = &calling.agent.table().skills;
                 let is_below = |places: &[&str], dir: &Path| {
                     let mut places = places.iter().filter_map(|dir| place(dir));
                     places.any(|place| dir.starts_with(place))
                 };
                 for dir in &calling.plugins {
-                    let is_projects = real(dir).starts_with(self.real_project_dir());
+                    let is_projects = real(dir).starts_with(self.run.real_project_dir());
                     let layer = if is_projects {
                         Layer::Project
                     } else if is_below(skills.personal, dir) {
                         Layer::Personal
-                    } else if !is_below(skills.plugins, dir) && Self::place_of(dir).is_some() {
+                    } else if !is_below(skills.plugins, dir) && RunContext::place_of(dir).is_some()
+                    {
                         // Above the project, or in another checkout of it.
                         Layer::Project
                     } else {
@@ -74,7 +76,7 @@ impl RunContext {
                     add(layer, dir.clone());
                 }
             }
-            None => add(Layer::Plugin, self.dirs.skills()),
+            None => add(Layer::Plugin, self.run.dirs.skills()),
         }
         roots
     }
@@ -83,10 +85,10 @@ impl RunContext {
     /// home inside the project can only be one that a variable sets; except if this program is
     /// inside too.
     fn is_projects(&self, dir: &Path) -> bool {
-        let project = self.real_project_dir();
+        let project = self.run.real_project_dir();
         let is_inside = |path: &Path| real(path).starts_with(&project);
-        let home = self.env.home();
-        !is_inside(&self.dirs.plugin)
+        let home = self.run.env.home();
+        !is_inside(&self.run.dirs.plugin)
             && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
     }
 
@@ -94,17 +96,17 @@ impl RunContext {
     pub fn layer_dir(&self, layer: Layer) -> PathBuf {
         match layer {
             Layer::Enterprise => self.enterprise().dirs()[0].to_owned(),
-            Layer::Personal => self.env.home().unwrap_or_default().join(".chibi"),
-            Layer::Project => self.project_dir().join(".chibi"),
-            Layer::Plugin => self.dirs.plugin.clone(),
+            Layer::Personal => self.run.env.home().unwrap_or_default().join(".chibi"),
+            Layer::Project => self.run.project_dir().join(".chibi"),
+            Layer::Plugin => self.run.dirs.plugin.clone(),
         }
     }
 
     /// The directory `path` that contains `skills/`: one that the user chose, or one that a project
     /// may have provided.
     pub fn base(&self, path: &Path) -> Base {
-        let home = self.env.home();
-        let is_users = *path == self.dirs.plugin
+        let home = self.run.env.home();
+        let is_users = *path == self.run.dirs.plugin
             || (home.is_some() && path.parent() == home.as_deref() && !self.is_projects(path))
             || self.enterprise().dirs().contains(&path);
         let shared = path.file_name().and_then(EntryName::parse);

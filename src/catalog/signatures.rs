@@ -15,9 +15,9 @@ use super::entry::Entry;
 use super::installed::Installed;
 use super::verdicts::{Verdict, Verdicts};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Checked, KnownSigners, Market, Present};
 use crate::policy::{Asks, DigestCache, SigningInForce, approval_content, approval_digest};
-use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement, Signature};
 use crate::skill::Skill;
 use crate::sys::{Base, files, limits, running};
@@ -30,7 +30,7 @@ const AT_ONCE: usize = 16;
 /// The answers of one run.
 #[derive(Debug)]
 pub struct Signatures<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     digests: Rc<DigestCache>,
     installed: Rc<RefCell<Installed>>,
     rules: OnceCell<SigningInForce>,
@@ -63,12 +63,12 @@ struct Question {
 impl<'a> Signatures<'a> {
     /// Nothing is known yet.
     pub fn new(
-        ctx: &'a RunContext,
+        facts: &'a Facts,
         digests: Rc<DigestCache>,
         installed: Rc<RefCell<Installed>>,
     ) -> Self {
         Self {
-            ctx,
+            facts,
             digests,
             installed,
             rules: OnceCell::new(),
@@ -117,14 +117,14 @@ impl<'a> Signatures<'a> {
     fn ask(&self, entry: &Entry, skill: &Skill) -> Asked {
         let refused = |why: String| Asked::Answered(Some(why));
         let mut installed = self.installed.borrow_mut();
-        let claimed = installed.is_claimed(self.ctx, entry);
-        let said = match installed.look(self.ctx, entry) {
+        let claimed = installed.is_claimed(self.facts, entry);
+        let said = match installed.look(self.facts, entry) {
             Ok(said) => said,
             Err(error) => return refused(format!("where it is from is not known: {error}")),
         };
         let present = Present::new(&entry.dir, said);
         let base = entry.dir.parent().and_then(Path::parent);
-        let rules = || self.ctx.signing_in_force();
+        let rules = || self.facts.signing_in_force();
         let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
         let demands = rules.demands(source, address, claimed);
@@ -143,8 +143,8 @@ impl<'a> Signatures<'a> {
         if let Some(Verdict { unmet }) = self.verdicts().get(&key) {
             return Asked::Answered(unmet);
         }
-        let base = self.ctx.base(base.unwrap_or(&entry.dir));
-        match self.ctx.market_at(&base).has_evidence(&present) {
+        let base = self.facts.base(base.unwrap_or(&entry.dir));
+        match self.facts.market_at(&base).has_evidence(&present) {
             Ok(true) => Asked::Open(Box::new(Question {
                 present,
                 claimed,
@@ -161,7 +161,7 @@ impl<'a> Signatures<'a> {
     }
 
     fn verdicts(&self) -> &Verdicts {
-        let of_today = || Verdicts::of_today(self.ctx.store().dir());
+        let of_today = || Verdicts::of_today(self.facts.store().dir());
         self.verdicts.get_or_init(of_today)
     }
 
@@ -188,7 +188,7 @@ impl<'a> Signatures<'a> {
             });
             let _ = write!(all, " {digest}");
         }
-        let own = || KnownSigners::read(&Base::own(self.ctx.dirs.plugin.clone()));
+        let own = || KnownSigners::read(&Base::own(self.facts.run.dirs.plugin.clone()));
         let known = || own().unwrap_or_default();
         let known = self.known.get_or_init(known);
         let source = present.source.as_deref();
@@ -208,15 +208,15 @@ impl<'a> Signatures<'a> {
             let group = (base.to_owned(), question.claimed);
             groups.entry(group).or_default().push(at);
         }
-        let is_call = self.ctx.protocol.is_some() || self.digests.asks() == Asks::ToDisclose;
+        let is_call = self.facts.run.protocol.is_some() || self.digests.asks() == Asks::ToDisclose;
         let deadline = is_call.then(|| Instant::now() + CALL.saturating_sub(running()));
         let at_once = if is_call { AT_ONCE } else { usize::MAX };
         for ((base, claimed), members) in groups {
-            let base = self.ctx.base(&base);
+            let base = self.facts.base(&base);
             let market = Market {
                 deadline,
-                signing: Rc::new(self.ctx.signing(claimed)),
-                ..self.ctx.market_at(&base)
+                signing: Rc::new(self.facts.signing(claimed)),
+                ..self.facts.market_at(&base)
             };
             for some in members.chunks(at_once.min(members.len())) {
                 let some_of: Vec<&Question> = some.iter().map(|at| &questions[*at]).collect();
@@ -282,7 +282,7 @@ impl<'a> Signatures<'a> {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// The signature of a skill as it is now.
     ///
     /// # Errors
@@ -294,6 +294,7 @@ impl RunContext {
         let claimed = installed.is_claimed(self, entry);
         let market = Market {
             deadline: self
+                .run
                 .protocol
                 .map(|_| Instant::now() + CALL.saturating_sub(running())),
             signing: Rc::new(self.signing(claimed)),

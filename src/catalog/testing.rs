@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use super::Catalog;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::Env;
 
 pub const PDF: &str = "---\nname: pdf\ndescription: d\n---\n";
 
 /// The context of a run whose every directory is in `dir`.
-pub fn context(dir: &Path) -> RunContext {
+pub fn context(dir: &Path) -> Facts {
     let vars = ["AGENT_SKILLS_HOME", "HOME", "CHIBI_PROJECT_ROOT"].map(|name| (name, dir));
-    RunContext::new(Env::new(vars, dir), None)
+    Facts::new(Env::new(vars, dir), None)
 }
 
 /// A new plugin directory with these skills, and its catalog.

@@ -8,10 +8,10 @@ use super::options::Common;
 use crate::catalog::Layer;
 use crate::connection::{Places, found};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
-use crate::run_context::RunContext;
 use crate::script::find_program;
 use crate::sharing::{Fault, For, Link, Links, Outcome, Shared};
 use crate::skill::one_line;
@@ -27,8 +27,8 @@ pub struct Finds {
 }
 
 /// The agents that find the skill in this directory by our links.
-pub fn finding(ctx: &RunContext, skill: &Path) -> Vec<Finds> {
-    let links = Links::of(ctx);
+pub fn finding(facts: &Facts, skill: &Path) -> Vec<Finds> {
+    let links = Links::of(facts);
     let each = links.to(skill).iter().flat_map(|link| {
         link.agents.iter().map(|agent| Finds {
             agent: agent.as_str(),
@@ -50,24 +50,24 @@ struct HasChibi(bool);
 
 /// Whether what is said to people is about chibi: it has this program or is on PATH, or no other agent
 /// is connected.
-pub fn has_chibi(ctx: &RunContext) -> bool {
+pub fn has_chibi(facts: &Facts) -> bool {
     let is_there = || {
-        let program = ctx.dirs.plugin.join("agent-skills");
-        program.is_file() || find_program(PROGRAM, &ctx.env).is_some()
+        let program = facts.run.dirs.plugin.join("agent-skills");
+        program.is_file() || find_program(PROGRAM, &facts.run.env).is_some()
     };
-    let found = ctx.once(|| {
-        let only_others = ctx.dirs.is_without_chibi(&ctx.env);
-        let is_called = ctx.protocol.is_some();
-        HasChibi(is_called || !only_others && (is_there() || connected(ctx).is_empty()))
+    let found = facts.once(|| {
+        let only_others = facts.run.dirs.is_without_chibi(&facts.run.env);
+        let is_called = facts.run.protocol.is_some();
+        HasChibi(is_called || !only_others && (is_there() || connected(facts).is_empty()))
     });
     found.0
 }
 
 /// The connected agents.
-pub fn connected(ctx: &RunContext) -> Vec<Agent> {
-    let places = Places::of(ctx);
+pub fn connected(facts: &Facts) -> Vec<Agent> {
+    let places = Places::of(&facts.run);
     let is_connected = |agent: &Agent| {
-        let all = found(&places, &ctx.dirs.plugin, *agent);
+        let all = found(&places, &facts.run.dirs.plugin, *agent);
         all.iter().any(|it| it.is_connected)
     };
     Agent::ALL.into_iter().filter(is_connected).collect()
@@ -79,13 +79,13 @@ pub fn connected(ctx: &RunContext) -> Vec<Agent> {
 /// # Errors
 /// When agents were given and this layer's skills are not for them.
 pub fn share(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     (layer, given): (Layer, &[Agent]),
     installed: &[Installed],
     told: &mut [(String, String)],
 ) -> Result<()> {
-    let Some(shared) = Shared::of(ctx, layer) else {
+    let Some(shared) = Shared::of(facts, layer) else {
         if given.is_empty() {
             return Ok(());
         }
@@ -93,7 +93,7 @@ pub fn share(
         return Err(Error::new(text).hint("leave out `--for`, or choose another `--layer`"));
     };
     let agents = match given {
-        [] => connected(ctx),
+        [] => connected(facts),
         given => given.to_vec(),
     };
     for (name, text) in told {
@@ -161,8 +161,8 @@ pub fn lines(removed: &[Link], dry_run: bool) -> String {
 }
 
 /// Removes the links to a skill that was removed, and says so.
-pub fn withdraw(ctx: &RunContext, common: Common, layer: Layer, name: &InstalledName) -> String {
-    let withdrawn = Shared::of(ctx, layer).map(|it| it.withdraw(name.entry(), common.dry_run));
+pub fn withdraw(facts: &Facts, common: Common, layer: Layer, name: &InstalledName) -> String {
+    let withdrawn = Shared::of(facts, layer).map(|it| it.withdraw(name.entry(), common.dry_run));
     let withdrawn = match withdrawn.transpose() {
         Ok(links) => links.unwrap_or_default(),
         Err(error) => return noted(&error),
@@ -171,8 +171,8 @@ pub fn withdraw(ctx: &RunContext, common: Common, layer: Layer, name: &Installed
 }
 
 /// Makes the links again that a skill had before it was removed, and says so.
-pub fn bring_back(ctx: &RunContext, layer: Layer, name: &InstalledName) -> String {
-    let brought = Shared::of(ctx, layer).map(|shared| shared.bring_back(name.entry()));
+pub fn bring_back(facts: &Facts, layer: Layer, name: &InstalledName) -> String {
+    let brought = Shared::of(facts, layer).map(|shared| shared.bring_back(name.entry()));
     let brought = match brought.transpose() {
         Ok(links) => links.unwrap_or_default(),
         Err(error) => return noted(&error),

@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 
 use crate::error::{Error, Result, word};
+use crate::facts::Facts;
 use crate::host::program::agent_of;
 use crate::host::{Protocol, ours};
-use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 use crate::sys::visible;
 
@@ -77,11 +77,11 @@ pub struct AgentAbove {
 /// that runs an agent's program (docs/policy.md#below-an-agent). Nothing else is known of
 /// processes. The host of a call is the direct parent and does not count: above it, another agent may
 /// have started it.
-pub fn agent_above(ctx: &RunContext, caller: Caller) -> Option<AgentAbove> {
+pub fn agent_above(facts: &Facts, caller: Caller) -> Option<AgentAbove> {
     let is_person = caller != Caller::Host;
-    let is_hosts_own = !is_person && ctx.env.os(ours::BY_HOST).is_none();
+    let is_hosts_own = !is_person && facts.run.env.os(ours::BY_HOST).is_none();
     let above: Vec<ProcessId> = ProcessId::ancestors().skip(is_hosts_own.into()).collect();
-    let host = ctx.store().host_among(&above);
+    let host = facts.store().host_among(&above);
     above.into_iter().find_map(|process| {
         let image = process.image();
         let name = match agent_of(&image, is_person) {
@@ -98,14 +98,18 @@ pub fn agent_above(ctx: &RunContext, caller: Caller) -> Option<AgentAbove> {
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> Result<()> {
-    let agent = agent_above(ctx, caller);
+pub fn decided_by_a_person(facts: &Facts, caller: Caller, command: &str) -> Result<()> {
+    let agent = agent_above(facts, caller);
     if caller == Caller::Host || agent.is_some() {
         return Err(only_for_people(agent.as_ref(), command));
     }
     let is_person = std::io::stdin().is_terminal();
     // Read only where it decides: what is read is not read again after a change.
-    let config = if is_person { None } else { Some(ctx.config()) };
+    let config = if is_person {
+        None
+    } else {
+        Some(facts.config())
+    };
     if is_person
         || config
             .as_ref()
@@ -120,7 +124,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     Err(Error::new(text).hint(format!(
         "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
          `--yes` where it would ask",
-        ctx.config_path().display()
+        facts.config_path().display()
     )))
 }
 
@@ -140,9 +144,9 @@ pub fn only_for_people(agent: Option<&AgentAbove>, command: &str) -> Error {
 }
 
 /// A command as it is typed to the host of this call.
-pub fn through_host(ctx: &RunContext, command: &str) -> String {
+pub fn through_host(facts: &Facts, command: &str) -> String {
     let typed = format!("chibi -p agent-skills \"{}\"", safe(command));
-    match ctx.protocol {
+    match facts.run.protocol {
         Some(Protocol::Environment) => format!("{typed} (chibi 0.4: -P)"),
         _ => typed,
     }

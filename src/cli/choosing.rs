@@ -16,8 +16,8 @@ use super::options::Common;
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::Candidate;
-use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::signals::ignoring_interrupts;
 use crate::sys::terminal;
@@ -39,7 +39,7 @@ const NAMES: usize = 30;
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
 /// Those of the reference `marks` can be marked; without it they are only listed.
 pub fn picking<'a>(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     caller: Caller,
     marks: Option<&'a str>,
@@ -48,9 +48,9 @@ pub fn picking<'a>(
     if common.json || caller == Caller::Host {
         return None;
     }
-    let screen = Screen::new(&ctx.env, caller);
+    let screen = Screen::new(&facts.run.env, caller);
     let is_asked = caller == Caller::Person { terminal: true } && !common.yes;
-    let marks = marks.filter(|_| is_asked && !is_dumb(&ctx.env));
+    let marks = marks.filter(|_| is_asked && !is_dumb(&facts.run.env));
     Some(move |candidates: &[Candidate]| {
         if let Some(reference) = marks {
             return marked(candidates, reference, screen);
@@ -141,8 +141,8 @@ pub struct Offered {
 
 impl Offered {
     /// The skills, each with the command that installs it.
-    pub fn shown(&self, ctx: &RunContext, caller: Caller, install: &str) -> String {
-        let screen = Screen::new(&ctx.env, caller);
+    pub fn shown(&self, facts: &Facts, caller: Caller, install: &str) -> String {
+        let screen = Screen::new(&facts.run.env, caller);
         if !screen.is_host {
             return listed(&self.skills, screen, install);
         }
@@ -155,7 +155,7 @@ impl Offered {
             [_] => install.to_owned(),
             _ => format!("{install} --skill NAME"),
         };
-        format!("{rows}install one: {}\n", through_host(ctx, &one))
+        format!("{rows}install one: {}\n", through_host(facts, &one))
     }
 }
 

@@ -13,8 +13,8 @@ use super::options::Consent;
 use super::screen::Screen;
 use super::tool_names::{ToolNames, newly_usable};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
-use crate::run_context::RunContext;
 use crate::sys::{eprint, lines_too_many, tell};
 
 /// How a command decides whether to proceed.
@@ -40,7 +40,7 @@ enum Asked {
 
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
-    pub fn new(ctx: &RunContext, consent: Consent, caller: Caller) -> Self {
+    pub fn new(facts: &Facts, consent: Consent, caller: Caller) -> Self {
         let asked = match caller {
             Caller::Host => Asked::Host,
             Caller::Person { terminal: true } => Asked::Person,
@@ -49,8 +49,8 @@ impl Consenting {
         Self {
             asked,
             consent,
-            screen: Screen::new(&ctx.env, caller),
-            names: ToolNames::of(ctx),
+            screen: Screen::new(&facts.run.env, caller),
+            names: ToolNames::of(facts),
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
 
     fn hint(caller: Caller) -> String {
         let env = Env::new([("A", "")], Path::new("/"));
-        let consenting = Consenting::new(&RunContext::new(env, None), UNGIVEN, caller);
+        let consenting = Consenting::new(&Facts::new(env, None), UNGIVEN, caller);
         let error = consenting.unless_suspect(
             ([&finding()], "look".to_owned()),
             "installed",

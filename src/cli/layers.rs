@@ -4,7 +4,7 @@ use super::caller::{Caller, agent_above, pasted};
 use super::options::Scope;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 
 /// The layer of the installed skill `written`, which `verb` is to change: the one that the options
 /// select, or else the only one that has it. What a model may request stays in the plugin's layer,
@@ -13,16 +13,16 @@ use crate::run_context::RunContext;
 /// # Errors
 /// When several layers have it.
 pub fn layer_of(
-    ctx: &RunContext,
+    facts: &Facts,
     caller: Caller,
     scope: Scope,
     verb: &str,
     written: &str,
 ) -> Result<Layer> {
-    if !scope.is_default() || caller == Caller::Host || agent_above(ctx, caller).is_some() {
+    if !scope.is_default() || caller == Caller::Host || agent_above(facts, caller).is_some() {
         return Ok(scope.layer());
     }
-    let layers = layers_with(ctx, written);
+    let layers = layers_with(facts, written);
     match layers[..] {
         [] => Ok(scope.layer()),
         [only] => Ok(only),
@@ -44,12 +44,12 @@ pub fn layer_of(
 }
 
 /// The layers that have the installed skill `written`.
-pub fn layers_with(ctx: &RunContext, written: &str) -> Vec<Layer> {
+pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     for layer in Layer::ALL {
-        let dir = ctx.layer_dir(layer);
-        let is_new = layers.iter().all(|other| ctx.layer_dir(*other) != dir);
-        if is_new && ctx.market_at(&ctx.base(&dir)).has(written) {
+        let dir = facts.layer_dir(layer);
+        let is_new = layers.iter().all(|other| facts.layer_dir(*other) != dir);
+        if is_new && facts.market_at(&facts.base(&dir)).has(written) {
             layers.push(layer);
         }
     }
@@ -62,7 +62,7 @@ pub fn layers_with(ctx: &RunContext, written: &str) -> Vec<Layer> {
 /// # Errors
 /// As [`layer_of`].
 pub fn layers_of(
-    ctx: &RunContext,
+    facts: &Facts,
     caller: Caller,
     scope: Scope,
     verb: &str,
@@ -73,7 +73,7 @@ pub fn layers_of(
     }
     let mut all: Vec<(Layer, Vec<String>)> = Vec::new();
     for name in names {
-        let layer = layer_of(ctx, caller, scope, verb, name)?;
+        let layer = layer_of(facts, caller, scope, verb, name)?;
         match all.iter_mut().find(|(other, _)| *other == layer) {
             Some((_, names)) => names.push(name.clone()),
             None => all.push((layer, vec![name.clone()])),

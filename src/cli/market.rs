@@ -8,6 +8,7 @@ use super::permitted::permitting;
 use super::screen::is_dumb;
 use crate::catalog::Layer;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::Protocol;
 use crate::marketplace::{Market, Permit};
 use crate::run_context::RunContext;
@@ -15,22 +16,22 @@ use crate::skill::one_line;
 use crate::sys::{Base, is_quiet, limits, process, progress, tell};
 
 /// The market of the skills in `base`; `offline` uses only cached data.
-pub fn market<'a>(ctx: &'a RunContext, base: &'a Base, offline: bool) -> Market<'a> {
+pub fn market<'a>(facts: &'a Facts, base: &'a Base, offline: bool) -> Market<'a> {
     let deadline = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
     Market {
-        deadline: (ctx.protocol == Some(Protocol::Stdin)).then(deadline),
+        deadline: (facts.run.protocol == Some(Protocol::Stdin)).then(deadline),
         offline,
-        mirror: mirror(ctx),
-        progress: watched(ctx),
+        mirror: mirror(facts),
+        progress: watched(&facts.run),
         // What one command caches, another may install.
-        permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(ctx))),
-        ..ctx.market_at(base)
+        permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(facts))),
+        ..facts.market_at(base)
     }
 }
 
 /// What shows progress, if a person watches at a terminal.
-pub fn watched(ctx: &RunContext) -> Option<fn(&str)> {
-    let steers = ctx.protocol.is_none() && !is_dumb(&ctx.env);
+pub fn watched(run: &RunContext) -> Option<fn(&str)> {
+    let steers = run.protocol.is_none() && !is_dumb(&run.env);
     let watched = steers && !is_quiet() && std::io::stderr().is_terminal();
     watched.then_some(progress)
 }
@@ -41,7 +42,7 @@ pub fn watched(ctx: &RunContext) -> Option<fn(&str)> {
 /// # Errors
 /// When a policy cannot be read.
 pub fn market_for<'a>(
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     base: &'a Base,
     offline: bool,
     layer: Layer,
@@ -51,16 +52,16 @@ pub fn market_for<'a>(
         process::write_for_all();
     }
     Ok(Market {
-        permit: permitting(ctx, layer)?,
-        ..market(ctx, base, offline)
+        permit: permitting(facts, layer)?,
+        ..market(facts, base, offline)
     })
 }
 
 /// The mirror for GitHub from the environment; ignored if a policy limits the sources or cannot be
 /// read.
-fn mirror(ctx: &RunContext) -> Option<String> {
-    let base = ctx.env.text("AGENT_SKILLS_GITHUB_BASE")?;
-    if !limits_sources(ctx) {
+fn mirror(facts: &Facts) -> Option<String> {
+    let base = facts.run.env.text("AGENT_SKILLS_GITHUB_BASE")?;
+    if !limits_sources(facts) {
         return Some(base);
     }
     note("AGENT_SKILLS_GITHUB_BASE is ignored: a policy says which sources there are");
@@ -68,8 +69,8 @@ fn mirror(ctx: &RunContext) -> Option<String> {
 }
 
 /// Whether a policy limits the sources, or cannot be read.
-fn limits_sources(ctx: &RunContext) -> bool {
-    let policies = ctx.policies();
+fn limits_sources(facts: &Facts) -> bool {
+    let policies = facts.policies();
     policies.map_or(true, |policies| policies.has_source_rules())
 }
 

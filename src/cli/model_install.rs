@@ -8,26 +8,26 @@ use clap::Parser;
 use super::args::{Cli, Verb};
 use super::caller::{pasted, through_host};
 use super::decisions::decision;
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, ToolCall};
-use crate::run_context::RunContext;
 
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
     them. Tell the user: agent-skills proposals list";
 
 /// Decides on a call of `skill_marketplace`.
-pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
+pub fn model_install(facts: &Facts, arguments: &Value) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
     let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
     else {
         return ModelInstall::Allowed;
     };
-    match model_may(ctx, &words) {
+    match model_may(facts, &words) {
         // The reference can only be replaced where it is a separate argument.
         ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
-            refused(ctx, &words.join(" "), SOURCES)
+            refused(facts, &words.join(" "), SOURCES)
         }
         decided => decided,
     }
@@ -35,7 +35,7 @@ pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
 
 /// Decides on a command line as if a model requested it: only commands of its tool, and installs
 /// only from configured sources.
-pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
+pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
     let Ok(Cli {
@@ -59,17 +59,17 @@ pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
             [] => "install REFERENCE".to_owned(),
             _ => words.join(" "),
         };
-        return refused(ctx, &words, "one skill at a time");
+        return refused(facts, &words, "one skill at a time");
     };
     let install = format!("install {reference}");
-    match ctx.config().map(|config| config.model_installs) {
+    match facts.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(&ctx.dirs.plugin, reference) {
+        Ok(ModelInstalls::Sources) => match within_sources(&facts.run.dirs.plugin, reference) {
             Some(spelled) if spelled == *reference => ModelInstall::Allowed,
             Some(spelled) => ModelInstall::AllowedAs(spelled),
-            None => refused(ctx, &install, SOURCES),
+            None => refused(facts, &install, SOURCES),
         },
-        Ok(ModelInstalls::Off) | Err(_) => refused(ctx, &install, "nothing"),
+        Ok(ModelInstalls::Off) | Err(_) => refused(facts, &install, "nothing"),
     }
 }
 
@@ -84,8 +84,8 @@ fn for_people(words: &[String]) -> String {
     )
 }
 
-fn refused(ctx: &RunContext, command: &str, permitted: &str) -> ModelInstall {
-    let command = through_host(ctx, command);
+fn refused(facts: &Facts, command: &str, permitted: &str) -> ModelInstall {
+    let command = through_host(facts, command);
     ModelInstall::Refused(format!(
         "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
          at it and to run: {command}"
@@ -103,7 +103,7 @@ mod tests {
     fn decided(arguments: &Value) -> ModelInstall {
         let home = tempfile::tempdir().unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        model_install(&RunContext::new(env, Some(Protocol::Stdin)), arguments)
+        model_install(&Facts::new(env, Some(Protocol::Stdin)), arguments)
     }
 
     fn install(reference: &str) -> ModelInstall {

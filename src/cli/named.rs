@@ -9,9 +9,10 @@ use super::report::is_told;
 use crate::author::is_skill_file;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::marketplace::Market;
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::sys::text::quoted;
 
 /// What a verb was given that takes a path or the name of an installed skill.
@@ -30,37 +31,37 @@ pub enum Meant<'a> {
 ///
 /// # Errors
 /// When an installed skill is gone, or is not for the caller: its name then means nothing else.
-pub fn meant<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<Meant<'a>> {
-    if let Some(dir) = directory(ctx, written) {
+pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<Meant<'a>> {
+    if let Some(dir) = directory(facts, written) {
         return Ok(Meant::Directory(dir));
     }
     let is_installed =
-        || catalog.by_name(written).is_some() || !layers_with(ctx, written).is_empty();
-    let is_path = || written.contains('/') && ctx.env.cwd.join(written).exists();
+        || catalog.by_name(written).is_some() || !layers_with(facts, written).is_empty();
+    let is_path = || written.contains('/') && facts.run.env.cwd.join(written).exists();
     if is_path() {
         return Ok(Meant::Other);
     }
     if !is_installed() {
-        let elsewhere = of_an_agent(ctx, written)?;
+        let elsewhere = of_an_agent(facts, written)?;
         return Ok(elsewhere.map_or(Meant::Other, Meant::Directory));
     }
-    installed(ctx, catalog, written).map(Meant::Installed)
+    installed(facts, catalog, written).map(Meant::Installed)
 }
 
 /// The directory of the skill of this name that another agent has in the user's home.
 ///
 /// # Errors
 /// When there are several, or it comes with the project, so that its directory has to be given.
-fn of_an_agent(ctx: &RunContext, written: &str) -> Result<Option<PathBuf>> {
+fn of_an_agent(facts: &Facts, written: &str) -> Result<Option<PathBuf>> {
     if written.is_empty() || written.contains(['/', ':', '@', '#']) || written.starts_with('.') {
         return Ok(None);
     }
     let is_skill = |dir: &PathBuf| dir.join("SKILL.md").is_file();
     let of_home = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.personal.iter();
-        dirs.filter_map(move |dir| agent.settings().home.place(&ctx.env, dir))
+        dirs.filter_map(move |dir| agent.settings().home.place(&facts.run.env, dir))
     });
-    let project = ctx.project_dir();
+    let project = facts.run.project_dir();
     let mut of_project = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.project.iter();
         dirs.map(|dir| project.join(dir))
@@ -88,8 +89,8 @@ pub fn tell_which(written: &str, dir: &Path) {
 }
 
 /// The directory that a path means; a bare word is a path only if a skill is there.
-fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
-    let path = ctx.env.cwd.join(written);
+fn directory(facts: &Facts, written: &str) -> Option<PathBuf> {
+    let path = facts.run.env.cwd.join(written);
     if is_skill_file(&path) {
         return path.parent().map(Path::to_owned);
     }
@@ -102,21 +103,24 @@ fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// When there is none.
-pub fn installed<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
+pub fn installed<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
-    entry.filter(|entry| is_told(ctx, entry)).ok_or_else(|| {
-        if entry.is_none() && ctx.protocol.is_none() && !layers_with(ctx, written).is_empty() {
+    entry.filter(|entry| is_told(facts, entry)).ok_or_else(|| {
+        if entry.is_none()
+            && facts.run.protocol.is_none()
+            && !layers_with(facts, written).is_empty()
+        {
             return Market::is_gone(&quoted(written));
         }
         let text = format!("there is no installed skill `{}`", quoted(written));
-        Error::new(text).hint(similar(ctx, catalog, written))
+        Error::new(text).hint(similar(facts, catalog, written))
     })
 }
 
 /// A hint with the name most similar to `written`, or where to find all.
-pub fn similar(ctx: &RunContext, catalog: &Catalog, written: &str) -> String {
+pub fn similar(facts: &Facts, catalog: &Catalog, written: &str) -> String {
     // A model needs a hint that names one of its own tools.
-    if ctx.protocol.is_some() || catalog.nearest(written).is_some() {
+    if facts.run.protocol.is_some() || catalog.nearest(written).is_some() {
         return suggestion(catalog, written);
     }
     "`agent-skills list` shows what there is".to_owned()

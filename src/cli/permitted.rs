@@ -11,9 +11,9 @@ use super::options::{Common, Findings};
 use super::screen::Screen;
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan, Synced};
 use crate::policy::{Policies, Subject, refusal};
-use crate::run_context::RunContext;
 use crate::skill::Skill;
 use crate::sys::tell;
 
@@ -24,18 +24,18 @@ use crate::sys::tell;
 /// # Errors
 /// When a policy cannot be read.
 pub fn deciding<'a>(
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     caller: Caller,
     (common, findings): (Common, Findings),
     layer: Layer,
     (command, show): (&'a str, Option<&'a str>),
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
-    let policies = ctx.policies()?;
-    let consenting = Consenting::new(ctx, common.consent(findings), caller);
+    let policies = facts.policies()?;
+    let consenting = Consenting::new(facts, common.consent(findings), caller);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
         if common.dry_run {
-            let screen = Screen::new(&ctx.env, caller);
+            let screen = Screen::new(&facts.run.env, caller);
             tell(format_args!(
                 "{}",
                 describe(plan, show, screen, consenting.names)
@@ -45,7 +45,7 @@ pub fn deciding<'a>(
         // Hosting sites serve the commits of forks under the address of the original repository.
         let mut origins = origins(plan);
         if let Some(doubt) = origins.find_map(doubt) {
-            decided_by_a_person(ctx, caller, command).map_err(|error| error.context(doubt))?;
+            decided_by_a_person(facts, caller, command).map_err(|error| error.context(doubt))?;
         }
         consenting.to_install(plan, command, show)
     })
@@ -73,8 +73,8 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> {
-    permitting_to(ctx, layer, "installed")
+pub fn permitting<'a>(facts: &Facts, layer: Layer) -> Result<Rc<Permit<'a>>> {
+    permitting_to(facts, layer, "installed")
 }
 
 /// As [`permitting`], where what a refused source keeps from being `done` is something else.
@@ -82,11 +82,11 @@ pub fn permitting<'a>(ctx: &RunContext, layer: Layer) -> Result<Rc<Permit<'a>>> 
 /// # Errors
 /// When a policy cannot be read.
 pub fn permitting_to<'a>(
-    ctx: &RunContext,
+    facts: &Facts,
     layer: Layer,
     done: &'static str,
 ) -> Result<Rc<Permit<'a>>> {
-    let policies = ctx.policies()?;
+    let policies = facts.policies()?;
     let is_selective = policies.has_source_rules() && layer != Layer::Enterprise;
     let check = move |source: &str, address: Option<&str>| {
         let reason = policies.refuses_origin(Some(source), address);
@@ -187,16 +187,16 @@ pub fn permits_change(
 ///
 /// # Errors
 /// When a policy requires it, or cannot be read.
-pub fn permits_loss(ctx: &RunContext, layer: Layer, name: &InstalledName) -> Result<()> {
-    let policies = ctx.policies()?;
+pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result<()> {
+    let policies = facts.policies()?;
     if policies.required().next().is_none() {
         return Ok(());
     }
-    let dir = ctx.layer_dir(layer).join("skills").join(&**name);
+    let dir = facts.layer_dir(layer).join("skills").join(&**name);
     // What is required is not lost for being unusable just now.
     let named = Skill::load(&dir).map_or_else(|_| name.to_string(), |skill| skill.name.to_string());
     let mut installed = Installed::default();
-    let said = installed.at(ctx, &dir).ok().flatten();
+    let said = installed.at(facts, &dir).ok().flatten();
     let source = said.map(|said| said.source.as_str());
     let is_administrators = layer == Layer::Enterprise;
     let mut required = policies.required().filter(|_| layer != Layer::Project);

@@ -8,8 +8,8 @@ use super::model_install::model_may;
 use super::options::Common;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::protocol::ModelInstall;
-use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::one_line;
 
@@ -18,7 +18,7 @@ use crate::skill::one_line;
 /// # Errors
 /// When a person has to decide it.
 pub fn may(
-    ctx: &RunContext,
+    facts: &Facts,
     caller: Caller,
     common: Common,
     verb: &Verb,
@@ -29,24 +29,24 @@ pub fn may(
         return Ok(());
     }
     let command = pasted(words);
-    let agent = agent_above(ctx, caller);
+    let agent = agent_above(facts, caller);
     let is_persons = caller != Caller::Host && agent.is_none();
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
         (Class::Decides, _) if common.dry_run && is_persons => Ok(()),
-        (Class::Decides, _) => decided_by_a_person(ctx, caller, &command),
+        (Class::Decides, _) => decided_by_a_person(facts, caller, &command),
         // It asks nobody, so without a terminal somebody has to have said yes.
         (_, Verb::Remove(_)) if is_persons && !common.yes && !common.dry_run => {
-            decided_by_a_person(ctx, caller, &command)
+            decided_by_a_person(facts, caller, &command)
                 .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
         }
         _ if is_persons => Ok(()),
-        (_, Verb::Remove(remove)) if remove.names.iter().any(|name| is_in_force(ctx, name)) => {
+        (_, Verb::Remove(remove)) if remove.names.iter().any(|name| is_in_force(facts, name)) => {
             Err(only_for_people(agent.as_ref(), &command))
         }
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         _ if agent.is_none() => Ok(()),
-        _ => match model_may(ctx, words) {
+        _ => match model_may(facts, words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
                 let words = one_line(&words.join(" "));
@@ -60,14 +60,14 @@ pub fn may(
 
 /// Whether the skill `written` restricts something or is always on: its removal would allow what it
 /// denies.
-fn is_in_force(ctx: &RunContext, written: &str) -> bool {
-    let catalog = ctx.catalog_naming(written);
+fn is_in_force(facts: &Facts, written: &str) -> bool {
+    let catalog = facts.catalog_naming(written);
     let is_meant = |entry: &&Entry| {
         entry.name() == written || entry.dir.file_name().is_some_and(|dir| dir == written)
     };
     let named = catalog.by_name(written).into_iter();
     let mut meant = catalog.entries().iter().filter(is_meant).chain(named);
-    meant.any(|entry| restricts(entry) || is_always_on(ctx, entry))
+    meant.any(|entry| restricts(entry) || is_always_on(facts, entry))
 }
 
 fn restricts(entry: &Entry) -> bool {
@@ -76,10 +76,10 @@ fn restricts(entry: &Entry) -> bool {
 }
 
 /// Whether it is always on in any context, even one invisible from this one. Doubt counts as yes.
-fn is_always_on(ctx: &RunContext, entry: &Entry) -> bool {
-    ctx.config().map_or(true, |config| {
+fn is_always_on(facts: &Facts, entry: &Entry) -> bool {
+    facts.config().map_or(true, |config| {
         let is_it = |name: &str| {
-            let catalog = ctx.catalog_naming(name);
+            let catalog = facts.catalog_naming(name);
             let qualified = catalog.by_qualified_name(name);
             let named = qualified.or_else(|| catalog.by_name(name));
             named.is_some_and(|named| named.dir == entry.dir)

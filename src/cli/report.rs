@@ -9,10 +9,10 @@ use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
 use crate::cli::tool_names::ToolNames;
+use crate::facts::Facts;
 use crate::marketplace::{LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
-use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
 use crate::sys::Progress;
@@ -109,41 +109,43 @@ pub struct RestrictionReport {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn for_catalog(ctx: &RunContext, catalog: &Catalog) -> impl Iterator<Item = Self> {
+    pub fn for_catalog(facts: &Facts, catalog: &Catalog) -> impl Iterator<Item = Self> {
         let mut origins = Installed::default();
         let disclosure = Disclosure::new(catalog);
-        let progress = Progress::new("reading skills", catalog.entries().len(), watched(ctx));
+        let progress = Progress::new(
+            "reading skills",
+            catalog.entries().len(),
+            watched(&facts.run),
+        );
         let report = move |(done, entry)| {
             progress.at(done);
-            let mut report = Self::new(ctx, catalog, entry, &mut origins);
+            let mut report = Self::new(facts, catalog, entry, &mut origins);
             let offered = entry.offered();
             let cut = offered.and_then(|offered| disclosure.cut.get(&offered.skill.name));
             report.diagnostics.extend(cut.cloned().map(Remark::from));
             report
         };
-        let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
+        let told = catalog
+            .entries()
+            .iter()
+            .filter(|entry| is_told(facts, entry));
         told.enumerate().map(report)
     }
 
     /// The report about one directory of the catalog.
-    pub fn new(
-        ctx: &RunContext,
-        catalog: &Catalog,
-        entry: &Entry,
-        origins: &mut Installed,
-    ) -> Self {
+    pub fn new(facts: &Facts, catalog: &Catalog, entry: &Entry, origins: &mut Installed) -> Self {
         let skill = entry.disclosed();
         let unmet = skill
             .into_iter()
-            .flat_map(|skill| unmet(ctx, catalog, skill, |_| false));
+            .flat_map(|skill| unmet(facts, catalog, skill, |_| false));
         let found = entry.diagnostics().into_iter().chain(unmet);
         let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
-        let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
+        let restriction = skill.and_then(|skill| restriction(facts, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.said(ctx, entry).filter(|_| is_told);
+        let origin = origins.said(facts, entry).filter(|_| is_told);
         let claimed = origin.is_some() && entry.layer == Layer::Project;
-        let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
+        let changed = origin.is_some_and(|origin| is_changed(facts, &entry.dir, origin));
         let link = std::fs::read_link(&entry.dir).ok();
         let why = entry.not_offered();
         if changed {
@@ -161,7 +163,7 @@ impl Report {
             claimed,
             changed,
             linked_to: link.map(|to| to.display().to_string()),
-            agents: finding(ctx, &entry.dir),
+            agents: finding(facts, &entry.dir),
             offered: entry.tool.is_some(),
             not_offered: why.as_ref().map(Diagnostic::code),
             why: why.and_then(|why| why.in_short()),
@@ -196,14 +198,14 @@ impl Report {
 }
 
 /// Whether the caller may know of the skill.
-pub fn is_told(ctx: &RunContext, entry: &Entry) -> bool {
-    ctx.protocol.is_none() || entry.is_for_models()
+pub fn is_told(facts: &Facts, entry: &Entry) -> bool {
+    facts.run.protocol.is_none() || entry.is_for_models()
 }
 
 /// The skill as it would be recorded when it is activated, and its restriction.
-pub fn restriction_of(ctx: &RunContext, skill: &Skill) -> (ActiveSkill, Restriction) {
+pub fn restriction_of(facts: &Facts, skill: &Skill) -> (ActiveSkill, Restriction) {
     let active = snapshot(skill, "");
-    let (allowed, root) = (active.allowed.as_deref(), ctx.env.project_root());
+    let (allowed, root) = (active.allowed.as_deref(), facts.run.env.project_root());
     let parsed = Restriction::parse(&active.name, allowed, &active.denied, &skill.dir, &root);
     (active, parsed)
 }
@@ -217,27 +219,27 @@ pub fn session_with(skill: &Skill) -> Session {
 }
 
 /// Whether the files of an installed skill differ from its lockfile entry.
-fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
+fn is_changed(facts: &Facts, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
     // Use this entry; a lookup would read the lockfile once per skill.
-    let compared = base.and_then(|base| ctx.market_at(&ctx.base(base)).compare(origin).ok());
+    let compared = base.and_then(|base| facts.market_at(&facts.base(base)).compare(origin).ok());
     compared.is_some_and(|one| one.state == State::Changed)
 }
 
 fn restriction(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &Skill,
     diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
-    let (active, parsed) = restriction_of(ctx, skill);
+    let (active, parsed) = restriction_of(facts, skill);
     let (name, dir) = (&*active.name, &*skill.dir);
-    let config = ctx.config().unwrap_or_default();
+    let config = facts.config().unwrap_or_default();
     let added = match parsed.allowed() {
-        Some(_) => ctx.added_entries(&config, name, dir),
+        Some(_) => facts.added_entries(&config, name, dir),
         None => &[],
     };
-    let parsed = parsed.adding(CONFIGURATION, added, &ctx.env.project_root());
-    let ignored = ctx.why_not_added(name, dir);
+    let parsed = parsed.adding(CONFIGURATION, added, &facts.run.env.project_root());
+    let ignored = facts.why_not_added(name, dir);
     diagnostics.extend(ignored.map(|why| Remark {
         code: "entries-not-added".to_owned(),
         level: Level::Warning,
@@ -248,7 +250,7 @@ fn restriction(
         level: rules::level(note.code),
         message: note.message.clone(),
     }));
-    let names = ToolNames::of(ctx);
+    let names = ToolNames::of(facts);
     let shown = |rules: &[Rule]| rules.iter().map(|rule| shown_rule(rule, names)).collect();
     let allowed = parsed.allowed();
     parsed.is_restricted().then(|| RestrictionReport {
@@ -313,12 +315,12 @@ mod tests {
         let text = serde_json::json!({"version": 1, "skills": entries}).to_string();
         std::fs::write(&lockfile, text).unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        let ctx = RunContext::new(env, None);
-        let catalog = ctx.catalog();
+        let facts = Facts::new(env, None);
+        let catalog = facts.catalog();
         let mut origins = Installed::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();
-            let report = Report::new(&ctx, &catalog, entry, &mut origins);
+            let report = Report::new(&facts, &catalog, entry, &mut origins);
             assert_eq!(report.source.as_deref(), Some("https://github.com/o/r"));
             assert!(report.changed, "{name}");
             let _ = std::fs::remove_file(&lockfile);

@@ -14,7 +14,7 @@ use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::{be_quiet, keep_told, kept, running, shown};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
@@ -22,8 +22,8 @@ use crate::sys::{be_quiet, keep_told, kept, running, shown};
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn Write) -> Answer {
-    let screen = Screen::new(&ctx.env, caller);
+pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Write) -> Answer {
+    let screen = Screen::new(&facts.run.env, caller);
     // The clock of its progress starts.
     let _ = running();
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
@@ -47,7 +47,7 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
     };
     // Who reads this one's answer reads no text.
     let synced = match &verb {
-        Verb::Sync(sync) if common.json => Some(sync.layer(ctx)),
+        Verb::Sync(sync) if common.json => Some(sync.layer(facts)),
         _ => None,
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
@@ -55,9 +55,9 @@ pub fn run(ctx: &RunContext, words: &[OsString], caller: Caller, live: &mut dyn 
     if screen.is_host && !common.json {
         keep_told();
     }
-    let answer = may(ctx, caller, common, &verb, &words.collect::<Vec<_>>())
+    let answer = may(facts, caller, common, &verb, &words.collect::<Vec<_>>())
         .map_err(Failure::from)
-        .and_then(|()| run_verb(ctx, verb, common, caller, screen, live))
+        .and_then(|()| run_verb(facts, verb, common, caller, screen, live))
         .map_err(|failure| match failure {
             Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
@@ -111,7 +111,7 @@ fn is_file(verb: &Verb) -> bool {
 }
 
 fn run_verb(
-    ctx: &RunContext,
+    facts: &Facts,
     verb: Verb,
     common: Common,
     caller: Caller,
@@ -119,48 +119,48 @@ fn run_verb(
     live: &mut dyn Write,
 ) -> Answer {
     Ok(match verb {
-        Verb::Install(verb) => verb.run(ctx, common, caller)?,
-        Verb::Remove(verb) => verb.run(ctx, common, caller)?,
-        Verb::Sync(verb) => verb.run(ctx, common, caller)?,
-        Verb::Update(verb) if verb.check => verb.check(ctx, common, caller)?,
-        Verb::Update(verb) => verb.run(ctx, common, caller)?,
-        Verb::Rollback(verb) => verb.run(ctx, common, caller)?,
-        Verb::Proposals(verb) => verb.run(ctx, common, caller)?,
-        Verb::Verify(verb) => verb.run(ctx, common, caller)?,
-        Verb::Keys(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Scan(verb) => verb.run(ctx, common, caller)?,
-        Verb::Show(verb) => verb.run(ctx, common, caller)?,
-        Verb::Sources(verb) => verb.run(ctx, common, caller)?,
-        Verb::List(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::ListInstalled => list_installed(ctx, common, screen, None, false)?,
-        Verb::SearchInstalled(verb) => verb.run(ctx, common)?,
-        Verb::Search(verb) => verb.run(ctx, common, screen)?,
-        Verb::Deactivate(verb) => verb.run(ctx, common, caller)?,
-        Verb::Policy(verb) => verb.run(ctx, common, screen)?,
-        Verb::Jobs(verb) => verb.run(ctx, common, live)?,
-        Verb::Check(verb) => verb.run(ctx, common)?,
-        Verb::Suggest(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Info(verb) if verb.files => files(&verb, ctx, common, caller, screen)?,
-        Verb::Info(verb) if verb.history => history(&verb, ctx, common, caller)?,
-        Verb::Info(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Doctor(verb) => verb.run(ctx, common, screen)?,
-        Verb::Hosts(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Confine(verb) => verb.run(ctx, common, caller)?,
+        Verb::Install(verb) => verb.run(facts, common, caller)?,
+        Verb::Remove(verb) => verb.run(facts, common, caller)?,
+        Verb::Sync(verb) => verb.run(facts, common, caller)?,
+        Verb::Update(verb) if verb.check => verb.check(facts, common, caller)?,
+        Verb::Update(verb) => verb.run(facts, common, caller)?,
+        Verb::Rollback(verb) => verb.run(facts, common, caller)?,
+        Verb::Proposals(verb) => verb.run(facts, common, caller)?,
+        Verb::Verify(verb) => verb.run(facts, common, caller)?,
+        Verb::Keys(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Scan(verb) => verb.run(facts, common, caller)?,
+        Verb::Show(verb) => verb.run(facts, common, caller)?,
+        Verb::Sources(verb) => verb.run(facts, common, caller)?,
+        Verb::List(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::ListInstalled => list_installed(facts, common, screen, None, false)?,
+        Verb::SearchInstalled(verb) => verb.run(facts, common)?,
+        Verb::Search(verb) => verb.run(facts, common, screen)?,
+        Verb::Deactivate(verb) => verb.run(facts, common, caller)?,
+        Verb::Policy(verb) => verb.run(facts, common, screen)?,
+        Verb::Jobs(verb) => verb.run(facts, common, live)?,
+        Verb::Check(verb) => verb.run(facts, common)?,
+        Verb::Suggest(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Info(verb) if verb.files => files(&verb, facts, common, caller, screen)?,
+        Verb::Info(verb) if verb.history => history(&verb, facts, common, caller)?,
+        Verb::Info(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Doctor(verb) => verb.run(facts, common, screen)?,
+        Verb::Hosts(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Confine(verb) => verb.run(facts, common, caller)?,
         Verb::Completions(verb) => verb.run(common)?,
         Verb::Man => man::page(command()),
-        Verb::Complete(verb) => verb.run(ctx, command()),
-        Verb::Trust(verb) => verb.run(ctx, common, caller)?,
-        Verb::Approve(verb) => verb.run(ctx, common, caller, screen)?,
-        Verb::Enable(verb) => verb.run(ctx, common, caller)?,
-        Verb::Disable(verb) => verb.run(ctx, common, caller)?,
-        Verb::New(verb) => verb.run(ctx, common, caller)?,
-        Verb::Validate(verb) => verb.run(ctx, common)?,
-        Verb::Try(verb) => verb.run(ctx, common)?,
-        Verb::Simulate(verb) => verb.run(ctx, common)?,
-        Verb::Package(verb) => verb.run(ctx, common, caller)?,
-        Verb::Publish(verb) => verb.run(ctx, common, caller)?,
-        Verb::Audit(verb) if verb.summary => summarize(&verb, ctx, common, screen)?,
-        Verb::Audit(verb) => verb.run(ctx, common, caller, screen, live)?,
-        Verb::Config(verb) => verb.run(ctx, common, caller, screen)?,
+        Verb::Complete(verb) => verb.run(facts, command()),
+        Verb::Trust(verb) => verb.run(facts, common, caller)?,
+        Verb::Approve(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Enable(verb) => verb.run(facts, common, caller)?,
+        Verb::Disable(verb) => verb.run(facts, common, caller)?,
+        Verb::New(verb) => verb.run(facts, common, caller)?,
+        Verb::Validate(verb) => verb.run(facts, common)?,
+        Verb::Try(verb) => verb.run(facts, common)?,
+        Verb::Simulate(verb) => verb.run(facts, common)?,
+        Verb::Package(verb) => verb.run(facts, common, caller)?,
+        Verb::Publish(verb) => verb.run(facts, common, caller)?,
+        Verb::Audit(verb) if verb.summary => summarize(&verb, facts, common, screen)?,
+        Verb::Audit(verb) => verb.run(facts, common, caller, screen, live)?,
+        Verb::Config(verb) => verb.run(facts, common, caller, screen)?,
     })
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::catalog::{Entry, Withheld};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::{Checked, LockEntry, Market, State, Verified};
-use crate::run_context::RunContext;
 use crate::signing::{MANIFEST, Signature};
 use crate::skill::one_line;
 use crate::sys::Moment;
@@ -114,8 +114,8 @@ pub fn lapsed(said: &LockEntry, now: &Checked) -> Option<String> {
 }
 
 /// Skills that are withheld because of their signatures, whoever put them there.
-pub fn withheld(ctx: &RunContext) -> Vec<Fault> {
-    let catalog = ctx.catalog();
+pub fn withheld(facts: &Facts) -> Vec<Fault> {
+    let catalog = facts.catalog();
     let unsigned = |entry: &&Entry| entry.withheld() == Some(Withheld::Unsigned);
     let entries = catalog.entries().iter().filter(unsigned);
     let faults = entries.map(|entry| {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::agents;
+use crate::facts::Facts;
 use crate::marketplace::{Powers, ToolKey};
 use crate::permission::{Restriction, Rule};
-use crate::run_context::RunContext;
 use crate::skill::shown_name;
 use crate::sys::text::distinct;
 
@@ -20,8 +20,8 @@ pub enum ToolNames {
 
 impl ToolNames {
     /// Those for whoever uses this machine.
-    pub fn of(ctx: &RunContext) -> Self {
-        if agents::has_chibi(ctx) {
+    pub fn of(facts: &Facts) -> Self {
+        if agents::has_chibi(facts) {
             Self::Chibi
         } else {
             Self::Written

@@ -35,8 +35,8 @@ pub struct Place {
 
 impl Places {
     /// The places of this run.
-    pub fn of(ctx: &RunContext) -> Self {
-        Self::new(ctx.env.clone(), ctx.project_dir(), PathBuf::from("/"))
+    pub fn of(run: &RunContext) -> Self {
+        Self::new(run.env.clone(), run.project_dir(), PathBuf::from("/"))
     }
 
     /// The places of this environment and project, with the machine's own below `machine`.

@@ -112,15 +112,15 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
 }
 
 /// When an agent's hook was called last; `None` if it never was.
-pub fn last_seen(ctx: &RunContext, agent: Agent) -> Option<Moment> {
-    let metadata = seen_file(ctx, agent).metadata().ok()?;
+pub fn last_seen(run: &RunContext, agent: Agent) -> Option<Moment> {
+    let metadata = seen_file(run, agent).metadata().ok()?;
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH);
     since.ok().map(|since| Moment(millis(since)))
 }
 
 /// The file whose modification says when an agent's hook was called last.
-pub fn seen_file(ctx: &RunContext, agent: Agent) -> PathBuf {
-    let dir = ctx.dirs.state(&ctx.env).join("hosts");
+pub fn seen_file(run: &RunContext, agent: Agent) -> PathBuf {
+    let dir = run.dirs.state(&run.env).join("hosts");
     dir.join(format!("{agent}.seen"))
 }
 
@@ -146,9 +146,9 @@ pub fn commands(places: &Places, agent: Agent) -> Vec<(Scope, Run)> {
 
 /// Every file and directory, in every scope, from which any agent reads hooks, permissions or plugins:
 /// whether it exists or not, and whether the agent is connected or not. Reads nothing.
-pub fn watched(ctx: &RunContext) -> Vec<PathBuf> {
-    let places = Places::of(ctx);
-    let holders = ctx.project_holders(&ctx.env.cwd);
+pub fn watched(run: &RunContext) -> Vec<PathBuf> {
+    let places = Places::of(run);
+    let holders = run.project_holders(&run.env.cwd);
     let mut paths = Vec::new();
     for agent in Agent::ALL {
         let settings = agent.settings();

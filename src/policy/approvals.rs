@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::policy::Ledger;
-use crate::run_context::RunContext;
 use crate::sys::Moment;
 
-impl RunContext {
+impl Facts {
     /// The approvals that count on this machine: only root's, if root has set up the
     /// system directory.
     pub fn approved(&self) -> Ledger<Approvals> {

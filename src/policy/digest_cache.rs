@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::stamp::{Base, Stamp, Stamps, now};
 use crate::sys::{cache_file, hash, limits};
 
@@ -90,12 +90,12 @@ struct Part {
 
 impl DigestCache {
     /// The digests that are kept for the project of this run.
-    pub fn of_project(ctx: &RunContext, asks: Asks) -> Self {
-        let project = ctx.project_dir();
+    pub fn of_project(facts: &Facts, asks: Asks) -> Self {
+        let project = facts.run.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
-        let file = |dir| ctx.store().dir().join(dir).join(format!("{name:016x}"));
+        let file = |dir| facts.store().dir().join(dir).join(format!("{name:016x}"));
         let [digests, stamps] = ["digests", "stamps"].map(file);
-        Self::open(Place { digests, stamps }, asks, ctx.trusted().stamp())
+        Self::open(Place { digests, stamps }, asks, facts.trusted().stamp())
     }
 
     /// What the call does.

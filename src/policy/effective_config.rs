@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::Protocol;
 use crate::policy::config_merge::ProjectConfig;
 use crate::policy::{
     Config, Enterprise, Policies, Trust, Trusts, joined, read_correctable, read_toml,
 };
-use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
 use crate::skill::SkillName;
 use crate::sys::{Env, fallback_answer, limits};
@@ -36,10 +36,10 @@ pub struct Setting {
 #[derive(Debug, Default)]
 pub struct OwnConfig(pub Config);
 
-impl RunContext {
+impl Facts {
     /// The administrator's locations.
     pub fn enterprise(&self) -> Rc<Enterprise> {
-        self.once(|| Enterprise::from_env(&self.env))
+        self.once(|| Enterprise::from_env(&self.run.env))
     }
 
     /// The effective policies.
@@ -59,7 +59,7 @@ impl RunContext {
             let (_, with_project, policies) = self.stages()?;
             Ok(under(&policies, with_project))
         };
-        match self.protocol {
+        match self.run.protocol {
             Some(_) => self.try_once(read),
             // A person's command may change the configuration and read it again.
             None => read().map(Rc::new),
@@ -78,7 +78,7 @@ impl RunContext {
     /// How long a call of this host waits for a script before it becomes a job. Extends the call's
     /// deadline accordingly.
     pub fn script_wait(&self) -> Option<Duration> {
-        let wait = call_seconds(self.protocol?, &self.env)?;
+        let wait = call_seconds(self.run.protocol?, &self.run.env)?;
         fallback_answer::allow(wait + BESIDES_SCRIPT);
         Some(wait)
     }
@@ -86,7 +86,7 @@ impl RunContext {
     /// The user's own configuration.
     ///
     /// # Errors
-    /// As [`RunContext::config`].
+    /// As [`Facts::config`].
     pub fn own_config(&self) -> Result<Rc<OwnConfig>> {
         self.try_once(|| {
             let step = "`agent-skills config edit` opens the file: correct that line";
@@ -106,13 +106,13 @@ impl RunContext {
 
     /// The user's configuration file.
     pub fn config_path(&self) -> std::path::PathBuf {
-        self.dirs.plugin.join("config.toml")
+        self.run.dirs.plugin.join("config.toml")
     }
 
     /// Every key with its value and origin, sorted by key.
     ///
     /// # Errors
-    /// As [`RunContext::config`].
+    /// As [`Facts::config`].
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let (own, with_project, policies) = self.stages()?;
         let in_force = under(&policies, with_project.clone());
@@ -122,7 +122,7 @@ impl RunContext {
             if with_project.get(key) != Some(value) {
                 "policy".to_owned()
             } else if own.get(key) != Some(value) {
-                self.project_config_path().display().to_string()
+                self.run.project_config_path().display().to_string()
             } else if written.contains_key(key) {
                 self.config_path().display().to_string()
             } else {
@@ -147,11 +147,11 @@ impl RunContext {
     }
 
     fn trusted_project_config(&self, policies: &Policies) -> Result<Option<ProjectConfig>> {
-        let path = self.project_config_path();
+        let path = self.run.project_config_path();
         if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
             return Ok(None);
         }
-        match Trusts::default().of_part(self, &self.project_dir(), &path) {
+        match Trusts::default().of_part(self, &self.run.project_dir(), &path) {
             Trust::Given => read_toml(&path),
             Trust::Missing | Trust::Outdated(_) => Ok(None),
         }

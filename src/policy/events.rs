@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::facts::Facts;
 use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::event::unique;
 use crate::policy::{Audit, Event, last_heard};
-use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
 use crate::sys::Moment;
@@ -24,7 +24,7 @@ const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 #[derive(Debug, Default)]
 struct HeldBack(RefCell<Vec<Event>>);
 
-impl RunContext {
+impl Facts {
     /// The path of the log, for reading it.
     pub fn audit_file(&self) -> PathBuf {
         self.store().dir().join("audit.jsonl")
@@ -33,8 +33,8 @@ impl RunContext {
     /// Records an event of this session.
     pub fn record(&self, event: Event) {
         let key = self.session();
-        let agent = self.agent.as_ref();
-        let chibi = self.protocol.is_some().then_some(program::PROGRAM);
+        let agent = self.run.agent.as_ref();
+        let chibi = self.run.protocol.is_some().then_some(program::PROGRAM);
         let name = agent.map(|it| it.agent.as_str());
         let event = event
             .with("session", key.as_str())
@@ -87,7 +87,10 @@ impl RunContext {
 
     /// The user's name, as the environment has it.
     pub fn user(&self) -> Option<String> {
-        self.env.text("USER").or_else(|| self.env.text("LOGNAME"))
+        self.run
+            .env
+            .text("USER")
+            .or_else(|| self.run.env.text("LOGNAME"))
     }
 
     fn write_down(&self, event: Event) {
@@ -99,11 +102,11 @@ impl RunContext {
             .with("machine", process::machine())
             .with("user", self.user())
             .with("uid", process::effective_user())
-            .with("project", self.project_dir().display().to_string())
+            .with("project", self.run.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
         // The host is waiting, so the log must not delay the answer.
-        if self.protocol.is_some() {
+        if self.run.protocol.is_some() {
             self.once(HeldBack::default).0.borrow_mut().push(event);
         } else {
             self.audit().write(&event);

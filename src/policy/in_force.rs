@@ -8,8 +8,8 @@ use toml_edit::{Document, TableLike};
 
 use super::file::line_of;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::policy::joined;
-use crate::run_context::RunContext;
 use crate::sys::{files, limits};
 
 /// A key that is set, in the format that `--json` documents.
@@ -27,7 +27,7 @@ pub struct InForce {
     pub line: Option<usize>,
 }
 
-impl RunContext {
+impl Facts {
     /// Every key of every policy, then those of the configuration that do not have their default.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl RunContext {
                 line: Some(line),
             }));
         }
-        let (own, project) = (self.config_path(), self.project_config_path());
+        let (own, project) = (self.config_path(), self.run.project_config_path());
         let (in_own, in_project) = (written(&own), written(&project));
         for setting in self.settings()? {
             let (layer, keys) = match &setting.origin {

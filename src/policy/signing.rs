@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::policy::source_address::{SourceAddress, SourceGlob};
-use crate::run_context::RunContext;
 use crate::signing::{Demand, Requirement};
 
 /// The user's own file of signers, beside the configuration.
@@ -153,7 +153,7 @@ pub struct SigningFile {
     pub revokes: bool,
 }
 
-impl RunContext {
+impl Facts {
     /// What each file says about signatures, those of policies first.
     fn signing_rules(&self) -> Result<Vec<(PathBuf, SigningRules)>> {
         let (policies, config) = (self.policies()?, self.config()?);
@@ -203,7 +203,7 @@ impl RunContext {
     /// The user's file of signers, or of revoked keys, beside the configuration, existing or not.
     pub fn own_signing_file(&self, revokes: bool) -> PathBuf {
         let name = if revokes { "revoked" } else { OWN_SIGNERS };
-        self.dirs.plugin.join(name)
+        self.run.dirs.plugin.join(name)
     }
 }
 

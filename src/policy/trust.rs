@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
@@ -62,7 +63,7 @@ impl Trusts {
     }
 
     /// Whether the skill in `dir` and the shared files beside it are trusted.
-    pub fn of_skill(&self, ctx: &RunContext, dir: &Path) -> Trust {
+    pub fn of_skill(&self, facts: &Facts, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
@@ -73,16 +74,16 @@ impl Trusts {
         let holder = RunContext::holder_of(root);
         // So a group of skills is, with all that is in it.
         if let Some(place) = RunContext::place_of(root).filter(|place| *place != root) {
-            return self.of_part(ctx, holder, place);
+            return self.of_part(facts, holder, place);
         }
         // A directory without a skill is one of the shared files.
         if !is_known && find_skill_file(dir).is_some() {
-            let own = self.of_part(ctx, holder, dir);
+            let own = self.of_part(facts, holder, dir);
             if own != Trust::Given {
                 return own;
             }
         }
-        match self.of_part(ctx, holder, root) {
+        match self.of_part(facts, holder, root) {
             Trust::Outdated(changed) => {
                 let beside = changed.into_iter().map(|path| format!("../{path}"));
                 Trust::Outdated(beside.collect())
@@ -92,11 +93,11 @@ impl Trusts {
     }
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
-    pub fn of_part(&self, ctx: &RunContext, holder: &Path, path: &Path) -> Trust {
+    pub fn of_part(&self, facts: &Facts, holder: &Path, path: &Path) -> Trust {
         if self.is_known(path) {
             return Trust::Given;
         }
-        self.once(path, || match self.recorded(ctx, holder) {
+        self.once(path, || match self.recorded(facts, holder) {
             None => Trust::Missing,
             Some(Trusted::Always) => Trust::Given,
             Some(Trusted::Parts(parts)) => part_key(holder, path)
@@ -118,8 +119,8 @@ impl Trusts {
     }
 
     /// What is recorded for `holder`.
-    fn recorded(&self, ctx: &RunContext, holder: &Path) -> Option<&Trusted> {
-        let read = || ctx.trusted().entries().unwrap_or_default();
+    fn recorded(&self, facts: &Facts, holder: &Path) -> Option<&Trusted> {
+        let read = || facts.trusted().entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
         let mut keys = self.keys.borrow_mut();
         let key = keys.entry(holder.to_owned());
@@ -160,7 +161,7 @@ impl Part {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// The record of what the user trusts.
     pub fn trusted(&self) -> Ledger<Trusted> {
         Ledger::for_user(self.store().dir().join("trust.json"))

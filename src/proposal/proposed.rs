@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::check_same_skill;
 use crate::policy::Event;
 use crate::proposal::{Applied, Change, Proposal, Proposals, digest, parse_diff};
-use crate::run_context::RunContext;
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
 
@@ -25,7 +25,7 @@ pub struct ChangedFile {
     pub applied: Applied,
 }
 
-impl RunContext {
+impl Facts {
     /// The waiting proposals of this user.
     pub fn proposals(&self) -> Proposals {
         Proposals::at(self.store().dir().to_owned())

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::activation::Enforcement;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
@@ -14,7 +15,6 @@ use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, de
 use crate::protocol::{
     Called, ToolUse, call_of, meaning, script_of, script_read, under_denied_name,
 };
-use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
 
 /// The decision on a call.
@@ -52,7 +52,7 @@ impl From<Answer> for Authorized {
 /// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
 /// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
 pub fn authorize(
-    ctx: &RunContext,
+    facts: &Facts,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: Option<&Called>,
@@ -62,14 +62,14 @@ pub fn authorize(
         .as_ref()
         .ok()
         .filter(|session| !session.activated.is_empty());
-    let script_of = active.and_then(|session| script_of(ctx, used, session));
+    let script_of = active.and_then(|session| script_of(facts, used, session));
     let call = call_of(used, called, script_of.as_deref());
-    let policies = match ctx.policies() {
+    let policies = match facts.policies() {
         Ok(policies) => policies,
         Err(error) => return closed(&call, "the policy cannot be read", &error),
     };
     if let Ok(session) = session
-        && let Some(error) = lacks_always_on(ctx, session)
+        && let Some(error) = lacks_always_on(facts, session)
     {
         return closed(&call, "what is always on is not in force", &error);
     }
@@ -88,15 +88,15 @@ pub fn authorize(
         }
     };
     // Without a readable configuration, the default rules are the least that holds.
-    let (config, unreadable) = match ctx.config() {
+    let (config, unreadable) = match facts.config() {
         Ok(config) => (config, None),
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
     let enforcement =
-        Enforcement::for_session(ctx, &config, &policies, session).about(&policies, call.ours);
+        Enforcement::for_session(facts, &config, &policies, session).about(&policies, call.ours);
     let scope = enforcement.scope();
-    let meant = meaning(ctx, &scope, session, (&call, used, called));
+    let meant = meaning(facts, &scope, session, (&call, used, called));
     let call = Call {
         meant: &meant,
         ..call
@@ -113,7 +113,7 @@ pub fn authorize(
             _ => closed(&call, "the configuration cannot be read", &error),
         };
     }
-    let (answer, event) = match (answer(&decision), script_read(ctx, session, used)) {
+    let (answer, event) = match (answer(&decision), script_read(facts, session, used)) {
         (Answer::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
             Answer::Refused(format!("Reading it is not allowed: {advice}.")),
             event
@@ -139,16 +139,16 @@ pub fn authorize(
 
 /// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
 /// user's configuration denies nothing either, and no policy denies a tool.
-pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadable>) -> bool {
+pub fn nothing_is_in_force(facts: &Facts, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = |session: &Session| session.activated.is_empty();
-    let is_free = |session: &Session| is_idle(session) && lacks_always_on(ctx, session).is_none();
-    session.as_ref().is_ok_and(is_free) && ctx.policies().is_ok_and(|it| denies_no_tool(&it))
+    let is_free = |session: &Session| is_idle(session) && lacks_always_on(facts, session).is_none();
+    session.as_ref().is_ok_and(is_free) && facts.policies().is_ok_and(|it| denies_no_tool(&it))
 }
 
 /// Why skills that are always on here (`uses_skills`) are not in force, if so: a call is decided
 /// with them or not at all. If the configuration has a mistake, what can be known of the user's own
 /// counts.
-pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
+pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
     if session.has_always {
         return None;
     }
@@ -158,8 +158,8 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
         // Those of the context that was left do not count here.
         names.is_some_and(|names| !names.is_empty()) || !session.always.is_empty()
     };
-    let policies = ctx.policies().unwrap_or_default();
-    match ctx.config() {
+    let policies = facts.policies().unwrap_or_default();
+    match facts.config() {
         Ok(config) => uses(&config).then(|| {
             let blocking = policies.always_on(true).next().map(|name| {
                 format!(" (`agent-skills policy explain {name}` says what is required)")
@@ -169,9 +169,9 @@ pub fn lacks_always_on(ctx: &RunContext, session: &Session) -> Option<Error> {
         }),
         // It would hide what a policy requires, too.
         Err(error) => (policies.required().next().is_some()
-            || ctx
+            || facts
                 .own_config()
-                .map_or_else(|_| ctx.may_have_always_on(), |own| uses(&own.0)))
+                .map_or_else(|_| facts.may_have_always_on(), |own| uses(&own.0)))
         .then_some(error),
     }
 }

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, SKILL_TOOLS, suggestion, tool_name, usable};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::{Call, OurTool, Resolve, Scope, denied, looking};
 use crate::policy::OnDisk;
 use crate::protocol::{Activate, RunSkillScript, ToolCall, ToolUse, written_skill};
-use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{Runner, Skill};
 use crate::sys::text::quoted;
@@ -63,7 +63,7 @@ impl Called {
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
-pub fn called(ctx: &RunContext, tool: &str, arguments: &Value) -> Option<Result<Called>> {
+pub fn called(facts: &Facts, tool: &str, arguments: &Value) -> Option<Result<Called>> {
     if !tool.starts_with(ours::SKILL) {
         return None;
     }
@@ -74,36 +74,36 @@ pub fn called(ctx: &RunContext, tool: &str, arguments: &Value) -> Option<Result<
         Err(error) => Err(error),
     };
     let catalog = match &wanted {
-        Ok(wanted) => catalog_of(ctx, wanted),
-        Err(_) => ctx.catalog(),
+        Ok(wanted) => catalog_of(facts, wanted),
+        Err(_) => facts.catalog(),
     };
-    is_listed(ctx, &catalog, tool).then(|| find(ctx, &catalog, wanted?))
+    is_listed(facts, &catalog, tool).then(|| find(facts, &catalog, wanted?))
 }
 
 /// The skill that a call of one of our tools activates.
 ///
 /// # Errors
 /// If there is no such skill or it cannot be used; the hint says what to do.
-pub fn resolve(ctx: &RunContext, wanted: Activate) -> Result<Called> {
-    find(ctx, &catalog_of(ctx, &wanted), wanted)
+pub fn resolve(facts: &Facts, wanted: Activate) -> Result<Called> {
+    find(facts, &catalog_of(facts, &wanted), wanted)
 }
 
-fn catalog_of(ctx: &RunContext, wanted: &Activate) -> Catalog {
+fn catalog_of(facts: &Facts, wanted: &Activate) -> Catalog {
     match &wanted.skill {
-        Some(written) => ctx.catalog_naming(written),
-        None => ctx.catalog_about(&wanted.tool),
+        Some(written) => facts.catalog_naming(written),
+        None => facts.catalog_about(&wanted.tool),
     }
 }
 
-fn is_listed(ctx: &RunContext, catalog: &Catalog, tool: &str) -> bool {
+fn is_listed(facts: &Facts, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
-        ours::SKILL => ctx.offered() > SKILL_TOOLS,
+        ours::SKILL => facts.offered() > SKILL_TOOLS,
         own => catalog.by_tool(own).is_some(),
     }
 }
 
-fn find(ctx: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     let found = match &wanted.skill {
         Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
@@ -112,32 +112,33 @@ fn find(ctx: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called>
         }),
     };
     // With an unreadable configuration nothing is offered.
-    let skill = found.map_err(|missing| match ctx.config() {
+    let skill = found.map_err(|missing| match facts.config() {
         Ok(_) => missing,
         Err(error) => error.context("no skill is offered"),
     })?;
     let written = wanted.skill.as_deref();
     Ok(Called {
-        is_listed: is_listed(ctx, catalog, &wanted.tool),
+        is_listed: is_listed(facts, catalog, &wanted.tool),
         ..Called::new(catalog, skill, written, wanted.arguments)
     })
 }
 
 /// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
 /// may share a name, and a skill may have several spellings.
-pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<PathBuf> {
+pub fn script_of(facts: &Facts, used: &ToolUse, session: &Session) -> Option<PathBuf> {
     if used.tool != ours::RUN_SCRIPT {
         return None;
     }
-    skill_dir(ctx, written_skill(&used.arguments), session)
+    skill_dir(facts, written_skill(&used.arguments), session)
 }
 
 /// The directory of the skill that a tool means by this name, or without one.
-pub fn skill_dir(ctx: &RunContext, written: Option<&str>, session: &Session) -> Option<PathBuf> {
+pub fn skill_dir(facts: &Facts, written: Option<&str>, session: &Session) -> Option<PathBuf> {
     match written {
         Some(written) => {
-            let catalog = ctx.catalog_naming(written);
-            ctx.usable_or_active(&catalog, written, session)
+            let catalog = facts.catalog_naming(written);
+            facts
+                .usable_or_active(&catalog, written, session)
                 .ok()
                 .map(|skill| skill.dir.clone())
         }
@@ -220,18 +221,22 @@ pub fn our_tool<'a>(
 }
 
 /// The advice if a call reads a script of the active skill; `None` for any other call.
-pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
+pub fn script_read(facts: &Facts, session: &Session, used: &ToolUse) -> Option<String> {
     let active = session.latest()?;
     let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
     let dir = Path::new(&active.dir);
     let path = if used.tool == ours::READ_FILE {
-        let means_it = |written| ctx.meant_skill(Some(written)).is_ok_and(|it| it.dir == dir);
+        let means_it = |written| {
+            facts
+                .meant_skill(Some(written))
+                .is_ok_and(|it| it.dir == dir)
+        };
         let is_its = written_skill(&used.arguments).is_none_or(means_it);
         is_its.then(|| dir.join(text("path").unwrap_or_default()))?
     } else {
         let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
         let key = tool.keys(&[Argument::Path]).next()?;
-        ctx.env.project_root().join(text(key)?)
+        facts.run.env.project_root().join(text(key)?)
     };
     let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
     let inside = real.strip_prefix(&dir).ok()?;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::catalog::Entry;
+use crate::facts::Facts;
 use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
 use crate::protocol::called::{handed_on, skill_dir};
 use crate::protocol::request::NAME;
@@ -12,14 +13,13 @@ use crate::protocol::{
     Activate, Called, CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
     SkillSession, StartScript, ToolCall, ToolUse, WorkDir,
 };
-use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{SkillName, SkillPath};
 
 /// What the arguments of `call` mean; nothing if no rule asks. Each typed call is taken apart
 /// completely, so that no argument of it is forgotten.
 pub fn meaning(
-    ctx: &RunContext,
+    facts: &Facts,
     scope: &Scope,
     session: &Session,
     (call, used, called): (&Call, &ToolUse, Option<&Called>),
@@ -28,11 +28,11 @@ pub fn meaning(
     if !asks(call) && !asks(&handed_on(*call, used)) {
         return Vec::new();
     }
-    let skill = |key, written: Option<&str>| skill(ctx, session, key, written);
-    let dir = |written: &Option<String>| skill_dir(ctx, written.as_deref(), session);
+    let skill = |key, written: Option<&str>| skill(facts, session, key, written);
+    let dir = |written: &Option<String>| skill_dir(facts, written.as_deref(), session);
     match ToolCall::parse(&used.tool, Ok(used.arguments.clone())) {
-        Ok(ToolCall::Command(words)) => command(ctx, &words),
-        Ok(ToolCall::Activate(wanted)) => activation(ctx, wanted, called),
+        Ok(ToolCall::Command(words)) => command(facts, &words),
+        Ok(ToolCall::Activate(wanted)) => activation(facts, wanted, called),
         Ok(ToolCall::ReadSkillFile(read)) => {
             let named = skill("skill", read.skill.as_deref());
             reading(&read, dir(&read.skill).as_deref(), named)
@@ -85,16 +85,16 @@ pub fn meaning(
 }
 
 /// The skill that is named, else the latest, in every form that finds it.
-fn skill(ctx: &RunContext, session: &Session, key: &'static str, written: Option<&str>) -> Meant {
-    let dir = skill_dir(ctx, written, session);
+fn skill(facts: &Facts, session: &Session, key: &'static str, written: Option<&str>) -> Meant {
+    let dir = skill_dir(facts, written, session);
     match dir {
-        Some(dir) => skill_in(ctx, key, &dir),
+        Some(dir) => skill_in(facts, key, &dir),
         None => Meant::any(key, Vec::new()),
     }
 }
 
-fn skill_in(ctx: &RunContext, key: &'static str, dir: &Path) -> Meant {
-    let catalog = ctx.known_owners();
+fn skill_in(facts: &Facts, key: &'static str, dir: &Path) -> Meant {
+    let catalog = facts.known_owners();
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     let directory = dir
         .file_name()
@@ -105,14 +105,14 @@ fn skill_in(ctx: &RunContext, key: &'static str, dir: &Path) -> Meant {
     }
 }
 
-fn activation(ctx: &RunContext, wanted: Activate, called: Option<&Called>) -> Vec<Meant> {
+fn activation(facts: &Facts, wanted: Activate, called: Option<&Called>) -> Vec<Meant> {
     // The first two are what was called.
     let Activate {
         tool: _,
         skill: _,
         arguments,
     } = wanted;
-    let skill = |key: &&'static str| Some(skill_in(ctx, key, &called?.skill.dir));
+    let skill = |key: &&'static str| Some(skill_in(facts, key, &called?.skill.dir));
     let mut meant: Vec<Meant> = NAME.iter().filter_map(skill).collect();
     meant.push(Meant::text("action", "use"));
     let given = arguments.iter();
@@ -223,7 +223,7 @@ fn forms(dir: &Path, file: &Path) -> Vec<String> {
 
 /// What a command line of the marketplace means: its verb, and under both keys each operand. What
 /// changes skills and names none may mean all of them.
-fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
+fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
     let mut meant = vec![Meant::text("args", words.join(" "))];
     let verb = words.iter().position(|word| !word.starts_with('-'));
     let Some((verb, operands)) = verb.and_then(|at| words[at..].split_first()) else {
@@ -246,10 +246,10 @@ fn command(ctx: &RunContext, words: &[String]) -> Vec<Meant> {
         meant.extend(keys.map(Meant::doubtful));
     }
     for operand in operands {
-        let catalog = is_installed.then(|| ctx.known_owners());
+        let catalog = is_installed.then(|| facts.known_owners());
         let entry = catalog.as_ref().and_then(|it| it.by_name(&operand));
         meant.extend(keys.map(|key| {
-            let skill = entry.map(|entry| skill_in(ctx, key, &entry.dir));
+            let skill = entry.map(|entry| skill_in(facts, key, &entry.dir));
             let mut meant = skill.unwrap_or_else(|| Meant::any(key, Vec::new()));
             meant.forms.push(operand.clone());
             meant

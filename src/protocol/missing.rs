@@ -2,43 +2,43 @@
 //! what follows.
 
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::policy::{Event, Missing, MissingSkill};
-use crate::run_context::RunContext;
 use crate::sys::EntryName;
 
 const MISSING: EntryName = EntryName::from_static("missing");
 
 /// Records each that is missing, and returns what this session has not recorded before. Without such
 /// a policy, nothing is looked at.
-pub fn record(ctx: &RunContext) -> Vec<MissingSkill> {
-    let requires = ctx
+pub fn record(facts: &Facts) -> Vec<MissingSkill> {
+    let requires = facts
         .policies()
         .is_ok_and(|it| it.required().next().is_some());
-    let seen = ctx.seen(MISSING);
-    let session = ctx.session().as_str().to_owned();
+    let seen = facts.seen(MISSING);
+    let session = facts.session().as_str().to_owned();
     if !requires || seen.before(&session) {
         return Vec::new();
     }
-    let missing = ctx.disclosed().missing;
+    let missing = facts.disclosed().missing;
     for one in &missing {
         let event = Event::new("missing")
             .with("skill", one.name.as_str())
             .with("by", one.file.display().to_string())
             .with("reason", one.why.as_str());
-        ctx.record(event);
+        facts.record(event);
     }
     missing
 }
 
 /// The missing skill without which a policy allows only reading, if there is one.
-pub fn blocking(ctx: &RunContext) -> Option<Error> {
-    let policies = ctx.policies().ok()?;
+pub fn blocking(facts: &Facts) -> Option<Error> {
+    let policies = facts.policies().ok()?;
     policies.always_on(true).next()?;
     let is_needed = |one: &MissingSkill| {
         let mut always = policies.always_on(true);
         one.missing == Missing::Block && always.any(|name| *name == one.name)
     };
-    let missing = ctx.disclosed().missing;
+    let missing = facts.disclosed().missing;
     let found = missing.into_iter().find(is_needed)?;
     Some(Error::new(found.to_string()))
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Rendered, plain};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
-use crate::run_context::RunContext;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
 /// tool lists them, because the host calls a hook once for each tool that does
@@ -28,22 +28,22 @@ const WHICH_SKILL: &str = "The skill's name (default: the most recently loaded s
 const PATH: &str = "Path relative to the skill's directory";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
-pub fn schema(ctx: &RunContext) -> Response {
-    let told = ctx.told("schema", |catalog| Rendered {
-        text: Value::Array(with_skills(ctx, fixed_tools(), catalog)).to_string(),
+pub fn schema(facts: &Facts) -> Response {
+    let told = facts.told("schema", |catalog| Rendered {
+        text: Value::Array(with_skills(facts, fixed_tools(), catalog)).to_string(),
         remarks: String::new(),
-        passes: ctx.may_have_post_hooks(catalog),
+        passes: facts.may_have_post_hooks(catalog),
     });
     Response::text(told.text)
 }
 
-fn with_skills(ctx: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
     // If the configuration is unreadable, nothing that depends on it is offered.
-    if let Ok(config) = ctx.config() {
+    if let Ok(config) = facts.config() {
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));
     }
-    if ctx.has_post_hooks(catalog)
+    if facts.has_post_hooks(catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {
         hooks.push("on_end".into());

@@ -1,20 +1,20 @@
 //! The session of this call, and where its records are kept.
 
 use super::{Seen, Session, SessionKey, Store, Unreadable};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::EntryName;
 use crate::sys::process::ProcessId;
 
 /// The host's context as reported in this call.
 struct Context(String);
 
-impl RunContext {
+impl Facts {
     /// The host's context, as reported in this call or at the session's last prompt.
     pub fn context(&self) -> Option<String> {
         self.context_or_why().ok().flatten()
     }
 
-    /// As [`RunContext::context`]; `None` only if the host has reported none.
+    /// As [`Facts::context`]; `None` only if the host has reported none.
     ///
     /// # Errors
     /// If it is not known what the host has reported.
@@ -32,7 +32,7 @@ impl RunContext {
 
     /// The store of active skills.
     pub fn store(&self) -> Store {
-        let store = self.once(|| Store::from_env(&self.dirs, &self.env));
+        let store = self.once(|| Store::from_env(&self.run.dirs, &self.run.env));
         Store::clone(&store)
     }
 
@@ -52,16 +52,16 @@ impl RunContext {
     /// The host, our parent process: jobs of its calls end with it. `None` for a person's command,
     /// whose jobs may outlive the shell.
     pub fn host(&self) -> Option<ProcessId> {
-        self.protocol?;
+        self.run.protocol?;
         let process = self.session().process();
         process.or_else(|| Some(ProcessId::parent()))
     }
 
     /// The session this call belongs to.
     pub fn session(&self) -> SessionKey {
-        let session = self.once(|| match &self.agent {
+        let session = self.once(|| match &self.run.agent {
             Some(calling) => SessionKey::of_agent(calling.agent, &calling.session),
-            None => SessionKey::of_call(&self.env),
+            None => SessionKey::of_call(&self.run.env),
         });
         SessionKey::clone(&session)
     }

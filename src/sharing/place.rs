@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::facts::Facts;
 use crate::host::agent::Agent;
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::sys::{Base, Dir, EntryName, files};
 
 /// The directory that agents have in common.
@@ -82,10 +83,10 @@ impl Place {
 }
 
 /// Every directory in which an agent looks, for this user or in this project.
-pub fn places(ctx: &RunContext, in_project: bool) -> Vec<Place> {
+pub fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for agent in Agent::ALL {
-        for path in paths(ctx, agent, in_project) {
+        for path in paths(facts, agent, in_project) {
             if let Some(known) = places.iter_mut().find(|place| place.path == path) {
                 known.agents.push(agent);
                 continue;
@@ -93,7 +94,7 @@ pub fn places(ctx: &RunContext, in_project: bool) -> Vec<Place> {
             let name = path.file_name().and_then(EntryName::parse);
             if let Some((name, above)) = name.zip(path.parent()) {
                 places.push(Place {
-                    base: ctx.base(above),
+                    base: facts.base(above),
                     name,
                     agents: vec![agent],
                     path,
@@ -120,13 +121,14 @@ pub fn needed<'p>(places: &'p [Place], agents: &[Agent]) -> Vec<&'p Place> {
     needed
 }
 
-fn paths(ctx: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
+fn paths(facts: &Facts, agent: Agent, in_project: bool) -> Vec<PathBuf> {
     let skills = &agent.table().skills;
     if in_project {
-        let root = ctx.project_dir();
+        let root = facts.run.project_dir();
         return skills.project.iter().map(|dir| root.join(dir)).collect();
     }
     let home = agent.settings().home;
     let dirs = skills.personal.iter();
-    dirs.filter_map(|dir| home.place(&ctx.env, dir)).collect()
+    dirs.filter_map(|dir| home.place(&facts.run.env, dir))
+        .collect()
 }

@@ -9,14 +9,15 @@ use super::place::{Link, Place, needed, places};
 use super::record::{self, Made};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::Agent;
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::sys::{Dir, EntryKind, EntryName};
 
 /// The skills of one layer, and the directories in which agents look.
 #[derive(Debug)]
 pub struct Shared<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     /// Where they are installed.
     skills: PathBuf,
     in_project: bool,
@@ -56,13 +57,13 @@ pub enum Fault {
 
 impl<'a> Shared<'a> {
     /// The skills of this layer; `None` for those of an administrator, which no user links.
-    pub fn of(ctx: &'a RunContext, layer: Layer) -> Option<Self> {
+    pub fn of(facts: &'a Facts, layer: Layer) -> Option<Self> {
         let in_project = layer == Layer::Project;
         (layer != Layer::Enterprise).then(|| Self {
-            ctx,
-            skills: ctx.layer_dir(layer).join("skills"),
+            facts,
+            skills: facts.layer_dir(layer).join("skills"),
             in_project,
-            places: places(ctx, in_project),
+            places: places(facts, in_project),
         })
     }
 
@@ -94,7 +95,7 @@ impl<'a> Shared<'a> {
             done.push((link, outcome));
         }
         if !dry_run && !self.in_project {
-            record::change(&self.ctx.dirs.plugin, |all| {
+            record::change(&self.facts.run.dirs.plugin, |all| {
                 for (link, outcome) in &done {
                     let made = Made {
                         link: link.path.clone(),
@@ -153,7 +154,7 @@ impl<'a> Shared<'a> {
     /// What a link in `place` says: in a project relative, so that it holds in every copy of it.
     fn target(&self, place: &Place, skill: &EntryName) -> PathBuf {
         let target = self.skills.join(skill.as_os_str());
-        let root = self.ctx.project_dir();
+        let root = self.facts.run.project_dir();
         let below = |path: &Path| path.strip_prefix(&root).map(Path::to_owned).ok();
         match (self.in_project, below(&target), below(place.path())) {
             (true, Some(target), Some(place)) => {
@@ -216,7 +217,7 @@ impl<'a> Shared<'a> {
     /// When one cannot be removed.
     pub fn disconnect(&self, agent: Agent, others: &[Agent], dry_run: bool) -> Result<Vec<Link>> {
         let mut removed = Vec::new();
-        for made in record::read(&self.ctx.dirs.plugin) {
+        for made in record::read(&self.facts.run.dirs.plugin) {
             let is_here = made.by_connection && made.skill.parent() == Some(&self.skills);
             let Some((place, name)) = self.place_of(&made.link).filter(|_| is_here) else {
                 continue;
@@ -282,7 +283,9 @@ impl<'a> Shared<'a> {
         if self.in_project {
             return Ok(());
         }
-        record::change(&self.ctx.dirs.plugin, |all| all.retain(|made| keep(made)))
+        record::change(&self.facts.run.dirs.plugin, |all| {
+            all.retain(|made| keep(made))
+        })
     }
 
     /// The links that are not as they were made, each with the directory of its skill.
@@ -299,7 +302,7 @@ impl<'a> Shared<'a> {
         if self.in_project {
             return faults;
         }
-        for made in record::read(&self.ctx.dirs.plugin) {
+        for made in record::read(&self.facts.run.dirs.plugin) {
             let place = self.place_of(&made.link);
             let is_here = made.skill.parent() == Some(&self.skills) && made.skill.exists();
             let (Some((place, name)), true) = (place, is_here) else {
@@ -369,11 +372,11 @@ pub struct Links(BTreeMap<PathBuf, Vec<Link>>);
 
 impl Links {
     /// Those of all layers.
-    pub fn of(ctx: &RunContext) -> Rc<Self> {
-        ctx.once(|| {
+    pub fn of(facts: &Facts) -> Rc<Self> {
+        facts.once(|| {
             let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
             let layers = Layer::ALL.into_iter();
-            for shared in layers.filter_map(|layer| Shared::of(ctx, layer)) {
+            for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
                 for (skill, link) in shared.all() {
                     all.entry(skill).or_default().push(link);
                 }

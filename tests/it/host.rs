@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use agent_skills::catalog::Catalog;
 use agent_skills::protocol::Input;
-use agent_skills::run_context::RunContext;
+use agent_skills::facts::Facts;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -110,7 +110,7 @@ impl Host {
             ("AGENT_SKILLS_HOME", self.plugin_dir()),
             ("HOME", self.home().to_owned()),
         ];
-        RunContext::new(Env::new(vars, &self.cwd), None).catalog()
+        Facts::new(Env::new(vars, &self.cwd), None).catalog()
     }
 
     /// The user's project, where every call runs.

@@ -54,8 +54,8 @@ impl World {
     }
 
     fn catalog(&self, index: &mut Index) -> Catalog {
-        let ctx = context(self.dir.path());
-        Catalog::read(&self.roots(), &Rules::new(&ctx, Asks::ToUse), index)
+        let facts = context(self.dir.path());
+        Catalog::read(&self.roots(), &Rules::new(&facts, Asks::ToUse), index)
     }
 
     /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
@@ -222,8 +222,8 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
     let about = |written: &str| {
         let index = world.index();
         let roots = world.roots();
-        let ctx = context(world.dir.path());
-        Catalog::about(written, &roots, &Rules::new(&ctx, Asks::ToUse), &index)
+        let facts = context(world.dir.path());
+        Catalog::about(written, &roots, &Rules::new(&facts, Asks::ToUse), &index)
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let found = about(written).map(|catalog| catalog.entries().len());

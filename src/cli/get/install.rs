@@ -23,13 +23,13 @@ use crate::cli::set_up::config::set;
 use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::marketplace::{
     As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
     Updated, offered_name,
 };
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 
 /// Install skills from a repository, archive, site or directory
@@ -125,18 +125,18 @@ impl Install {
 
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let mut layer = self.scope.layer();
         if self.references.is_empty() && self.scope.is_default() {
-            let project = ctx.base(&ctx.layer_dir(Layer::Project));
-            if ctx.market_at(&project).has_lockfile() {
+            let project = facts.base(&facts.layer_dir(Layer::Project));
+            if facts.market_at(&project).has_lockfile() {
                 layer = Layer::Project;
             }
         }
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         if self.list {
-            return self.list(ctx, common, caller, &market);
+            return self.list(facts, common, caller, &market);
         }
         let mut references: Vec<Option<&str>> = vec![None];
         if !self.references.is_empty() {
@@ -146,14 +146,14 @@ impl Install {
         let mut new = Vec::new();
         for reference in references {
             let command = self.command(reference);
-            let done = self.install(ctx, (common, caller), &market, layer, reference);
+            let done = self.install(facts, (common, caller), &market, layer, reference);
             let done = done.and_then(|installed| {
-                let mut told = told(ctx, common, &installed, layer)?;
+                let mut told = told(facts, common, &installed, layer)?;
                 let to = (layer, &*self.agents);
-                share(ctx, common, to, &installed, &mut told)?;
-                self.offer_what_was_seen(ctx, (common, caller), &installed, &mut told)?;
+                share(facts, common, to, &installed, &mut told)?;
+                self.offer_what_was_seen(facts, (common, caller), &installed, &mut told)?;
                 let switched = self.switch(
-                    ctx,
+                    facts,
                     (common, caller),
                     &market,
                     (layer, &command),
@@ -173,14 +173,14 @@ impl Install {
                         }
                     }
                     for one in &switched {
-                        updated(&mut outcomes, one, ToolNames::of(ctx));
+                        updated(&mut outcomes, one, ToolNames::of(facts));
                     }
                     new.extend(installed.into_iter().filter(is_new));
                 }
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
-        outcomes.then(what_next(ctx, &new, layer, caller));
+        outcomes.then(what_next(facts, &new, layer, caller));
         outcomes.answer()
     }
 
@@ -188,12 +188,12 @@ impl Install {
     /// restrict them does not: they were shown that, and asked.
     fn offer_what_was_seen(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         installed: &[Installed],
         told: &mut [(String, String)],
     ) -> Result<()> {
-        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
         if common.dry_run || !consenting.asks() {
             return Ok(());
         }
@@ -206,7 +206,7 @@ impl Install {
             }
             let name = offered_name(&new.dir, &skill);
             set(
-                ctx,
+                facts,
                 &["visibility".to_owned(), name.to_string()],
                 "on",
                 false,
@@ -232,7 +232,7 @@ impl Install {
     /// Installs what a reference means, or what the lockfile lists.
     fn install(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         market: &Market,
         layer: Layer,
@@ -242,18 +242,18 @@ impl Install {
         let show = reference.map(|reference| self.show(reference));
         let commands = (&*command, show.as_deref());
         let given = (common, self.findings);
-        let mut confirm = deciding(ctx, caller, given, layer, commands)?;
+        let mut confirm = deciding(facts, caller, given, layer, commands)?;
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(ctx, common, caller, Some(reference), &command);
-        let is_models = caller == Caller::Host || agent_above(ctx, caller).is_some();
+        let pick = picking(facts, common, caller, Some(reference), &command);
+        let is_models = caller == Caller::Host || agent_above(facts, caller).is_some();
         let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)
     }
 
     /// The skills that each reference means. Nothing is installed.
-    fn list(&self, ctx: &RunContext, common: Common, caller: Caller, market: &Market) -> Answer {
+    fn list(&self, facts: &Facts, common: Common, caller: Caller, market: &Market) -> Answer {
         let look = |reference: &str| {
             let (source, skills) =
                 market.offered(reference, &self.options(false, None), &mut note)?;
@@ -266,7 +266,7 @@ impl Install {
         };
         let shown = |offered: &Offered| {
             let install = self.command(Some(&offered.reference));
-            offered.shown(ctx, caller, &install)
+            offered.shown(facts, caller, &install)
         };
         look_at(common, caller, &self.references, "references", look, shown)
     }
@@ -274,14 +274,14 @@ impl Install {
     /// Switches the skills of which another version is installed.
     fn switch(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         market: &Market,
         (layer, command): (Layer, &str),
         installed: &[Installed],
     ) -> Result<Vec<Updated>> {
-        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
-        let policies = ctx.policies()?;
+        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
+        let policies = facts.policies()?;
         let mut switched = Vec::new();
         for (skill, switch) in installed
             .iter()
@@ -295,7 +295,7 @@ impl Install {
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
                 if let Some(doubt) = difference.provenance.as_deref().and_then(doubt) {
-                    decided_by_a_person(ctx, caller, command)
+                    decided_by_a_person(facts, caller, command)
                         .map_err(|error| error.context(doubt))?;
                 }
                 consenting.to_switch(difference, switch, command)
@@ -303,7 +303,7 @@ impl Install {
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
         }
         if !common.dry_run {
-            record(ctx, &switched, layer);
+            record(facts, &switched, layer);
         }
         Ok(switched)
     }
@@ -327,7 +327,7 @@ pub fn is_new(skill: &Installed) -> bool {
 /// # Errors
 /// When a person declined all of them.
 pub fn told(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     installed: &[Installed],
     layer: Layer,
@@ -337,7 +337,7 @@ pub fn told(
             .with("skill", skill.name.as_str())
             .with("source", skill.source.clone())
             .with("commit", skill.commit.clone());
-        ctx.record(event.with("layer", layer.as_str()));
+        facts.record(event.with("layer", layer.as_str()));
     }
     let declined = |skill: &Installed| skill.status == Status::Declined;
     if !common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
@@ -355,7 +355,7 @@ pub fn told(
     let stay = installed.iter().filter(|skill| skill.switch.is_none());
     let mut all: Vec<(String, String)> = stay.map(told).collect();
     if let Some((_, last)) = all.last_mut() {
-        last.push_str(&unmet_of(ctx, installed));
+        last.push_str(&unmet_of(facts, installed));
     }
     Ok(all)
 }
@@ -369,7 +369,7 @@ fn outcome(skill: &Installed) -> String {
     text
 }
 
-fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
+fn unmet_of(facts: &Facts, installed: &[Installed]) -> String {
     let requires = |skill: &Installed| {
         let skill = Skill::load(&skill.dir).ok()?;
         skill.fields.value("requires").is_some().then_some(skill)
@@ -379,10 +379,10 @@ fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
     if skills.is_empty() {
         return String::new();
     }
-    let catalog = ctx.catalog();
+    let catalog = facts.catalog();
     let mut text = String::new();
     for skill in &skills {
-        for found in unmet(ctx, &catalog, skill, |_| false) {
+        for found in unmet(facts, &catalog, skill, |_| false) {
             let _ = writeln!(text, "  note: `{}`: {found}", skill.name);
         }
     }

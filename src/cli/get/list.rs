@@ -11,8 +11,8 @@ use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Listed, Market};
-use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 
 /// The length of a description that is enough for a model to choose.
@@ -35,17 +35,17 @@ pub struct List {
 impl List {
     /// What is installed. For a host it is what can be installed, as it always was: the model's
     /// tool has another action for the former.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         if self.sbom {
             // Clap overlooks a common option that stands before the verb.
             if common.json {
                 let text = "error: `--json` and `--sbom` are two formats: leave one of them out\n";
                 return Err(Failure::Misused(text.to_owned()));
             }
-            return Ok(bill(ctx)?);
+            return Ok(bill(facts)?);
         }
         if caller != Caller::Host {
-            return Ok(list_installed(ctx, common, screen, self.sort, self.long)?);
+            return Ok(list_installed(facts, common, screen, self.sort, self.long)?);
         }
         if self.sort.is_some() {
             let error = Error::new("what can be installed has no order of its own");
@@ -55,7 +55,7 @@ impl List {
             offline: false,
             long: self.long,
         };
-        Ok(available.run(ctx, common, screen)?)
+        Ok(available.run(facts, common, screen)?)
     }
 }
 
@@ -72,9 +72,9 @@ pub struct Available {
 
 impl Available {
     /// All installable skills.
-    fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-        let base = ctx.base(&ctx.dirs.plugin);
-        let market = market(ctx, &base, self.offline);
+    fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+        let base = facts.base(&facts.run.dirs.plugin);
+        let market = market(facts, &base, self.offline);
         let listed = marked(&market, market.list(&mut note)?);
         self.show(&listed, common, screen, "The sources have no skills.\n")
     }
@@ -154,12 +154,12 @@ pub struct Search {
 
 impl Search {
     /// The matching skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
+    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
         if self.words.is_empty() {
-            return self.list.run(ctx, common, screen);
+            return self.list.run(facts, common, screen);
         }
-        let base = ctx.base(&ctx.dirs.plugin);
-        let market = market(ctx, &base, self.list.offline);
+        let base = facts.base(&facts.run.dirs.plugin);
+        let market = market(facts, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));
         let all = if screen.is_host { "list" } else { "search" };

@@ -11,9 +11,9 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::{InstalledName, Removed, Unsaved, listed_name};
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::skill::shown_name;
 use crate::sys::text::shorten;
 
@@ -32,26 +32,26 @@ pub struct Remove {
 
 impl Remove {
     /// Removes the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         Outcomes::of_each(common, caller, &self.names, |name| {
-            self.remove(ctx, common, caller, name)
+            self.remove(facts, common, caller, name)
         })
     }
 
     fn remove(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         common: Common,
         caller: Caller,
         written: &str,
     ) -> Result<String> {
-        let layer = layer_of(ctx, caller, self.scope, "remove", written)?;
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market(ctx, &base, false).dry(common.dry_run);
+        let layer = layer_of(facts, caller, self.scope, "remove", written)?;
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market(facts, &base, false).dry(common.dry_run);
         if let Ok(name) = market.installed(written) {
-            permits_loss(ctx, layer, &name)?;
+            permits_loss(facts, layer, &name)?;
         }
-        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
         let agrees = |name: &InstalledName, why: &Unsaved| {
             let why = shorten(&shown_name(&why.to_string()), WHY);
             let shown = format!(
@@ -72,7 +72,7 @@ impl Remove {
                 .with("skill", &*name)
                 .with("source", entry.map(|entry| entry.source))
                 .with("layer", layer.as_str());
-            ctx.record(event);
+            facts.record(event);
             ("removed", "brings")
         };
         let option = match layer {
@@ -82,7 +82,7 @@ impl Remove {
         let back = pasted(&["rollback", &shown]) + &option;
         let back = format!("; `agent-skills {back}` {brings} it back");
         let back = if is_stashed { back } else { String::new() };
-        let links = withdraw(ctx, common, layer, &name);
+        let links = withdraw(facts, common, layer, &name);
         Ok(format!("{removed} `{shown}`{back}\n{links}"))
     }
 }

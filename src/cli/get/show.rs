@@ -12,8 +12,8 @@ use crate::cli::outcome::look_at;
 use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller, Screen};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
-use crate::run_context::RunContext;
 
 /// Show a skill without installing it
 #[derive(Debug, clap::Args)]
@@ -40,15 +40,15 @@ pub struct Show {
 
 impl Show {
     /// Describes what would be installed.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let options = InstallOptions {
             all: self.all,
             skills: self.skill.clone(),
             reading: self.reading,
             ..InstallOptions::default()
         };
-        let base = ctx.base(&ctx.dirs.plugin);
-        let market = market(ctx, &base, self.offline);
+        let base = facts.base(&facts.run.dirs.plugin);
+        let market = market(facts, &base, self.offline);
         if let Some(path) = &self.file {
             let read = |reference: &str| {
                 let bytes = market.cat(reference, path, &options, &mut note)?;
@@ -65,15 +65,15 @@ impl Show {
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
-            let pick = picking(ctx, common, caller, None, &command);
+            let pick = picking(facts, common, caller, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
             };
             market.show(reference, &options, &mut note)
         };
-        let screen = Screen::new(&ctx.env, caller);
-        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(ctx));
+        let screen = Screen::new(&facts.run.env, caller);
+        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(facts));
         look_at(common, caller, &self.references, "plans", plan, shown)
     }
 }

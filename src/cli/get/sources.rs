@@ -9,7 +9,7 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, json};
 use crate::error::Error;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::one_line;
 use crate::sys::text;
 
@@ -39,9 +39,9 @@ pub enum Sources {
 
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let base = ctx.base(&ctx.dirs.plugin);
-        let market = market(ctx, &base, false).dry(common.dry_run);
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        let base = facts.base(&facts.run.dirs.plugin);
+        let market = market(facts, &base, false).dry(common.dry_run);
         let would = |past: &str, verb: &str| {
             if common.dry_run {
                 format!("would {verb}")

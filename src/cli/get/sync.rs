@@ -21,11 +21,11 @@ use crate::cli::permitted::{deciding, permits, permits_listed, permits_loss};
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{
     Fate, Installed, Status, SyncList, SyncPlan, Synced, is_foreign, listed_name,
 };
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::counted;
 use crate::sys::{eprint, tell};
@@ -84,13 +84,13 @@ impl Report<'_> {
 
 impl Sync {
     /// Makes the layer equal, and says what has changed.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let layer = self.layer(ctx);
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        let layer = self.layer(facts);
         let list = self.list.as_deref().unwrap_or_default();
-        if !list.is_empty() && is_foreign(&ctx.env.cwd.join(list)) {
-            return self.import(ctx, (common, caller), layer, list);
+        if !list.is_empty() && is_foreign(&facts.run.env.cwd.join(list)) {
+            return self.import(facts, (common, caller), layer, list);
         }
-        let skills = self.sync(ctx, (common, caller), layer)?;
+        let skills = self.sync(facts, (common, caller), layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
         let mut text = if common.dry_run {
             told(&skills, "would ")
@@ -98,7 +98,7 @@ impl Sync {
             told(&skills, "")
         };
         if is_changed {
-            text += &after(ctx, common, layer, &skills);
+            text += &after(facts, common, layer, &skills);
         }
         if common.json {
             let result = if is_changed { "changed" } else { "unchanged" };
@@ -120,7 +120,7 @@ impl Sync {
     /// is in it; a failure if one was left out.
     fn import(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         layer: Layer,
         list: &str,
@@ -132,15 +132,15 @@ impl Sync {
                 .into());
         }
         let given = (common, self.findings);
-        let mut confirm = deciding(ctx, caller, given, layer, ("sync", None))?;
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let mut confirm = deciding(facts, caller, given, layer, ("sync", None))?;
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let mut outcomes = Outcomes::new(common, caller);
         let mut new = Vec::new();
         for one in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
             let told = one.outcome.and_then(|installed| {
-                let mut told = install::told(ctx, common, &installed, layer)?;
-                share(ctx, common, (layer, &[]), &installed, &mut told)?;
+                let mut told = install::told(facts, common, &installed, layer)?;
+                share(facts, common, (layer, &[]), &installed, &mut told)?;
                 Ok((told, installed))
             });
             match told {
@@ -156,7 +156,7 @@ impl Sync {
                 }
             }
         }
-        outcomes.then(what_next(ctx, &new, layer, caller));
+        outcomes.then(what_next(facts, &new, layer, caller));
         let text = outcomes.answer()?;
         if new.is_empty() {
             Ok(text)
@@ -179,15 +179,15 @@ impl Sync {
     }
 
     /// Where it works: without a list, where there is a lockfile to go by, as `install` does.
-    pub fn layer(&self, ctx: &RunContext) -> Layer {
+    pub fn layer(&self, facts: &Facts) -> Layer {
         if !self.scope.is_default() {
             return self.scope.layer();
         }
         if self.list.is_some() {
             return Layer::Personal;
         }
-        let project = ctx.base(&ctx.layer_dir(Layer::Project));
-        if ctx.market_at(&project).has_lockfile() {
+        let project = facts.base(&facts.layer_dir(Layer::Project));
+        if facts.market_at(&project).has_lockfile() {
             return Layer::Project;
         }
         self.scope.layer()
@@ -195,19 +195,19 @@ impl Sync {
 
     fn sync(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         layer: Layer,
     ) -> Result<Vec<Synced>> {
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
             Some(path) => SyncList::File(Path::new(path).to_owned()),
             None => SyncList::Own,
         };
-        let policies = ctx.policies()?;
-        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+        let policies = facts.policies()?;
+        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
         let command = pasted(
             &[
                 &["sync"],
@@ -219,10 +219,10 @@ impl Sync {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();
             for one in gone.filter(|one| one.change == Fate::Removed) {
-                permits_loss(ctx, layer, &one.name)?;
+                permits_loss(facts, layer, &one.name)?;
             }
             if common.dry_run {
-                let screen = Screen::new(&ctx.env, caller);
+                let screen = Screen::new(&facts.run.env, caller);
                 if !plan.plan.skills.is_empty() {
                     let plan = describe(&plan.plan, None, screen, consenting.names);
                     tell(format_args!("{plan}"));
@@ -256,9 +256,9 @@ fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str
 }
 
 /// Records what was done, and has other agents find it.
-fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> String {
+fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> String {
     let mut text = String::new();
-    let market = ctx.layer_dir(layer);
+    let market = facts.layer_dir(layer);
     let mut new = Vec::new();
     for one in skills {
         let kind = match one.change {
@@ -268,7 +268,7 @@ fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> S
             Fate::Removed => "remove",
         };
         if one.change == Fate::Removed {
-            text += &withdraw(ctx, common, layer, &one.name);
+            text += &withdraw(facts, common, layer, &one.name);
         }
         if one.change == Fate::Installed {
             new.push(Installed {
@@ -288,7 +288,7 @@ fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> S
                 .with("source", one.source.clone())
                 .with("from", one.from.clone())
                 .with("commit", one.to.clone());
-            ctx.record(event.with("layer", layer.as_str()));
+            facts.record(event.with("layer", layer.as_str()));
         }
     }
     let mut found: Vec<_> = new
@@ -296,7 +296,7 @@ fn after(ctx: &RunContext, common: Common, layer: Layer, skills: &[Synced]) -> S
         .map(|one| (one.name.clone(), String::new()))
         .collect();
     // Without agents given, nothing can be wrong with them.
-    let _ = share(ctx, common, (layer, &[]), &new, &mut found);
+    let _ = share(facts, common, (layer, &[]), &new, &mut found);
     text.extend(found.into_iter().map(|(_, line)| line));
     text
 }

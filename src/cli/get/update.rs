@@ -14,12 +14,12 @@ use crate::cli::safety::verify::restored;
 use crate::cli::tool_names::ToolNames;
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{
     Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
     listed_name,
 };
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::tell;
 
@@ -64,10 +64,10 @@ pub struct Update {
 
 impl Update {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let mut outcomes = Outcomes::new(common, caller);
-        for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
-            self.update(ctx, (common, caller), layer, &names, &mut outcomes)?;
+        for (layer, names) in layers_of(facts, caller, self.scope, "update", &self.names)? {
+            self.update(facts, (common, caller), layer, &names, &mut outcomes)?;
         }
         if outcomes.is_empty() && !common.json {
             return Ok(
@@ -78,11 +78,11 @@ impl Update {
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    pub fn check(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn check(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let mut updated = Vec::new();
-        for (layer, names) in layers_of(ctx, caller, self.scope, "update", &self.names)? {
-            let base = ctx.base(&ctx.layer_dir(layer));
-            let market = market_for(ctx, &base, false, layer)?.dry(true);
+        for (layer, names) in layers_of(facts, caller, self.scope, "update", &self.names)? {
+            let base = facts.base(&facts.layer_dir(layer));
+            let market = market_for(facts, &base, false, layer)?.dry(true);
             let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
         }
@@ -101,7 +101,7 @@ impl Update {
             ..common
         };
         let mut outcomes = Outcomes::new(common, caller);
-        let names = ToolNames::of(ctx);
+        let names = ToolNames::of(facts);
         for one in &updated {
             let text = changed(one, names).map(|text| text + &later_tags(one));
             outcomes.push(&one.name, text);
@@ -112,13 +112,13 @@ impl Update {
     /// Updates skills of one layer.
     fn update(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (common, caller): (Common, Caller),
         layer: Layer,
         names: &[String],
         outcomes: &mut Outcomes,
     ) -> Result<()> {
-        let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
         let options = UpdateOptions {
             diff: self.diff,
             edited: match (self.stash, self.force) {
@@ -130,7 +130,7 @@ impl Update {
             accept_signer: self.accept_signer,
             switch: None,
         };
-        let policies = ctx.policies()?;
+        let policies = facts.policies()?;
         let mut agree = |difference: &Difference| {
             permits_update(&policies, layer, difference)?;
             // A difference is shown on request even if no consent is needed.
@@ -144,11 +144,11 @@ impl Update {
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market_for(ctx, &base, self.offline, layer)?.dry(common.dry_run);
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let updated = market.update(names, options, &mut agree)?;
         if !common.dry_run {
-            record(ctx, &updated, layer);
+            record(facts, &updated, layer);
         }
         let repaired = match options.edited {
             Edited::Keep => Ok(Vec::new()),
@@ -166,7 +166,7 @@ impl Update {
             }
         }
         for one in repaired? {
-            outcomes.push(&one.name, Ok(restored(ctx, common, &one, layer)));
+            outcomes.push(&one.name, Ok(restored(facts, common, &one, layer)));
         }
         Ok(())
     }
@@ -182,14 +182,14 @@ fn later_tags(skill: &Updated) -> String {
 }
 
 /// Records each skill that was replaced.
-pub fn record(ctx: &RunContext, updated: &[Updated], layer: Layer) {
+pub fn record(facts: &Facts, updated: &[Updated], layer: Layer) {
     for skill in updated {
         if let Change::Updated { from, to, .. } = &skill.change {
             let event = Event::new("update")
                 .with("skill", skill.name.as_str())
                 .with("from", from.clone())
                 .with("commit", to.clone());
-            ctx.record(event.with("layer", layer.as_str()));
+            facts.record(event.with("layer", layer.as_str()));
         }
     }
 }

@@ -9,8 +9,8 @@ use super::figures::By;
 use crate::cli::options::Common;
 use crate::cli::{Caller, Screen, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{Line, each_event, last_events};
-use crate::run_context::RunContext;
 use crate::skill::{SkillName, brief};
 use crate::sys::text::count;
 use crate::sys::{Moment, tell, warn};
@@ -57,7 +57,7 @@ impl Audit {
     /// they are read.
     pub fn run(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         common: Common,
         caller: Caller,
         screen: Screen,
@@ -80,12 +80,13 @@ impl Audit {
         let Some(limit) = self.limit.or(unless_asked) else {
             if caller == Caller::Host {
                 let mut text = Vec::new();
-                stream(ctx, common, screen, &is_wanted, &mut text)?;
+                stream(facts, common, screen, &is_wanted, &mut text)?;
                 return Ok(String::from_utf8_lossy(&text).into_owned());
             }
-            return stream(ctx, common, screen, &is_wanted, live).map(|()| String::new());
+            return stream(facts, common, screen, &is_wanted, live).map(|()| String::new());
         };
-        let (mut lines, torn) = last_events(&ctx.audit_file(), limit.saturating_add(1), is_wanted)?;
+        let (mut lines, torn) =
+            last_events(&facts.audit_file(), limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
             lines.remove(0);
@@ -108,7 +109,7 @@ impl Audit {
 
 /// Writes the events one by one, in the same form.
 fn stream(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     screen: Screen,
     is_wanted: &dyn Fn(&Line) -> bool,
@@ -117,7 +118,7 @@ fn stream(
     let mut list = json::Items::new("events");
     let mut is_empty = true;
     let broken = |error: io::Error| Error::caused("could not write the answer", error);
-    each_since(ctx, Moment(0), &mut |line| {
+    each_since(facts, Moment(0), &mut |line| {
         if !is_wanted(line) {
             return Ok(());
         }
@@ -150,11 +151,11 @@ pub fn since(written: Option<&str>) -> Result<Moment> {
 
 /// Visits every event since then, oldest first; unreadable lines are reported to a person.
 pub fn each_since(
-    ctx: &RunContext,
+    facts: &Facts,
     since: Moment,
     visit: &mut dyn FnMut(&Line) -> Result<()>,
 ) -> Result<()> {
-    let torn = each_event(&ctx.audit_file(), &mut |line| {
+    let torn = each_event(&facts.audit_file(), &mut |line| {
         if line.time < since {
             return Ok(());
         }

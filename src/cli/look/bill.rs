@@ -7,28 +7,31 @@ use crate::cli::json;
 use crate::cli::market::watched;
 use crate::cli::report::is_told;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::{Bill, Content, Item, LockEntry};
-use crate::run_context::RunContext;
 use crate::sys::Progress;
 
 /// The bill of every skill directory that the caller may know of, also of those that are not offered.
-pub fn bill(ctx: &RunContext) -> Result<String> {
-    let catalog = ctx.catalog();
-    let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
+pub fn bill(facts: &Facts) -> Result<String> {
+    let catalog = facts.catalog();
+    let told = catalog
+        .entries()
+        .iter()
+        .filter(|entry| is_told(facts, entry));
     let entries: Vec<&Entry> = told.collect();
     let mut origins = Installed::default();
-    let progress = Progress::new("reading skills", entries.len(), watched(ctx));
+    let progress = Progress::new("reading skills", entries.len(), watched(&facts.run));
     let skills = entries.iter().enumerate().map(|(done, entry)| {
         progress.at(done);
-        item(ctx, entry, &mut origins)
+        item(facts, entry, &mut origins)
     });
     let mut skills: Vec<Item> = skills.collect();
     skills.sort_by(|a, b| a.directory.cmp(&b.directory));
     json::bare(&Bill { skills }.cyclonedx())
 }
 
-fn item(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Item {
-    let home = ctx.env.home();
+fn item(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Item {
+    let home = facts.run.env.home();
     let shown = |path: &Path| below_home(path, home.as_deref());
     let skill = entry.disclosed();
     // Of the files of an untrusted project not even the names are shown.
@@ -37,7 +40,7 @@ fn item(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Item {
     } else {
         Content::read(&entry.dir)
     };
-    let origin = origins.said(ctx, entry).cloned();
+    let origin = origins.said(facts, entry).cloned();
     let origin = origin.filter(|_| !entry.is_concealed());
     let place = |source: &str| shown(Path::new(source.strip_prefix("file://").unwrap_or(source)));
     let origin = origin.map(|said| LockEntry {

@@ -14,13 +14,13 @@ use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
 use crate::permission::{CALL, Decision, Grant, Outcome, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::ToolUse;
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
 
@@ -39,10 +39,10 @@ pub struct Check {
 
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
-        let catalog = ctx.catalog_naming(&self.skill);
+    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
+        let catalog = facts.catalog_naming(&self.skill);
         // For an unknown name, this error is worded for a person.
-        installed(ctx, &catalog, &self.skill)?;
+        installed(facts, &catalog, &self.skill)?;
         let skill = usable(&catalog, &self.skill)?;
         let arguments = arguments(&self.arguments)?;
         let used = ToolUse {
@@ -50,9 +50,9 @@ impl Check {
             arguments: Value::Object(arguments),
         };
         let session = session_with(skill);
-        let (config, policies) = (ctx.config()?, ctx.policies()?);
-        let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
-        let (tool, decision) = with_call(ctx, &session, &enforcement, &used, |scope, call| {
+        let (config, policies) = (facts.config()?, facts.policies()?);
+        let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
+        let (tool, decision) = with_call(facts, &session, &enforcement, &used, |scope, call| {
             (call.tool.to_owned(), decide(scope, call, &OnDisk))
         })?;
         let explained = Explained::new(&tool, &decision);

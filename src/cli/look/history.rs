@@ -9,21 +9,21 @@ use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::{Answer, Caller};
+use crate::facts::Facts;
 use crate::marketplace::{History, State, Tag};
-use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 
 /// Maximum number of tags shown.
 const SHOWN: usize = 20;
 
 /// The history of the skills of these names, in whichever layer they are.
-pub fn history(info: &Info, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+pub fn history(info: &Info, facts: &Facts, common: Common, caller: Caller) -> Answer {
     let look = |name: &str| {
-        let catalog = ctx.catalog_naming(name);
-        let entry = installed(ctx, &catalog, name)?;
+        let catalog = facts.catalog_naming(name);
+        let entry = installed(facts, &catalog, name)?;
         let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let base = ctx.base(&ctx.layer_dir(entry.layer));
-        market(ctx, &base, info.offline).history(&name)
+        let base = facts.base(&facts.layer_dir(entry.layer));
+        market(facts, &base, info.offline).history(&name)
     };
     look_at(common, caller, &info.names, "skills", look, told)
 }

@@ -15,8 +15,8 @@ use crate::cli::outcome::look_at;
 use crate::cli::report::{Report, remark};
 use crate::cli::signed::{lapsed, signed};
 use crate::cli::{Answer, Caller, Paint, Screen};
+use crate::facts::Facts;
 use crate::marketplace::Checked;
-use crate::run_context::RunContext;
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
@@ -85,11 +85,11 @@ struct Script {
 
 impl Info {
     /// Everything about the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         let look = |name: &str| {
-            let catalog = ctx.catalog_naming(name);
-            let entry = installed(ctx, &catalog, name)?;
-            Ok(Details::new(ctx, &catalog, entry))
+            let catalog = facts.catalog_naming(name);
+            let entry = installed(facts, &catalog, name)?;
+            Ok(Details::new(facts, &catalog, entry))
         };
         let shown = |info: &Details| info.render(screen);
         look_at(common, caller, &self.names, "skills", look, shown)
@@ -97,7 +97,7 @@ impl Info {
 }
 
 impl Details {
-    fn new(ctx: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
+    fn new(facts: &Facts, catalog: &Catalog, entry: &Entry) -> Self {
         let skill = entry.disclosed();
         let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
         let listing = skill.map(|skill| Listing::read(&skill.dir, limits::WALKED_FILES));
@@ -106,10 +106,11 @@ impl Details {
             let skill = skill?;
             let label = resource.path.display().to_string();
             let file = skill.dir.join(&resource.path);
-            let (interpreter, problem) = match program_of(&file, &skill.dir, &label, &ctx.env)? {
-                Ok(path) => (Some(path.display().to_string()), None),
-                Err(error) => (None, Some(error.to_string())),
-            };
+            let (interpreter, problem) =
+                match program_of(&file, &skill.dir, &label, &facts.run.env)? {
+                    Ok(path) => (Some(path.display().to_string()), None),
+                    Err(error) => (None, Some(error.to_string())),
+                };
             Some(Script {
                 path: label,
                 interpreter,
@@ -122,8 +123,8 @@ impl Details {
             reason: rival.reason_not_offered(),
         });
         let mut origins = Installed::default();
-        let signature = skill.map(|_| signature_of(ctx, entry, &mut origins));
-        let said = origins.said(ctx, entry).zip(signature.as_ref());
+        let signature = skill.map(|_| signature_of(facts, entry, &mut origins));
+        let said = origins.said(facts, entry).zip(signature.as_ref());
         let lapsed = said.and_then(|(said, now)| lapsed(said, now));
         Self {
             signature,
@@ -139,7 +140,7 @@ impl Details {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::new(ctx, catalog, entry, &mut origins),
+            report: Report::new(facts, catalog, entry, &mut origins),
         }
     }
 
@@ -245,8 +246,8 @@ impl Details {
 }
 
 /// The signature of a skill. What cannot be checked counts as none.
-fn signature_of(ctx: &RunContext, entry: &Entry, origins: &mut Installed) -> Checked {
-    let checked = ctx.signature(entry, origins);
+fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Checked {
+    let checked = facts.signature(entry, origins);
     checked.unwrap_or_else(|error| Checked {
         signature: Signature::unchecked(format!("that cannot be checked: {error}")),
         unmet: None,

@@ -6,7 +6,7 @@ use std::io::Write;
 use crate::cli::options::Common;
 use crate::cli::{Answer, Failure, json};
 use crate::error::Result;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::one_line;
 use crate::sys::Shown;
 
@@ -20,16 +20,16 @@ pub struct Jobs {
 
 impl Jobs {
     /// Lists the jobs, or streams one job's output to `live`.
-    pub fn run(&self, ctx: &RunContext, common: Common, live: &mut dyn Write) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, live: &mut dyn Write) -> Answer {
         match &self.follow {
-            Some(id) => follow(ctx, id, live),
-            None => Ok(list(ctx, common.json)?),
+            Some(id) => follow(facts, id, live),
+            None => Ok(list(facts, common.json)?),
         }
     }
 }
 
-fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
-    let jobs = ctx.jobs().list();
+fn list(facts: &Facts, as_json: bool) -> Result<String> {
+    let jobs = facts.jobs().list();
     if as_json {
         return json::list("jobs", &jobs);
     }
@@ -56,8 +56,8 @@ fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
 }
 
 /// Streams one job's output from its beginning until it ends.
-fn follow(ctx: &RunContext, id: &str, out: &mut dyn Write) -> Answer {
-    let outcome = ctx
+fn follow(facts: &Facts, id: &str, out: &mut dyn Write) -> Answer {
+    let outcome = facts
         .jobs()
         .find_any(id)?
         .follow(out, &mut Shown::new(std::io::stderr().lock()))?;

@@ -11,7 +11,7 @@ use crate::cli::report::{Report, remark};
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::{Diagnostic, one_line};
 use crate::sys::text::{count, counted};
 
@@ -33,14 +33,14 @@ pub enum Order {
 /// Every skill directory, including those that are not offered; `long` with descriptions,
 /// directories and problems in full.
 pub fn list_installed(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     screen: Screen,
     sort_by: Option<Order>,
     long: bool,
 ) -> Result<String> {
-    let catalog = ctx.catalog();
-    let mut reports: Vec<_> = Report::for_catalog(ctx, &catalog).collect();
+    let catalog = facts.catalog();
+    let mut reports: Vec<_> = Report::for_catalog(facts, &catalog).collect();
     if let Some(order) = sort_by {
         sort(&mut reports, order);
     }
@@ -51,7 +51,7 @@ pub fn list_installed(
     }
     // A model learns only the number of untrusted skills, because even their names are untrusted
     // text.
-    let is_untold = |entry: &&Entry| ctx.protocol.is_some() && entry.is_concealed();
+    let is_untold = |entry: &&Entry| facts.run.protocol.is_some() && entry.is_concealed();
     let untold = match catalog.entries().iter().filter(is_untold).count() {
         0 => String::new(),
         count => format!(

@@ -8,7 +8,7 @@ use crate::catalog::plain;
 use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::Result;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::text::{counted, quoted};
 
 /// Installed skills that one search returns.
@@ -31,8 +31,8 @@ pub struct SearchInstalled {
 
 impl SearchInstalled {
     /// The offered skills that match the words, best first.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String> {
-        let catalog = ctx.catalog();
+    pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
+        let catalog = facts.catalog();
         let found = catalog.search(&self.words).into_iter();
         let found = found.map(|offered| Found {
             name: offered.skill.name.as_str(),
@@ -46,7 +46,7 @@ impl SearchInstalled {
         if found.is_empty() {
             let words = quoted(&self.words.join(" "));
             // A model's tool calls it an action, a shell a command.
-            let list = match ctx.protocol {
+            let list = match facts.run.protocol {
                 Some(_) => "list_installed",
                 None => "agent-skills list",
             };
@@ -71,7 +71,7 @@ impl SearchInstalled {
             );
         }
         // The host may not know its tool yet.
-        if ctx.protocol.is_some() {
+        if facts.run.protocol.is_some() {
             text.push_str(
                 "To activate one: skill_marketplace {\"action\": \"use\", \"skill_ref\": NAME, \
                  \"query\": …}\n",

@@ -17,8 +17,8 @@ use crate::cli::report::restriction_of;
 use crate::cli::write::try_skill;
 use crate::cli::{Answer, Caller, Paint, Screen, json};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::policy::{Line, last_events};
-use crate::run_context::RunContext;
 use crate::skill::{Skill, SkillName, brief, one_line};
 use crate::sys::text::{count, counted};
 
@@ -67,19 +67,19 @@ struct Left<'a> {
 
 impl Suggest {
     /// Shows the entries, and applies them if a person asks for it.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
-        let skill = try_skill::find(ctx, &self.skill)
-            .or_else(|error| self.last_activated(ctx).ok_or(error))?;
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+        let skill = try_skill::find(facts, &self.skill)
+            .or_else(|error| self.last_activated(facts).ok_or(error))?;
         let since = since(self.since.as_deref())?;
-        let is_restricted = restriction_of(ctx, &skill).1.allowed().is_some();
+        let is_restricted = restriction_of(facts, &skill).1.allowed().is_some();
         let found = if is_restricted {
-            Suggestions::new(ctx, &skill, since)?
+            Suggestions::new(facts, &skill, since)?
         } else {
             Suggestions::default()
         };
-        let report = self.report(ctx, &skill, &found, is_restricted);
+        let report = self.report(facts, &skill, &found, is_restricted);
         if self.apply || self.local {
-            let applied = self.applied(ctx, (&skill, &found, &report), common, caller);
+            let applied = self.applied(facts, (&skill, &found, &report), common, caller);
             return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
         }
         if common.json {
@@ -90,18 +90,18 @@ impl Suggest {
 
     /// The skill of this name that was last activated: other agents find skills where the catalog
     /// does not look.
-    fn last_activated(&self, ctx: &RunContext) -> Option<Skill> {
+    fn last_activated(&self, facts: &Facts) -> Option<Skill> {
         let name = SkillName::from_written(&self.skill)?;
         let is_its =
             |line: &Line| line.text("event") == "activate" && line.text("skill") == name.as_str();
-        let (lines, _) = last_events(&ctx.audit_file(), 1, is_its).ok()?;
+        let (lines, _) = last_events(&facts.audit_file(), 1, is_its).ok()?;
         let skill = Skill::load(Path::new(lines.first()?.text("path"))).ok()?;
         (skill.name == name).then_some(skill)
     }
 
     fn applied(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         (skill, found, report): (&Skill, &Suggestions, &Report),
         common: Common,
         caller: Caller,
@@ -110,15 +110,15 @@ impl Suggest {
             return Ok(format!("{message}\n"));
         }
         if self.local {
-            check_configurable(ctx, skill)?;
+            check_configurable(facts, skill)?;
         }
-        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
         let shown = report.render(consenting.screen, false);
         let apply = |common: Common| {
             if self.local {
-                add_to_configuration(ctx, skill, found, common)
+                add_to_configuration(facts, skill, found, common)
             } else {
-                propose(ctx, skill, found, common)
+                propose(facts, skill, found, common)
             }
         };
         // Whether it is possible is known before anybody is asked.
@@ -150,7 +150,7 @@ impl Suggest {
 
     fn report<'a>(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         skill: &'a Skill,
         found: &'a Suggestions,
         is_restricted: bool,
@@ -173,7 +173,7 @@ impl Suggest {
             (true, false) => "no narrow entry would let the refused calls pass",
         };
         let name = skill.name.as_str();
-        let counts = ctx
+        let counts = facts
             .policies()
             .is_ok_and(|all| all.forbids_added_entries().is_none());
         let flags = ["--local", "--apply"].into_iter();

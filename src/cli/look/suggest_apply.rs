@@ -8,9 +8,9 @@ use crate::author::with_entries;
 use crate::cli::options::Common;
 use crate::cli::set_up::config::set;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::protocol::ProposeSkillUpdate;
 use crate::protocol::tools::propose_change;
-use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line, unified_diff};
 use crate::sys::text::{counted, distinct, shorten};
 use crate::sys::{files, limits};
@@ -20,17 +20,17 @@ use crate::sys::{files, limits};
 /// # Errors
 /// When they would not count there, or it cannot be written.
 pub fn add_to_configuration(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &Skill,
     found: &Suggestions,
     common: Common,
 ) -> Result<String> {
     let name = skill.name.as_str();
-    let own = ctx.own_config()?.0.added_entries(name).to_vec();
+    let own = facts.own_config()?.0.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
     let key = ["skills", name, "allow"].map(str::to_owned);
-    set(ctx, &key, &value, common.dry_run)?;
+    set(facts, &key, &value, common.dry_run)?;
     let key = format!("skills.{name}.allow");
     let entries = counted(found.entries.len(), "entry", "entries");
     if common.dry_run {
@@ -48,8 +48,8 @@ pub fn add_to_configuration(
 ///
 /// # Errors
 /// Why not.
-pub fn check_configurable(ctx: &RunContext, skill: &Skill) -> Result<()> {
-    let Some(why) = ctx.why_none_is_added(&skill.dir) else {
+pub fn check_configurable(facts: &Facts, skill: &Skill) -> Result<()> {
+    let Some(why) = facts.why_none_is_added(&skill.dir) else {
         return Ok(());
     };
     let text = format!("an addition for `{}` would not count: {why}", skill.name);
@@ -61,7 +61,7 @@ pub fn check_configurable(ctx: &RunContext, skill: &Skill) -> Result<()> {
 /// # Errors
 /// When it cannot be changed with certainty, or by a proposal.
 pub fn propose(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &Skill,
     found: &Suggestions,
     common: Common,
@@ -84,7 +84,7 @@ pub fn propose(
     });
     let call: ProposeSkillUpdate = serde_json::from_value(call)
         .map_err(|error| Error::caused("the proposal cannot be written", error))?;
-    propose_change(ctx, &call).map(|text| text + "\n")
+    propose_change(facts, &call).map(|text| text + "\n")
 }
 
 /// The change to the skill's file as a diff.

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::audit::each_since;
 use crate::author::{Source, documented};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::agent::table::Does;
 use crate::host::{Agent, ours};
 use crate::permission::{Obstacle, is_known_program};
 use crate::policy::Line;
 use crate::protocol::ToolUse;
 use crate::protocol::agents::BY_TYPING;
-use crate::run_context::RunContext;
 use crate::skill::Skill;
 use crate::sys::Moment;
 
@@ -129,10 +129,10 @@ pub fn leave_out(left_out: &mut LeftOut, why: Why, count: usize, example: &str) 
 
 impl Calls {
     /// What is known of the skill's calls since then.
-    pub fn gather(ctx: &RunContext, skill: &Skill, since: Moment) -> Result<Self> {
+    pub fn gather(facts: &Facts, skill: &Skill, since: Moment) -> Result<Self> {
         let mut calls = Self::default();
         let name = skill.name.as_str();
-        each_since(ctx, since, &mut |line| {
+        each_since(facts, since, &mut |line| {
             if is_refused(line, name) {
                 calls.record(line);
             }

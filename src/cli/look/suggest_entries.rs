@@ -11,12 +11,13 @@ use crate::activation::Enforcement;
 use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::Agent;
 use crate::permission::{
     Call, Decision, Enforce, OurTool, Outcome, Scope, Wanted, decide, entries_for, opens,
 };
 use crate::policy::{Config, OnDisk, Policies};
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::Calling;
 use crate::session::Session;
 use crate::skill::Skill;
 use crate::sys::Moment;
@@ -68,20 +69,20 @@ pub struct Suggestions {
 
 impl Suggestions {
     /// Works out what to suggest for the skill from its calls since then.
-    pub fn new(ctx: &RunContext, skill: &Skill, since: Moment) -> Result<Self> {
-        let calls = Calls::gather(ctx, skill, since)?;
+    pub fn new(facts: &Facts, skill: &Skill, since: Moment) -> Result<Self> {
+        let calls = Calls::gather(facts, skill, since)?;
         let mut session = session_with(skill);
         let of_servers = calls.found.iter().filter(|found| found.is_mcp);
         session.mcp_tools = of_servers.map(|found| found.used.tool.clone()).collect();
-        let mut config = (*ctx.config()?).clone();
+        let mut config = (*facts.config()?).clone();
         // What its list does not grant counts, whatever becomes of such calls.
         config.enforce = Enforce::Restrict;
-        let policies = ctx.policies()?;
+        let policies = facts.policies()?;
         // Each agent has a shell of its own.
         let mut by_agent = BTreeMap::new();
         for agent in calls.found.iter().map(|found| found.agent) {
             let place = by_agent.entry(agent);
-            place.or_insert_with(|| enforcement_in(ctx, agent, (&config, &policies, &session)));
+            place.or_insert_with(|| enforcement_in(facts, agent, (&config, &policies, &session)));
         }
         let dir = skill.dir.display().to_string();
         let mut new = Self {
@@ -92,7 +93,7 @@ impl Suggestions {
         let mut open = Vec::new();
         for found in &calls.found {
             let enforcement = &by_agent[&found.agent];
-            let searched = with(ctx, &session, enforcement, found, |scope, call| {
+            let searched = with(facts, &session, enforcement, found, |scope, call| {
                 let decide = |entries: &[String]| {
                     decide(
                         &enforcement.adding(SUGGESTED, entries).scope(),
@@ -129,7 +130,7 @@ impl Suggestions {
         }
         for found in open {
             let enforcement = by_agent[&found.agent].adding(SUGGESTED, &known);
-            let decision = with(ctx, &session, &enforcement, found, |scope, call| {
+            let decision = with(facts, &session, &enforcement, found, |scope, call| {
                 decide(scope, call, &OnDisk)
             })?;
             new.cite(found, &decision);
@@ -183,12 +184,12 @@ impl Suggestions {
 
 /// What decides the calls of this agent, begun in the project.
 fn enforcement_in(
-    ctx: &RunContext,
+    facts: &Facts,
     agent: Option<Agent>,
     (config, policies, session): (&Config, &Policies, &Session),
 ) -> Enforcement {
     let Some(agent) = agent else {
-        return Enforcement::for_session(ctx, config, policies, session);
+        return Enforcement::for_session(facts, config, policies, session);
     };
     let calling = Calling {
         agent,
@@ -198,22 +199,22 @@ fn enforcement_in(
         model: None,
         version: None,
     };
-    let ctx = RunContext::of_agent(ctx.env.clone(), calling);
+    let facts = Facts::of_agent(facts.run.env.clone(), calling);
     let persists = agent.table().shell.persists;
-    Enforcement::for_session(&ctx, config, policies, session)
-        .begun_in(ctx.env.cwd.clone(), persists)
+    Enforcement::for_session(&facts, config, policies, session)
+        .begun_in(facts.run.env.cwd.clone(), persists)
 }
 
 /// Hands a found call to `then`, as its host would decide about it.
 fn with<T>(
-    ctx: &RunContext,
+    facts: &Facts,
     session: &Session,
     enforcement: &Enforcement,
     found: &Found,
     then: impl FnOnce(&Scope, &Call) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
-        return with_call(ctx, session, enforcement, &found.used, then);
+        return with_call(facts, session, enforcement, &found.used, then);
     };
     let ours = found.activates.as_deref().map(|name| OurTool::Skill {
         name,

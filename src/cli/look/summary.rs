@@ -15,8 +15,8 @@ use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::each_event_of;
-use crate::run_context::RunContext;
 use crate::skill::shown_name;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
@@ -44,15 +44,10 @@ struct Row<'a> {
 }
 
 /// Counts everything that happened since the time that is asked for.
-pub fn summarize(
-    audit: &Audit,
-    ctx: &RunContext,
-    common: Common,
-    screen: Screen,
-) -> Result<String> {
-    let summary = summary(audit, ctx)?;
+pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+    let summary = summary(audit, facts)?;
     if let Some(file) = &audit.html {
-        return write_page(audit, ctx, common, file, &page(&summary));
+        return write_page(audit, facts, common, file, &page(&summary));
     }
     if common.json {
         return json::one(&answer(&summary));
@@ -69,20 +64,20 @@ pub fn summarize(
     Ok(table(title, tally).render(screen))
 }
 
-fn summary(audit: &Audit, ctx: &RunContext) -> Result<Summary> {
+fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
     let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
-    for skill in ctx.catalog().entries().iter().filter_map(Entry::usable) {
+    for skill in facts.catalog().entries().iter().filter_map(Entry::usable) {
         summary.skills.reserve(skill.name.as_str());
     }
     if audit.log.is_empty() {
-        each_since(ctx, from, &mut |line| {
+        each_since(facts, from, &mut |line| {
             summary.add(line, "this machine");
             Ok(())
         })?;
     }
     for log in &audit.log {
         let name = log.file_stem().unwrap_or(log.as_os_str()).to_string_lossy();
-        let torn = each_event_of(&ctx.env.cwd.join(log), &mut |line| {
+        let torn = each_event_of(&facts.run.env.cwd.join(log), &mut |line| {
             if line.time >= from {
                 summary.add(line, &name);
             }
@@ -95,12 +90,15 @@ fn summary(audit: &Audit, ctx: &RunContext) -> Result<Summary> {
 
 fn write_page(
     audit: &Audit,
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     file: &Path,
     page: &str,
 ) -> Result<String> {
-    let (target, shown) = (ctx.env.cwd.join(file), shown_name(&file.to_string_lossy()));
+    let (target, shown) = (
+        facts.run.env.cwd.join(file),
+        shown_name(&file.to_string_lossy()),
+    );
     let bytes = count(page.len(), "byte");
     let other = target
         .symlink_metadata()
@@ -109,12 +107,12 @@ fn write_page(
         let text = format!("`{shown}` is not a regular file");
         return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
     }
-    let read = audit.log.iter().map(|log| ctx.env.cwd.join(log));
+    let read = audit.log.iter().map(|log| facts.run.env.cwd.join(log));
     let is_read = |log: PathBuf| {
         let same = log.canonicalize().ok().zip(target.canonicalize().ok());
         same.is_some_and(|(log, target)| log == target)
     };
-    if read.chain([ctx.audit_file()]).any(is_read) {
+    if read.chain([facts.audit_file()]).any(is_read) {
         let text = format!("`{shown}` is a log, which the page would replace");
         return Err(Error::new(text).hint("give another file: --html FILE.html"));
     }

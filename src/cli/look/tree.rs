@@ -12,7 +12,7 @@ use crate::cli::outcome::look_at;
 use crate::cli::table::shortened;
 use crate::cli::{Answer, Caller, Paint, Screen};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};
 
@@ -40,22 +40,16 @@ struct Walked {
 }
 
 /// Every file of the skills with its size.
-pub fn files(
-    info: &Info,
-    ctx: &RunContext,
-    common: Common,
-    caller: Caller,
-    screen: Screen,
-) -> Answer {
-    let look = |name: &str| Walked::of(ctx, name);
+pub fn files(info: &Info, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    let look = |name: &str| Walked::of(facts, name);
     let shown = |tree: &Walked| tree.render(screen);
     look_at(common, caller, &info.names, "skills", look, shown)
 }
 
 impl Walked {
-    fn of(ctx: &RunContext, written: &str) -> Result<Self> {
-        let catalog = ctx.catalog_naming(written);
-        let entry = installed(ctx, &catalog, written)?;
+    fn of(facts: &Facts, written: &str) -> Result<Self> {
+        let catalog = facts.catalog_naming(written);
+        let entry = installed(facts, &catalog, written)?;
         // The directory itself may be a link to a working copy.
         let root = entry.dir.canonicalize();
         let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;

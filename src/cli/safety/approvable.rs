@@ -2,8 +2,8 @@
 
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::approval_digest;
-use crate::run_context::RunContext;
 use crate::skill::Skill;
 
 /// The skill, and the digest of all its files.
@@ -23,8 +23,8 @@ pub fn read(entry: &Entry) -> Result<(Skill, String)> {
 }
 
 /// Says whose record it is, where it cannot be written.
-pub fn to_owner(ctx: &RunContext, error: Error) -> Error {
-    let approved = ctx.approved();
+pub fn to_owner(facts: &Facts, error: Error) -> Error {
+    let approved = facts.approved();
     let file = approved.file().display();
     error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }

@@ -11,8 +11,8 @@ use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Screen};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{Approval, Approvals, Event};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 use crate::sys::tree;
@@ -33,32 +33,27 @@ pub struct Approve {
 
 impl Approve {
     /// Records the skills' digests, takes them back, or lists them.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         if self.list {
-            return Ok(list(ctx, common, screen)?);
+            return Ok(list(facts, common, screen)?);
         }
-        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
         Outcomes::of_each(common, caller, &self.names, |name| {
             if self.revoke {
-                revoke(ctx, common, name)
+                revoke(facts, common, name)
             } else {
-                approve(ctx, common, consenting, name)
+                approve(facts, common, consenting, name)
             }
         })
     }
 }
 
-fn approve(
-    ctx: &RunContext,
-    common: Common,
-    consenting: Consenting,
-    written: &str,
-) -> Result<String> {
-    let catalog = ctx.catalog_naming(written);
-    let entry = installed(ctx, &catalog, written)?;
+fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str) -> Result<String> {
+    let catalog = facts.catalog_naming(written);
+    let entry = installed(facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
     let name = entry.name();
-    let approved = ctx.approved();
+    let approved = facts.approved();
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
@@ -75,15 +70,15 @@ fn approve(
         let text = format!("`{name}` was not approved: you said no");
         return Err(Error::new(text).hint("the same command asks again"));
     }
-    let approval = Approval::now(digest.clone(), ctx.user());
+    let approval = Approval::now(digest.clone(), facts.user());
     let put = approved.approve(&name, &entry.dir, approval);
-    put.map_err(|error| to_owner(ctx, error))?;
+    put.map_err(|error| to_owner(facts, error))?;
     let event = Event::new("approve")
         .with("skill", name.as_str())
         .with("path", entry.dir.display().to_string())
         .with("digest", digest);
-    ctx.record(event);
-    let is_needed = !hooks(&skill).is_empty() || !ctx.policies()?.needs_approval().is_empty();
+    facts.record(event);
+    let is_needed = !hooks(&skill).is_empty() || !facts.policies()?.needs_approval().is_empty();
     let unneeded = if is_needed {
         ""
     } else {
@@ -108,12 +103,12 @@ fn describe(consenting: Consenting, entry: &Entry, before: Option<&Approvals>) -
     Ok(below(lines, "  ", consenting.screen))
 }
 
-fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
-    let catalog = ctx.catalog_naming(written);
+fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
+    let catalog = facts.catalog_naming(written);
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());
-    let approved = ctx.approved();
+    let approved = facts.approved();
     let entries = approved.entries()?;
     let found = entries.get(&name);
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {
@@ -126,8 +121,8 @@ fn revoke(ctx: &RunContext, common: Common, written: &str) -> Result<String> {
         return Ok(format!("would no longer approve `{}`\n", one_line(written)));
     }
     let revoked = approved.revoke(&name, dir);
-    revoked.map_err(|error| to_owner(ctx, error))?;
+    revoked.map_err(|error| to_owner(facts, error))?;
     let event = Event::new("unapprove").with("skill", name);
-    ctx.record(event.with("path", dir.map(|dir| dir.display().to_string())));
+    facts.record(event.with("path", dir.map(|dir| dir.display().to_string())));
     Ok(format!("`{}` is no longer approved\n", one_line(written)))
 }

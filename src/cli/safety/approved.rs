@@ -8,8 +8,8 @@ use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::policy::{Approval, approval_digest};
-use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 use crate::sys::time::local;
 
@@ -72,8 +72,8 @@ fn state(dir: &Path, digest: &str) -> State {
 ///
 /// # Errors
 /// If the record cannot be read.
-pub fn list(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-    let entries = ctx.approved().entries()?;
+pub fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+    let entries = facts.approved().entries()?;
     let each = entries
         .into_iter()
         .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));

@@ -8,7 +8,8 @@ use crate::cli::Caller;
 use crate::cli::caller::pasted;
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
-use crate::run_context::{RunContext, real};
+use crate::facts::Facts;
+use crate::run_context::real;
 use crate::script::Command;
 use crate::skill::Skill;
 
@@ -28,13 +29,13 @@ pub struct Confine {
 
 impl Confine {
     /// Becomes the command. Returns only if it could not, or in a dry run.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
         // Here it would be one more shell, and write where the host reads our answer.
         if caller == Caller::Host {
             let text = "a command is confined where a shell runs it, not by this tool";
             return Err(Error::new(text).hint("run a script of the skill with `run_skill_script`"));
         }
-        let dir = real(&ctx.env.cwd.join(&self.skill));
+        let dir = real(&facts.run.env.cwd.join(&self.skill));
         let skill = Skill::load(&dir).map_err(|diagnostic| {
             Error::new(format!(
                 "the command was not run: its skill cannot be read: {diagnostic}"
@@ -49,15 +50,15 @@ impl Confine {
             let shown = pasted(&words.collect::<Vec<_>>());
             return Ok(format!("would run, confined: {shown}\n"));
         }
-        let settings = ctx.script_settings(skill.name.as_str())?;
-        let project = self.project.clone().unwrap_or(ctx.env.project_root());
+        let settings = facts.script_settings(skill.name.as_str())?;
+        let project = self.project.clone().unwrap_or(facts.run.env.project_root());
         let command = Command {
             words: &self.command,
             skill: &skill,
             confinement: &settings.confinement,
-            project_dir: &ctx.env.cwd.join(project),
-            jobs: &ctx.jobs(),
-            base: &ctx.env,
+            project_dir: &facts.run.env.cwd.join(project),
+            jobs: &facts.jobs(),
+            base: &facts.run.env,
         };
         match command.run()? {}
     }

@@ -7,7 +7,7 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::SkillName;
 use crate::sys::text::{backticked, quoted};
 
@@ -21,19 +21,19 @@ pub struct Deactivate {
 
 impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let context = self.context.as_deref();
-        let store = ctx.store();
+        let store = facts.store();
         let unknown = store.health().err();
         // While the policy cannot be read, nothing but reading is possible anyway.
-        let policies = ctx.policies().unwrap_or_default();
+        let policies = facts.policies().unwrap_or_default();
         let stay: Vec<&str> = policies.always_on(false).map(SkillName::as_str).collect();
-        context.map_or(Ok(()), |context| must_be_known(ctx, context))?;
+        context.map_or(Ok(()), |context| must_be_known(facts, context))?;
         let ended = store.deactivate(context, common.dry_run, &stay)?;
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
         if !common.dry_run {
-            ctx.record_ends(ended);
-            run_post_hooks(ctx, false, Instant::now());
+            facts.record_ends(ended);
+            run_post_hooks(facts, false, Instant::now());
         }
         if names.is_empty() && !common.json {
             return Ok(match unknown {
@@ -63,8 +63,8 @@ impl Deactivate {
 }
 
 /// A misspelled name would deactivate nothing and look like success.
-fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
-    let known = ctx.store().contexts()?;
+fn must_be_known(facts: &Facts, context: &str) -> Result<()> {
+    let known = facts.store().contexts()?;
     if known.contains(context) {
         return Ok(());
     }

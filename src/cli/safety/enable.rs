@@ -7,7 +7,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::set_up::config::set;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 
 /// Show skills to the model
 #[derive(Debug, clap::Args)]
@@ -22,9 +22,9 @@ pub struct Enable {
 
 impl Enable {
     /// Shows the skills to the model, or only their names.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let visibility = if self.name_only { "name-only" } else { "on" };
-        set_visibility(ctx, common, caller, &self.names, visibility)
+        set_visibility(facts, common, caller, &self.names, visibility)
     }
 }
 
@@ -41,23 +41,23 @@ pub struct Disable {
 
 impl Disable {
     /// Hides the skills from everybody, or only from the model.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let visibility = if self.user { "user" } else { "off" };
-        set_visibility(ctx, common, caller, &self.names, visibility)
+        set_visibility(facts, common, caller, &self.names, visibility)
     }
 }
 
 fn set_visibility(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     caller: Caller,
     names: &[String],
     visibility: &str,
 ) -> Answer {
     Outcomes::of_each(common, caller, names, |written| {
-        let name = configurable(ctx, written)?;
+        let name = configurable(facts, written)?;
         let key = ["visibility".to_owned(), name.clone()];
-        set(ctx, &key, visibility, common.dry_run)?;
+        set(facts, &key, visibility, common.dry_run)?;
         let would = if common.dry_run { "would be" } else { "is" };
         let how = match visibility {
             "name-only" => "shown to the model by its name only,",
@@ -74,11 +74,11 @@ fn set_visibility(
 ///
 /// # Errors
 /// When there is none, or it is the administrator's.
-fn configurable(ctx: &RunContext, written: &str) -> Result<String> {
-    let catalog = ctx.catalog_naming(written);
-    let entry = installed(ctx, &catalog, written)?;
+fn configurable(facts: &Facts, written: &str) -> Result<String> {
+    let catalog = facts.catalog_naming(written);
+    let entry = installed(facts, &catalog, written)?;
     let name = entry.name();
-    if let Some(policy) = ctx.policies()?.requires(&name) {
+    if let Some(policy) = facts.policies()?.requires(&name) {
         let policy = policy.display();
         let text = format!(
             "the policy `{policy}` requires `{name}`, and a configuration hides or shows it to nobody"

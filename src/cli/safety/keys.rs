@@ -7,7 +7,7 @@ use super::keys_listed;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Screen};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 
 /// Show or change whose signatures count
 #[derive(Debug, Args)]
@@ -31,18 +31,18 @@ pub enum Keying {
 
 impl Keys {
     /// Shows the keys, or changes one file of them.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         let (name, changed) = match &self.change {
-            None => return keys_listed::show(ctx, common, screen),
+            None => return keys_listed::show(facts, common, screen),
             Some(Keying::Add(added)) => (
                 &added.principal,
-                keys_changed::add(ctx, common, caller, added),
+                keys_changed::add(facts, common, caller, added),
             ),
             Some(Keying::Remove(key)) => {
-                (&key.which, keys_changed::remove(ctx, common, caller, key))
+                (&key.which, keys_changed::remove(facts, common, caller, key))
             }
             Some(Keying::Revoke(key)) => {
-                (&key.which, keys_changed::revoke(ctx, common, caller, key))
+                (&key.which, keys_changed::revoke(facts, common, caller, key))
             }
         };
         Outcomes::of_one(common, caller, name, changed)

@@ -11,8 +11,8 @@ use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::options::{Common, Findings};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::signing::{self, KRL, Listed, Signers, exported, revocations};
 use crate::skill::{one_line, visible};
 use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
@@ -22,13 +22,13 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 /// # Errors
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
-pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> Result<String> {
+pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Result<String> {
     let who = principal(&added.principal)?;
-    let base = ctx.base(&ctx.dirs.plugin);
+    let base = facts.base(&facts.run.dirs.plugin);
     let key = match (&added.key, &added.from) {
-        (Some(file), _) => of_file(ctx, file)?,
+        (Some(file), _) => of_file(facts, file)?,
         (None, Some(skill)) => {
-            let market = ctx.market_at(&base);
+            let market = facts.market_at(&base);
             let entry = market.origin(skill)?.ok_or_else(|| {
                 let text = format!("there is no installed skill `{}`", one_line(skill));
                 Error::new(text).hint("`agent-skills list` shows what there is")
@@ -42,17 +42,17 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
     let Some(listed) = listed.first() else {
         return Err(Error::new("it is not a public key"));
     };
-    let fingerprint = fingerprint(ctx, listed)?;
-    let file = place(ctx, added.file.as_deref(), false);
+    let fingerprint = fingerprint(facts, listed)?;
+    let file = place(facts, added.file.as_deref(), false);
     let shown = one_line(&file.display().to_string());
-    if let Some(revoked) = revoked_in(ctx, &fingerprint)? {
+    if let Some(revoked) = revoked_in(facts, &fingerprint)? {
         let text = format!(
             "the key {fingerprint} is revoked in `{}`",
             revoked.display()
         );
         return Err(Error::new(text).hint("its owner has to make a new one"));
     }
-    let (_, there, _) = signers(ctx, &file)?;
+    let (_, there, _) = signers(facts, &file)?;
     let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
     if let Some(same) = there.listed.iter().find(is_it) {
         let is_same = same.options == listed.options;
@@ -82,7 +82,7 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
     words.extend(added.key.iter().map(|key| key.display().to_string()));
     let from = added.from.iter();
     words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
-    let consenting = consenting(ctx, common, caller);
+    let consenting = consenting(facts, common, caller);
     if !consenting.to_decide(
         &format!("{shown} would list\n{what}"),
         question,
@@ -90,8 +90,8 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
     )? {
         return Err(declined("added"));
     }
-    change(ctx, &file, |text| Ok(signing::with_line(text, &line)))?;
-    record(ctx, "add", who, &fingerprint);
+    change(facts, &file, |text| Ok(signing::with_line(text, &line)))?;
+    record(facts, "add", who, &fingerprint);
     Ok(format!(
         "{who} is listed in {shown} with {kind} {fingerprint}\n"
     ))
@@ -101,16 +101,16 @@ pub fn add(ctx: &RunContext, common: Common, caller: Caller, added: &Added) -> R
 ///
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
-pub fn remove(ctx: &RunContext, common: Common, caller: Caller, key: &Removed) -> Result<String> {
+pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> Result<String> {
     let (which, file) = (key.which.as_str(), key.file.as_deref());
     let written = file;
-    let file = place(ctx, file, false);
+    let file = place(facts, file, false);
     let shown = one_line(&file.display().to_string());
     let meant = |listed: &Listed, key: Option<&String>| {
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
             || listed.principals.split(',').any(|one| one == which)
     };
-    let (_, there, keys) = signers(ctx, &file)?;
+    let (_, there, keys) = signers(facts, &file)?;
     let found = there.listed.iter().zip(&keys);
     let found: Vec<_> = found
         .filter(|(one, key)| meant(one, key.as_ref()))
@@ -135,11 +135,11 @@ pub fn remove(ctx: &RunContext, common: Common, caller: Caller, key: &Removed) -
         "{} would no longer be listed in {shown}:\n{lines}",
         visible(which)
     );
-    if !consenting(ctx, common, caller).to_decide(&screenful, "Remove it?", &pasted(&words))? {
+    if !consenting(facts, common, caller).to_decide(&screenful, "Remove it?", &pasted(&words))? {
         return Err(declined("removed"));
     }
     let publics: Vec<&str> = found.iter().map(|(one, _)| one.public.as_str()).collect();
-    change(ctx, &file, |text| {
+    change(facts, &file, |text| {
         let now = Signers::parse(text)?;
         let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
         let is_meant = |one: &&Listed| publics.contains(&one.public.as_str());
@@ -152,7 +152,7 @@ pub fn remove(ctx: &RunContext, common: Common, caller: Caller, key: &Removed) -
             signing::without(text, &of_name, Some(which))
         })
     })?;
-    record(ctx, "remove", which, "");
+    record(facts, "remove", which, "");
     Ok(format!(
         "{} is no longer listed in {shown}\n",
         visible(which)
@@ -163,16 +163,16 @@ pub fn remove(ctx: &RunContext, common: Common, caller: Caller, key: &Removed) -
 ///
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
-pub fn revoke(ctx: &RunContext, common: Common, caller: Caller, key: &Revoked) -> Result<String> {
+pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> Result<String> {
     let (which, file) = (key.which.as_str(), key.file.as_deref());
-    let key_file = ctx.env.cwd.join(which);
+    let key_file = facts.run.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
-        let key = of_file(ctx, &key_file)?;
+        let key = of_file(facts, &key_file)?;
         let listed = Signers::parse(&format!("x {key}"))?.listed;
         let listed = listed
             .first()
             .ok_or_else(|| Error::new("it is not a public key"))?;
-        fingerprint(ctx, listed)?
+        fingerprint(facts, listed)?
     } else {
         let keys = revocations(which).unwrap_or_default();
         keys.into_iter().next().ok_or_else(|| {
@@ -181,7 +181,7 @@ pub fn revoke(ctx: &RunContext, common: Common, caller: Caller, key: &Revoked) -
         })?
     };
     let written = file;
-    let file = place(ctx, file, true);
+    let file = place(facts, file, true);
     let shown = one_line(&file.display().to_string());
     let bytes = read(&file)?;
     if bytes.starts_with(KRL) {
@@ -193,7 +193,7 @@ pub fn revoke(ctx: &RunContext, common: Common, caller: Caller, key: &Revoked) -
     if there.contains(&fingerprint) {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
-    let who = whose(ctx, &fingerprint);
+    let who = whose(facts, &fingerprint);
     let of = who
         .as_ref()
         .map_or_else(String::new, |who| format!(" of {who}"));
@@ -204,15 +204,15 @@ pub fn revoke(ctx: &RunContext, common: Common, caller: Caller, key: &Revoked) -
     let screenful = format!(
         "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
     );
-    if !consenting(ctx, common, caller).to_decide(&screenful, "Revoke it?", &pasted(&words))? {
+    if !consenting(facts, common, caller).to_decide(&screenful, "Revoke it?", &pasted(&words))? {
         return Err(declined("revoked"));
     }
     let now = Moment::now().local();
     let today = now.split(' ').next().unwrap_or_default();
     let line = format!("{fingerprint} {today}{of}");
-    change(ctx, &file, |text| Ok(signing::with_line(text, &line)))?;
+    change(facts, &file, |text| Ok(signing::with_line(text, &line)))?;
     record(
-        ctx,
+        facts,
         "revoke",
         who.as_deref().unwrap_or_default(),
         &fingerprint,
@@ -228,8 +228,8 @@ fn words(change: &str, which: &str, file: Option<&Path>) -> Vec<String> {
     words
 }
 
-fn of_file(ctx: &RunContext, file: &Path) -> Result<String> {
-    let path = ctx.env.cwd.join(file);
+fn of_file(facts: &Facts, file: &Path) -> Result<String> {
+    let path = facts.run.env.cwd.join(file);
     let bytes = files::read_capped(&path, limits::MANIFEST);
     let bytes = bytes
         .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
@@ -245,12 +245,12 @@ fn restriction(options: &str) -> &str {
 }
 
 /// The key's fingerprint; of OpenPGP keys, gpg tells it.
-fn fingerprint(ctx: &RunContext, listed: &Listed) -> Result<String> {
+fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
     if let Some(fingerprint) = &listed.fingerprint {
         return Ok(fingerprint.clone());
     }
-    let base = ctx.base(&ctx.dirs.plugin);
-    let found = ctx
+    let base = facts.base(&facts.run.dirs.plugin);
+    let found = facts
         .market_at(&base)
         .openpgp_fingerprints(&[&listed.public])?;
     match found.into_iter().flatten().collect::<Vec<_>>().as_slice() {
@@ -263,16 +263,20 @@ fn fingerprint(ctx: &RunContext, listed: &Listed) -> Result<String> {
 }
 
 /// The file to change.
-fn place(ctx: &RunContext, written: Option<&Path>, revokes: bool) -> PathBuf {
+fn place(facts: &Facts, written: Option<&Path>, revokes: bool) -> PathBuf {
     match written {
-        Some(file) => ctx.env.cwd.join(file),
-        None => ctx.own_signing_file(revokes),
+        Some(file) => facts.run.env.cwd.join(file),
+        None => facts.own_signing_file(revokes),
     }
 }
 
 /// The file that revokes a key, if one does.
-fn revoked_in(ctx: &RunContext, fingerprint: &str) -> Result<Option<PathBuf>> {
-    for file in ctx.signing_files()?.into_iter().filter(|file| file.revokes) {
+fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
+    for file in facts
+        .signing_files()?
+        .into_iter()
+        .filter(|file| file.revokes)
+    {
         let text = String::from_utf8_lossy(&read(&file.path)?).into_owned();
         if revocations(&text).is_ok_and(|keys| keys.contains(fingerprint)) {
             return Ok(Some(file.path));
@@ -282,13 +286,13 @@ fn revoked_in(ctx: &RunContext, fingerprint: &str) -> Result<Option<PathBuf>> {
 }
 
 /// Who is listed with a key, in any file that counts.
-fn whose(ctx: &RunContext, fingerprint: &str) -> Option<String> {
-    let files = ctx.signing_files().ok()?;
+fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
+    let files = facts.signing_files().ok()?;
     let mut found = files
         .iter()
         .filter(|file| !file.revokes)
         .filter_map(|file| {
-            let (_, there, keys) = signers(ctx, &file.path).ok()?;
+            let (_, there, keys) = signers(facts, &file.path).ok()?;
             let mut each = there.listed.iter().zip(keys);
             let (listed, _) = each.find(|(_, key)| key.as_deref() == Some(fingerprint))?;
             Some(listed.principals.clone())
@@ -296,8 +300,8 @@ fn whose(ctx: &RunContext, fingerprint: &str) -> Option<String> {
     found.next()
 }
 
-fn consenting(ctx: &RunContext, common: Common, caller: Caller) -> Consenting {
-    Consenting::new(ctx, common.consent(Findings::default()), caller)
+fn consenting(facts: &Facts, common: Common, caller: Caller) -> Consenting {
+    Consenting::new(facts, common.consent(Findings::default()), caller)
 }
 
 fn declined(done: &str) -> Error {
@@ -306,8 +310,8 @@ fn declined(done: &str) -> Error {
 
 /// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps
 /// its owner and permissions, and a link to it.
-fn change(ctx: &RunContext, file: &Path, edit: impl Fn(&str) -> Result<String>) -> Result<()> {
-    let own = ctx.base(&ctx.dirs.plugin).make()?;
+fn change(facts: &Facts, file: &Path, edit: impl Fn(&str) -> Result<String>) -> Result<()> {
+    let own = facts.base(&facts.run.dirs.plugin).make()?;
     let lock = own.path().join("signers.lock");
     let _lock = FileLock::exclusive(&lock, limits::INSTALL_LOCK)?;
     let bytes = read(file)?;
@@ -326,7 +330,7 @@ fn change(ctx: &RunContext, file: &Path, edit: impl Fn(&str) -> Result<String>) 
     written.map_err(|error| Error::io("write", &real, &error))
 }
 
-fn record(ctx: &RunContext, change: &str, who: &str, key: &str) {
+fn record(facts: &Facts, change: &str, who: &str, key: &str) {
     let event = Event::new("keys").with("change", change);
-    ctx.record(event.with("principal", who).with("key", key));
+    facts.record(event.with("principal", who).with("key", key));
 }

@@ -11,9 +11,9 @@ use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::KnownSigners;
 use crate::policy::SigningFile;
-use crate::run_context::RunContext;
 use crate::signing::{KRL, KeyKind, Signers, revocations};
 use crate::skill::one_line;
 use crate::sys::{Base, Moment, files, limits};
@@ -64,7 +64,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// When the file cannot be read or understood.
-pub fn signers(ctx: &RunContext, path: &Path) -> Result<(String, Signers, Vec<Option<String>>)> {
+pub fn signers(facts: &Facts, path: &Path) -> Result<(String, Signers, Vec<Option<String>>)> {
     let text = String::from_utf8(read(path)?)
         .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?;
     let signers =
@@ -73,9 +73,9 @@ pub fn signers(ctx: &RunContext, path: &Path) -> Result<(String, Signers, Vec<Op
         .of_kind(KeyKind::Openpgp)
         .map(|listed| listed.public.as_str())
         .collect();
-    let base = ctx.base(&ctx.dirs.plugin);
+    let base = facts.base(&facts.run.dirs.plugin);
     // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
-    let found = ctx.market_at(&base).openpgp_fingerprints(&openpgp);
+    let found = facts.market_at(&base).openpgp_fingerprints(&openpgp);
     let mut found = found.unwrap_or_default().into_iter();
     let fingerprints = signers.listed.iter().map(|listed| match listed.kind {
         KeyKind::Openpgp => found.next().and_then(|all| all.into_iter().next()),
@@ -86,17 +86,17 @@ pub fn signers(ctx: &RunContext, path: &Path) -> Result<(String, Signers, Vec<Op
 }
 
 /// Shows all keys; a failure if a file cannot be read.
-pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
+pub fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
     let (mut listed, mut revoked, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for file in ctx.signing_files()? {
+    for file in facts.signing_files()? {
         let read = if file.revokes {
             revoked_in(&file).map(|found| revoked.extend(found))
         } else {
-            listed_in(ctx, &file).map(|found| listed.extend(found))
+            listed_in(facts, &file).map(|found| listed.extend(found))
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
-    let known = KnownSigners::read(&Base::own(ctx.dirs.plugin.clone()));
+    let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
     let known: Vec<Known> = match &known {
         Ok(known) => known
             .iter()
@@ -133,9 +133,9 @@ fn exists(file: &SigningFile) -> Result<()> {
     )))
 }
 
-fn listed_in(ctx: &RunContext, file: &SigningFile) -> Result<Vec<Listed>> {
+fn listed_in(facts: &Facts, file: &SigningFile) -> Result<Vec<Listed>> {
     exists(file)?;
-    let (_, signers, fingerprints) = signers(ctx, &file.path)?;
+    let (_, signers, fingerprints) = signers(facts, &file.path)?;
     let each = signers.listed.into_iter().zip(fingerprints);
     let listed = each.map(|(listed, key)| Listed {
         principals: listed.principals.split(',').map(str::to_owned).collect(),

@@ -10,8 +10,8 @@ use crate::cli::options::Common;
 use crate::cli::report::is_told;
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::policy::{Config, InForce};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::counted;
 
@@ -36,11 +36,11 @@ pub enum Asking {
 
 impl Policy {
     /// Shows it.
-    pub fn run(&self, ctx: &RunContext, common: Common, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Answer {
         let Some(Asking::Explain { name }) = &self.ask else {
-            return show(ctx, common, screen);
+            return show(facts, common, screen);
         };
-        policy_explained::show(ctx, common, screen, name.as_deref())
+        policy_explained::show(facts, common, screen, name.as_deref())
     }
 }
 
@@ -78,8 +78,8 @@ struct Effect {
 ///
 /// # Errors
 /// The same answer if a file cannot be relied on, or a required skill is missing.
-fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
-    let answer = Report::new(ctx);
+fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
+    let answer = Report::new(facts);
     let text = if common.json {
         json::one(&answer)?
     } else {
@@ -89,17 +89,20 @@ fn show(ctx: &RunContext, common: Common, screen: Screen) -> Answer {
 }
 
 impl Report {
-    fn new(ctx: &RunContext) -> Self {
-        let catalog = ctx.catalog();
-        let told = catalog.entries().iter().filter(|entry| is_told(ctx, entry));
-        let (rules, config) = match (ctx.in_force(), ctx.config()) {
+    fn new(facts: &Facts) -> Self {
+        let catalog = facts.catalog();
+        let told = catalog
+            .entries()
+            .iter()
+            .filter(|entry| is_told(facts, entry));
+        let (rules, config) = match (facts.in_force(), facts.config()) {
             (Ok(rules), Ok(config)) => (rules, config),
             (Err(error), _) | (_, Err(error)) => return Self::closed(&error),
         };
         let mut skills = Vec::new();
         let mut unaffected = 0;
         for entry in told {
-            let effects = effects(ctx, &config, &catalog, entry);
+            let effects = effects(facts, &config, &catalog, entry);
             if effects.is_empty() {
                 unaffected += 1;
                 continue;
@@ -195,7 +198,7 @@ fn line(rule: &InForce, screen: Screen) -> String {
 }
 
 /// What is done to one skill.
-fn effects(ctx: &RunContext, config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
+fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut found = |effect, reason| effects.push(Effect { effect, reason });
     match &entry.standing {
@@ -224,13 +227,13 @@ fn effects(ctx: &RunContext, config: &Config, catalog: &Catalog, entry: &Entry) 
         }
     }
     let name = entry.name();
-    let added = ctx.added_entries(config, &name, &entry.dir);
+    let added = facts.added_entries(config, &name, &entry.dir);
     if !added.is_empty() {
         let entries = added.join("`, `");
         let reason =
             format!("the configuration adds `{entries}` to its list (`skills.NAME.allow`)");
         found("allow", reason);
-    } else if let Some(why) = ctx.why_not_added(&name, &entry.dir) {
+    } else if let Some(why) = facts.why_not_added(&name, &entry.dir) {
         found(
             "allow",
             format!("what the configuration adds to its list does not count: {why}"),

@@ -8,9 +8,9 @@ use crate::cli::options::Common;
 use crate::cli::report::is_told;
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::Checked;
 use crate::policy::{InForce, MissingSkill};
-use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
 
 #[derive(Serialize)]
@@ -49,11 +49,11 @@ struct Ruled {
 /// # Errors
 /// When a policy or the configuration cannot be relied on, or there is no such skill. The same answer
 /// if a required one is missing.
-pub fn show(ctx: &RunContext, common: Common, screen: Screen, name: Option<&str>) -> Answer {
-    let rules = ctx.in_force()?;
+pub fn show(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) -> Answer {
+    let rules = facts.in_force()?;
     let catalog = match name {
-        Some(name) => ctx.catalog_naming_each(&[name.to_owned()]),
-        None => ctx.catalog(),
+        Some(name) => facts.catalog_naming_each(&[name.to_owned()]),
+        None => facts.catalog(),
     };
     let wanted = name.map(SkillName::from_written);
     let is_meant = |one: &&MissingSkill| {
@@ -63,17 +63,17 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen, name: Option<&str>
     };
     let missing = catalog.missing.iter().filter(is_meant);
     let missing: Vec<String> = missing.map(ToString::to_string).collect();
-    let meant = meant(ctx, &catalog, name);
+    let meant = meant(facts, &catalog, name);
     let meant = match meant {
         // One that is missing may be nowhere.
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
-    let explainer = Explainer::new(ctx);
+    let explainer = Explainer::new(facts);
     let mut origins = Installed::default();
     let about = meant
         .into_iter()
-        .map(|entry| About::new(ctx, (&explainer, &rules), entry, &mut origins));
+        .map(|entry| About::new(facts, (&explainer, &rules), entry, &mut origins));
     let answer = Explanation {
         skills: about.collect(),
         missing,
@@ -87,19 +87,19 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen, name: Option<&str>
 }
 
 /// The entries that a name means with all others of it, or all that may be told.
-fn meant<'c>(ctx: &RunContext, catalog: &'c Catalog, name: Option<&str>) -> Result<Vec<&'c Entry>> {
-    let told = |entry: &&Entry| is_told(ctx, entry);
+fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<Vec<&'c Entry>> {
+    let told = |entry: &&Entry| is_told(facts, entry);
     let Some(name) = name else {
         return Ok(catalog.entries().iter().filter(told).collect());
     };
-    let entry = installed(ctx, catalog, name)?;
+    let entry = installed(facts, catalog, name)?;
     let rivals = catalog.rivals(entry).filter(told);
     Ok([entry].into_iter().chain(rivals).collect())
 }
 
 impl About {
     fn new(
-        ctx: &RunContext,
+        facts: &Facts,
         (explainer, written): (&Explainer, &[InForce]),
         entry: &Entry,
         origins: &mut Installed,
@@ -115,10 +115,10 @@ impl About {
             offered: entry.offered().is_some(),
             required: entry.is_required,
             version: skill.and_then(|skill| skill.fields.version()),
-            source: origins.said(ctx, entry).map(|said| said.source.clone()),
+            source: origins.said(facts, entry).map(|said| said.source.clone()),
             signature: skill
                 .filter(|_| is_signed)
-                .and_then(|_| ctx.signature(entry, origins).ok()),
+                .and_then(|_| facts.signature(entry, origins).ok()),
             rules,
         }
     }

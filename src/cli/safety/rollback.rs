@@ -8,9 +8,9 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::listed_name;
 use crate::policy::Event;
-use crate::run_context::RunContext;
 
 /// Restore the state before the last update or approved proposal
 #[derive(Debug, clap::Args)]
@@ -24,24 +24,24 @@ pub struct Rollback {
 
 impl Rollback {
     /// Restores the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         Outcomes::of_each(common, caller, &self.names, |name| {
-            self.roll_back(ctx, common, caller, name)
+            self.roll_back(facts, common, caller, name)
         })
     }
 
     fn roll_back(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         common: Common,
         caller: Caller,
         written: &str,
     ) -> Result<String> {
-        let layer = layer_of(ctx, caller, self.scope, "rollback", written)?;
-        let base = ctx.base(&ctx.layer_dir(layer));
-        let market = market(ctx, &base, false).dry(common.dry_run);
+        let layer = layer_of(facts, caller, self.scope, "rollback", written)?;
+        let base = facts.base(&facts.layer_dir(layer));
+        let market = market(facts, &base, false).dry(common.dry_run);
         if let Ok(name) = market.installed(written) {
-            permits_loss(ctx, layer, &name)?;
+            permits_loss(facts, layer, &name)?;
         }
         let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
@@ -54,8 +54,8 @@ impl Rollback {
             .with("skill", &*name)
             .with("commit", commit)
             .with("layer", layer.as_str());
-        ctx.record(event);
-        let links = bring_back(ctx, layer, &name);
+        facts.record(event);
+        let links = bring_back(facts, layer, &name);
         Ok(format!("`{shown}` was restored{at}\n{links}"))
     }
 }

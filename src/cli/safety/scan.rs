@@ -10,8 +10,8 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::marketplace::{Finding, RULES, Severity, scan_directory};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::visible;
@@ -43,14 +43,14 @@ struct Scanned {
 
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         if self.rules {
             return Ok(rules(common)?);
         }
         let mut all = Vec::new();
         let mut failed = Outcomes::new(common, caller);
         for target in &self.targets {
-            match self.scan(ctx, target) {
+            match self.scan(facts, target) {
                 Ok(scanned) => all.extend(scanned),
                 Err(error) => failed.push(target, Err(error)),
             }
@@ -81,9 +81,9 @@ impl Scan {
     }
 
     /// The findings about the skills at a target. What is installed is never looked for in a source.
-    fn scan(&self, ctx: &RunContext, target: &str) -> Result<Vec<Scanned>> {
-        let catalog = ctx.catalog_naming(target);
-        let found = match meant(ctx, &catalog, target)? {
+    fn scan(&self, facts: &Facts, target: &str) -> Result<Vec<Scanned>> {
+        let catalog = facts.catalog_naming(target);
+        let found = match meant(facts, &catalog, target)? {
             Meant::Installed(entry) => Some((entry.name(), entry.dir.clone())),
             // A path may have many skills below it.
             Meant::Directory(dir) if !target.contains('/') && dir.join("SKILL.md").exists() => {
@@ -98,8 +98,8 @@ impl Scan {
                 findings: scan_directory(&dir),
             }]);
         }
-        let base = ctx.base(&ctx.dirs.plugin);
-        let scanned = market(ctx, &base, self.offline).scan(target, &mut note);
+        let base = facts.base(&facts.run.dirs.plugin);
+        let scanned = market(facts, &base, self.offline).scan(target, &mut note);
         let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
             match catalog.nearest(target) {

@@ -11,8 +11,8 @@ use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{Event, Seen};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 
@@ -44,30 +44,30 @@ pub struct Trust {
 
 impl Trust {
     /// Trusts the parts, or lists what is trusted.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         if self.list {
-            Ok(trusted(ctx, common)?)
+            Ok(trusted(facts, common)?)
         } else if self.revoke {
-            self.parts.revoke(ctx, common, caller)
+            self.parts.revoke(facts, common, caller)
         } else {
-            self.trust(ctx, common, caller)
+            self.trust(facts, common, caller)
         }
     }
 
     /// Trusts every directory from the given one up to the project's root that contributes
     /// something, or only the given skills in them, as the person who is asked has seen them.
-    fn trust(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        if let Some(file) = ctx.policies()?.forbids_projects() {
+    fn trust(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        if let Some(file) = facts.policies()?.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
             return Err(Error::new(text)
                 .hint("ask the administrator of this machine")
                 .into());
         }
-        let consenting = Consenting::new(ctx, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
         let mut outcomes = Outcomes::new(common, caller);
-        for (holder, parts) in self.parts.here(ctx)? {
+        for (holder, parts) in self.parts.here(facts)? {
             let name = holder.display().to_string();
-            match self.trust_parts(ctx, common, consenting, &holder, parts) {
+            match self.trust_parts(facts, common, consenting, &holder, parts) {
                 Ok((text, unread)) => {
                     outcomes.push(&name, Ok(text));
                     for (part, error) in unread {
@@ -84,16 +84,16 @@ impl Trust {
     /// Returns what to say, and the parts that cannot be read and are not trusted.
     fn trust_parts(
         &self,
-        ctx: &RunContext,
+        facts: &Facts,
         common: Common,
         consenting: Consenting,
         holder: &Path,
         parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
-        let seen = Seen::all(parts, watched(ctx));
+        let seen = Seen::all(parts, watched(&facts.run));
         let whole = self.parts.skill.is_empty();
-        let look = Look::new(ctx, holder, &seen, whole, consenting.screen);
+        let look = Look::new(facts, holder, &seen, whole, consenting.screen);
         if common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));
@@ -125,15 +125,15 @@ impl Trust {
             format!("`{shown}` is trusted{how}:\n{}", look.whole())
         };
         let unread = if self.always {
-            ctx.trust_always(holder)?;
+            facts.trust_always(holder)?;
             Vec::new()
         } else {
-            ctx.trust_seen(holder, seen, !self.parts.skill.is_empty())?
+            facts.trust_seen(holder, seen, !self.parts.skill.is_empty())?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
             .with("always", self.always);
-        ctx.record(event.with("skill", self.parts.names()));
+        facts.record(event.with("skill", self.parts.names()));
         Ok((text, unread))
     }
 
@@ -149,18 +149,18 @@ impl Trust {
 
 impl Parts {
     /// Ends trust in them.
-    fn revoke(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let (from, names) = (self.dir(ctx), self.names());
+    fn revoke(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        let (from, names) = (self.dir(facts), self.names());
         let mut outcomes = Outcomes::new(common, caller);
-        for holder in ctx.project_holders(&from) {
+        for holder in facts.run.project_holders(&from) {
             let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
-            parts.retain(|part| !RunContext::is_place(part));
+            parts.retain(|part| !Facts::is_place(part));
             let only = names.is_some().then_some(&*parts);
             let path = holder.display().to_string();
             let part = names.as_ref().map(|names| one_line(names) + " in ");
             let part = part.unwrap_or_default();
-            if !ctx.distrust(&holder, only, common.dry_run)? {
+            if !facts.distrust(&holder, only, common.dry_run)? {
                 continue;
             }
             let shown = one_line(&path);
@@ -171,7 +171,7 @@ impl Parts {
                 let text = format!("{part}`{shown}` is no longer trusted\n");
                 outcomes.push(&path, Ok(text));
                 let event = Event::new("untrust").with("path", path);
-                ctx.record(event.with("skill", names.clone()));
+                facts.record(event.with("skill", names.clone()));
             }
         }
         if outcomes.is_empty() {
@@ -189,20 +189,20 @@ impl Parts {
     }
 
     /// The directory as an absolute path.
-    fn dir(&self, ctx: &RunContext) -> PathBuf {
-        let (cwd, dir) = (&ctx.env.cwd, self.dir.as_ref());
+    fn dir(&self, facts: &Facts) -> PathBuf {
+        let (cwd, dir) = (&facts.run.env.cwd, self.dir.as_ref());
         dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir))
     }
 
     /// The parts of `holder`; with a skill, also the files next to it.
     fn within(&self, holder: &Path) -> Vec<PathBuf> {
-        let all = RunContext::parts_of(holder);
+        let all = Facts::parts_of(holder);
         if self.skill.is_empty() {
             return all;
         }
         let is_named = |part: &&PathBuf| {
             let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            !RunContext::is_place(part) && self.skill.iter().any(|skill| skill == name)
+            !Facts::is_place(part) && self.skill.iter().any(|skill| skill == name)
         };
         let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
         let places = parts.iter().filter_map(|part| part.parent());
@@ -212,17 +212,17 @@ impl Parts {
     }
 
     /// The directories that contribute something, each with its parts.
-    fn here(&self, ctx: &RunContext) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
-        let from = self.dir(ctx);
+    fn here(&self, facts: &Facts) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+        let from = self.dir(facts);
         let from = from
             .canonicalize()
             .map_err(|source| Error::io("look at", &from, &source))?;
         // Another project than that of the working directory has another root.
-        let mut holders = ctx.project_holders(&from);
+        let mut holders = facts.run.project_holders(&from);
         if !holders.iter().any(|holder| from.starts_with(holder)) {
             holders = vec![from.clone()];
         }
-        holders.retain(|holder| !RunContext::parts_of(holder).is_empty());
+        holders.retain(|holder| !Facts::parts_of(holder).is_empty());
         if holders.is_empty() {
             let text = format!("`{}` has no skills and no configuration", from.display());
             return Err(Error::new(text).hint(
@@ -236,7 +236,7 @@ impl Parts {
             return Ok(found);
         }
         let there = found.iter();
-        let there = there.flat_map(|(holder, _)| RunContext::parts_of(holder));
+        let there = there.flat_map(|(holder, _)| Facts::parts_of(holder));
         let there: Vec<PathBuf> = there.collect();
         found.retain(|(_, parts)| !parts.is_empty());
         let is_there = |name: &&String| {

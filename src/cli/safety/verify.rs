@@ -17,9 +17,9 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::signed::{Fault, faults, withheld};
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Repaired, State, Verified, listed_name};
 use crate::policy::Event;
-use crate::run_context::RunContext;
 use crate::sharing::Shared;
 use crate::skill::one_line;
 
@@ -55,16 +55,16 @@ pub struct Verify {
 
 impl Verify {
     /// Compares the skills; a failure if one differs.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let by_layer = self.layers(ctx, caller)?;
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        let by_layer = self.layers(facts, caller)?;
         if self.fix {
-            return fix(ctx, common, caller, &by_layer);
+            return fix(facts, common, caller, &by_layer);
         }
         let (mut verified, mut failed) = (Vec::new(), Outcomes::new(common, caller));
         let mut unsigned = Vec::new();
         for (layer, names) in &by_layer {
-            let base = ctx.base(&ctx.layer_dir(*layer));
-            let market = market(ctx, &base, false);
+            let base = facts.base(&facts.layer_dir(*layer));
+            let market = market(facts, &base, false);
             let before = verified.len();
             if names.is_empty() {
                 verified.extend(market.verify(&[])?);
@@ -83,11 +83,11 @@ impl Verify {
                 }
             }
         }
-        self.add_withheld(ctx, &verified, &mut unsigned);
+        self.add_withheld(facts, &verified, &mut unsigned);
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let faults = link_faults(ctx, &by_layer);
+        let faults = link_faults(facts, &by_layer);
         let text = if common.json {
             let compared = Compared {
                 skills: &verified,
@@ -134,14 +134,14 @@ impl Verify {
 
     /// The skills by their layers. What is only looked at may be in several: then that is meant which
     /// the catalog takes.
-    fn layers(&self, ctx: &RunContext, caller: Caller) -> Result<Vec<(Layer, Vec<String>)>> {
+    fn layers(&self, facts: &Facts, caller: Caller) -> Result<Vec<(Layer, Vec<String>)>> {
         if self.fix || self.names.is_empty() {
-            return layers_of(ctx, caller, self.scope, "verify", &self.names);
+            return layers_of(facts, caller, self.scope, "verify", &self.names);
         }
         let layer = |name: &String| {
-            let layer = layer_of(ctx, caller, self.scope, "verify", name);
+            let layer = layer_of(facts, caller, self.scope, "verify", name);
             let layer = layer.or_else(|several| {
-                let catalog = ctx.catalog_naming(name);
+                let catalog = facts.catalog_naming(name);
                 let entry = catalog.by_name(name).ok_or(several)?;
                 tell_which(name, &entry.dir);
                 Ok::<_, Error>(entry.layer)
@@ -152,18 +152,18 @@ impl Verify {
     }
 
     /// Checks anew what has to be signed to be offered, and adds what is not.
-    fn add_withheld(&self, ctx: &RunContext, verified: &[Verified], faults: &mut Vec<Fault>) {
-        if !ctx.signing_in_force().require_anything() {
+    fn add_withheld(&self, facts: &Facts, verified: &[Verified], faults: &mut Vec<Fault>) {
+        if !facts.signing_in_force().require_anything() {
             return;
         }
         // A host's call has no time to check all of them.
-        if ctx.protocol.is_none() {
-            ctx.forget_verdicts();
+        if facts.run.protocol.is_none() {
+            facts.forget_verdicts();
         }
         let is_meant = |name: &str| {
             self.names.is_empty() || verified.iter().any(|verified| verified.name == name)
         };
-        for fault in withheld(ctx) {
+        for fault in withheld(facts) {
             if is_meant(&fault.name) && faults.iter().all(|known| known.path != fault.path) {
                 faults.push(fault);
             }
@@ -172,9 +172,9 @@ impl Verify {
 }
 
 /// What is wrong with the links to these skills; without names, to those of the layer.
-fn link_faults(ctx: &RunContext, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFault> {
+fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFault> {
     let each = by_layer.iter().flat_map(|(layer, names)| {
-        let faults = Shared::of(ctx, *layer).map(|shared| shared.faults());
+        let faults = Shared::of(facts, *layer).map(|shared| shared.faults());
         let meant = |skill: &Path| {
             let name = skill.file_name().unwrap_or_default().to_string_lossy();
             names.is_empty()
@@ -197,20 +197,15 @@ fn link_faults(ctx: &RunContext, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkF
     each.collect()
 }
 
-fn fix(
-    ctx: &RunContext,
-    common: Common,
-    caller: Caller,
-    by_layer: &[(Layer, Vec<String>)],
-) -> Answer {
+fn fix(facts: &Facts, common: Common, caller: Caller, by_layer: &[(Layer, Vec<String>)]) -> Answer {
     let mut outcomes = Outcomes::new(common, caller);
     let mut has_any = false;
     for (layer, names) in by_layer {
-        let base = ctx.base(&ctx.layer_dir(*layer));
-        let market = market_for(ctx, &base, false, *layer)?.dry(common.dry_run);
+        let base = facts.base(&facts.layer_dir(*layer));
+        let market = market_for(facts, &base, false, *layer)?.dry(common.dry_run);
         has_any |= market.has_recorded()?;
         for one in market.repair(names, &mut note)? {
-            outcomes.push(&one.name, Ok(restored(ctx, common, &one, *layer)));
+            outcomes.push(&one.name, Ok(restored(facts, common, &one, *layer)));
         }
     }
     if outcomes.is_empty() && !common.json {
@@ -221,7 +216,7 @@ fn fix(
 }
 
 /// Records that a skill was restored, and says so.
-pub fn restored(ctx: &RunContext, common: Common, skill: &Repaired, layer: Layer) -> String {
+pub fn restored(facts: &Facts, common: Common, skill: &Repaired, layer: Layer) -> String {
     let (name, shown) = (skill.name.as_str(), listed_name(&skill.name));
     if common.dry_run {
         return format!("would restore `{shown}`\n");
@@ -229,7 +224,7 @@ pub fn restored(ctx: &RunContext, common: Common, skill: &Repaired, layer: Layer
     let event = Event::new("restore")
         .with("skill", name)
         .with("commit", skill.commit.clone());
-    ctx.record(event.with("layer", layer.as_str()));
+    facts.record(event.with("layer", layer.as_str()));
     let kept = skill.stashed.as_ref();
     let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));
     format!("`{shown}` was restored{}\n", kept.unwrap_or_default())

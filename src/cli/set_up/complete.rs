@@ -10,7 +10,7 @@ use clap::{Command, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config_keys::KEYS;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
@@ -42,7 +42,7 @@ pub struct Complete {
 
 impl Complete {
     /// The completions of the last word: one per line, with its description after a tab.
-    pub fn run(&self, ctx: &RunContext, root: Command) -> String {
+    pub fn run(&self, facts: &Facts, root: Command) -> String {
         // Bash splits `--sort=name`.
         let words = self.words.iter().map(String::as_str);
         let words: Vec<&str> = words.filter(|word| *word != "=").collect();
@@ -55,7 +55,7 @@ impl Complete {
         let mut root = without_paths(root);
         let verb = words.first().copied().unwrap_or_default();
         if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
-            root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(ctx)));
+            root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(facts)));
         }
         if verb == "config" {
             for (takes_key, argument) in [("get", "key"), ("set", "words"), ("unset", "key")] {
@@ -109,9 +109,9 @@ fn keys() -> Values {
 }
 
 /// The skills with valid names: a shell could execute other directory names.
-fn skills(ctx: &RunContext) -> Values {
+fn skills(facts: &Facts) -> Values {
     let mut found = Values::new();
-    for entry in ctx.catalog().entries() {
+    for entry in facts.catalog().entries() {
         let name = entry.name();
         if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
             let what = entry
@@ -141,9 +141,9 @@ mod tests {
             std::fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
         }
         let vars = [("AGENT_SKILLS_HOME", home.path()), ("HOME", home.path())];
-        let ctx = RunContext::new(Env::new(vars, home.path()), None);
+        let facts = Facts::new(Env::new(vars, home.path()), None);
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let lines = Complete { words }.run(&ctx, Cli::command());
+        let lines = Complete { words }.run(&facts, Cli::command());
         let word = |line: &str| line.split('\t').next().unwrap().to_owned();
         lines.lines().map(word).collect()
     }

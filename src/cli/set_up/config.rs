@@ -14,8 +14,8 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller, json};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 use crate::sys::{Durable, files, limits};
@@ -53,10 +53,10 @@ pub enum Config {
 
 impl Config {
     /// Shows or changes values.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         let changed = |name: &str, outcome| Outcomes::of_one(common, caller, name, outcome);
         match self {
-            Self::Get { key } => Ok(get(ctx, common.json, &parts(key))?),
+            Self::Get { key } => Ok(get(facts, common.json, &parts(key))?),
             Self::Set { words } => {
                 let (key, values) = match &words[..] {
                     [one] => one
@@ -68,31 +68,31 @@ impl Config {
                 let key = parts(key);
                 changed(
                     &joined(&key),
-                    set_values(ctx, common.dry_run, &key, &values),
+                    set_values(facts, common.dry_run, &key, &values),
                 )
             }
             Self::Unset { key } => {
                 let key = parts(key);
-                changed(&joined(&key), unset(ctx, common.dry_run, &key))
+                changed(&joined(&key), unset(facts, common.dry_run, &key))
             }
             Self::Edit => {
-                let file = ctx.config_path().display().to_string();
+                let file = facts.config_path().display().to_string();
                 let edited = if common.dry_run {
                     Ok(format!("would open {} in an editor\n", one_line(&file)))
                 } else {
-                    edit(ctx)
+                    edit(facts)
                 };
                 changed(&file, edited)
             }
-            Self::List => Ok(list(ctx, common.json, screen)?),
-            Self::Path => Ok(paths(ctx, common.json)?),
+            Self::List => Ok(list(facts, common.json, screen)?),
+            Self::Path => Ok(paths(facts, common.json)?),
         }
     }
 }
 
-fn set_values(ctx: &RunContext, dry_run: bool, key: &[String], values: &[&str]) -> Result<String> {
+fn set_values(facts: &Facts, dry_run: bool, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
-    set(ctx, key, &value, dry_run)?;
+    set(facts, key, &value, dry_run)?;
     if dry_run {
         return Ok(format!(
             "would set {} to {}\n",
@@ -100,17 +100,17 @@ fn set_values(ctx: &RunContext, dry_run: bool, key: &[String], values: &[&str]) 
             one_line(&value)
         ));
     }
-    get(ctx, false, key)
+    get(facts, false, key)
 }
 
-fn unset(ctx: &RunContext, dry_run: bool, key: &[String]) -> Result<String> {
-    let file = ctx.config_path();
+fn unset(facts: &Facts, dry_run: bool, key: &[String]) -> Result<String> {
+    let file = facts.config_path();
     let hint = if is_known(key) {
         "`agent-skills config list` shows where each value comes from".to_owned()
     } else {
         suggestion(key)
     };
-    unset_key(&file, key, dry_run, &|text| check(ctx, key, text))
+    unset_key(&file, key, dry_run, &|text| check(facts, key, text))
         .map_err(|error| unchanged(key, error.or_hint(hint)))?;
     if dry_run {
         let file = file.display().to_string();
@@ -120,7 +120,7 @@ fn unset(ctx: &RunContext, dry_run: bool, key: &[String]) -> Result<String> {
             one_line(&file)
         ));
     }
-    Ok(get(ctx, false, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
+    Ok(get(facts, false, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
@@ -159,9 +159,9 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
-pub fn set(ctx: &RunContext, key: &[String], value: &str, dry_run: bool) -> Result<()> {
-    let set = set_key(&ctx.config_path(), key, value, dry_run, &|text| {
-        check(ctx, key, text)
+pub fn set(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
+    let set = set_key(&facts.config_path(), key, value, dry_run, &|text| {
+        check(facts, key, text)
     });
     set.map_err(|error| unchanged(key, error))
 }
@@ -171,12 +171,12 @@ fn unchanged(key: &[String], error: Error) -> Error {
 }
 
 /// Whether the text of the file is valid with `key` changed.
-fn check(ctx: &RunContext, key: &[String], text: &str) -> Result<()> {
+fn check(facts: &Facts, key: &[String], text: &str) -> Result<()> {
     let Err((_, reason)) = parse_toml::<policy::Config>(text) else {
         return Ok(());
     };
     // An existing error is reported with its line.
-    ctx.own_config()?;
+    facts.own_config()?;
     Err(match takes(key) {
         // The hint says what it takes.
         Some(takes) => Error::new(reason.split(": it takes").next().unwrap_or(&reason)).hint(takes),
@@ -207,8 +207,8 @@ fn is_known(key: &[String]) -> bool {
     Key::find(key).or(Key::find(&entry)).is_some()
 }
 
-fn get(ctx: &RunContext, as_json: bool, path: &[String]) -> Result<String> {
-    let settings = ctx.settings()?;
+fn get(facts: &Facts, as_json: bool, path: &[String]) -> Result<String> {
+    let settings = facts.settings()?;
     let key = joined(path);
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
@@ -235,8 +235,8 @@ struct Described<'a> {
     values: Option<&'a str>,
 }
 
-fn list(ctx: &RunContext, as_json: bool, screen: Screen) -> Result<String> {
-    let settings = ctx.settings()?;
+fn list(facts: &Facts, as_json: bool, screen: Screen) -> Result<String> {
+    let settings = facts.settings()?;
     let described = settings.iter().map(|setting| {
         let key = Key::find(&parts(&setting.key));
         Described {
@@ -282,12 +282,12 @@ fn line(setting: &Setting) -> String {
     format!("{} = {value}  # {origin}\n", setting.key)
 }
 
-fn paths(ctx: &RunContext, as_json: bool) -> Result<String> {
+fn paths(facts: &Facts, as_json: bool) -> Result<String> {
     let mut files = vec![
-        ("own", ctx.config_path()),
-        ("project", ctx.project_config_path()),
+        ("own", facts.config_path()),
+        ("project", facts.run.project_config_path()),
     ];
-    let policies = ctx.enterprise().policy_files().into_iter();
+    let policies = facts.enterprise().policy_files().into_iter();
     files.extend(policies.map(|file| ("policy", file.path)));
     if as_json {
         let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
@@ -304,15 +304,15 @@ fn paths(ctx: &RunContext, as_json: bool) -> Result<String> {
 
 /// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and
 /// opened next time.
-fn edit(ctx: &RunContext) -> Result<String> {
-    let path = ctx.config_path();
+fn edit(facts: &Facts) -> Result<String> {
+    let path = facts.config_path();
     let copy = path.with_file_name("config.edited.toml");
     let before = read(&path)?.unwrap_or_default();
     if read(&copy)?.is_none() {
-        ctx.base(&ctx.dirs.plugin).make()?;
+        facts.base(&facts.run.dirs.plugin).make()?;
         files::replace(&copy, before.as_bytes(), 0o600, Durable::No)?;
     }
-    open(ctx, &copy)?;
+    open(facts, &copy)?;
     let after = read(&copy)?.unwrap_or_default();
     let kept = || {
         let copy = copy.display();
@@ -343,10 +343,10 @@ fn read(path: &Path) -> Result<Option<String>> {
 }
 
 /// Runs the editor as git does: the variable may contain options.
-fn open(ctx: &RunContext, file: &Path) -> Result<()> {
+fn open(facts: &Facts, file: &Path) -> Result<()> {
     let set = ["VISUAL", "EDITOR"]
         .iter()
-        .find_map(|name| ctx.env.text(name));
+        .find_map(|name| facts.run.env.text(name));
     let editor = set.filter(|editor| !editor.trim().is_empty());
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let mut shell = Command::new("sh");

@@ -12,8 +12,8 @@ use clap::{Args, Subcommand};
 
 use crate::cli::options::Common;
 use crate::cli::{Answer, Caller, Screen};
+use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
-use crate::run_context::RunContext;
 
 /// Show the hosts on this machine, and connect or disconnect them
 #[derive(Debug, Args)]
@@ -68,17 +68,17 @@ impl Hosts {
     }
 
     /// Shows the hosts, or connects or disconnects some.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         match &self.change {
-            None => Ok(rows::show(ctx, common, screen)?),
+            None => Ok(rows::show(facts, common, screen)?),
             Some(Connecting::Add { hosts, scope, mode }) => {
-                connect::add(ctx, common, caller, (hosts, *scope, *mode))
+                connect::add(facts, common, caller, (hosts, *scope, *mode))
             }
             Some(Connecting::Remove { hosts, scope }) => {
-                connect::remove(ctx, common, caller, hosts, *scope)
+                connect::remove(facts, common, caller, hosts, *scope)
             }
             Some(Connecting::Plugin { dir, mode }) => {
-                plugin::write(ctx, common, caller, dir, *mode)
+                plugin::write(facts, common, caller, dir, *mode)
             }
         }
     }

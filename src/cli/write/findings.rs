@@ -9,12 +9,12 @@ use crate::activation::{Enforcement, unmet};
 use crate::author::{self, Descriptions, Finding, Source};
 use crate::catalog::{Catalog, Offered};
 use crate::cli::report::{restriction_of, session_with};
+use crate::facts::Facts;
 use crate::host::alias::Capability;
 use crate::host::{mentions, tools};
 use crate::marketplace::{Severity, scan_directory};
 use crate::permission::{Call, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
-use crate::run_context::RunContext;
 use crate::skill::{Level, Runner, SkillName, brief};
 
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
@@ -47,12 +47,12 @@ impl<'c> Installed<'c> {
 }
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn lint(ctx: &RunContext, dir: &Path, installed: &Installed) -> Vec<Finding> {
+pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
-        let mut in_file = tools_of(ctx, source);
+        let mut in_file = tools_of(facts, source);
         in_file.extend(overlaps(source, installed));
-        in_file.extend(requirements(ctx, source, installed.catalog));
+        in_file.extend(requirements(facts, source, installed.catalog));
         for (code, place, message) in in_file {
             found.push(Finding::new(&code, source.file(), place, &message));
         }
@@ -66,7 +66,7 @@ pub fn lint(ctx: &RunContext, dir: &Path, installed: &Installed) -> Vec<Finding>
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<Found> {
+fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Found> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -75,7 +75,7 @@ fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
         let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
         beside.is_some_and(|file| file.exists())
     };
-    let unmet = unmet(ctx, installed, &source.skill, is_beside).into_iter();
+    let unmet = unmet(facts, installed, &source.skill, is_beside).into_iter();
     let place = source.key("requires");
     unmet
         .map(|unmet| (unmet.code(), place, unmet.to_string()))
@@ -83,8 +83,8 @@ fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Found> {
-    let (_, restriction) = restriction_of(ctx, &source.skill);
+fn tools_of(facts: &Facts, source: &Source) -> Vec<Found> {
+    let (_, restriction) = restriction_of(facts, &source.skill);
     let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
         (note.code.to_owned(), place, note.message.clone())
@@ -108,7 +108,7 @@ fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Found> {
             found.push(("tool-not-allowed".to_owned(), place, message));
         }
     }
-    found.extend(commands(ctx, source, &restriction));
+    found.extend(commands(facts, source, &restriction));
     found
 }
 
@@ -128,7 +128,7 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec<Found> {
+fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Found> {
     let finding = |place, message| ("command-not-allowed".to_owned(), place, message);
     // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
@@ -145,7 +145,7 @@ fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec
     }
     let session = session_with(&source.skill);
     let (config, policies) = (Config::default(), Policies::default());
-    let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
+    let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
     let is_program = |part: &&Part| {
         let text = &part.text;
         text.starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))

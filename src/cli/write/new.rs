@@ -13,9 +13,9 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
-use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 
@@ -43,13 +43,13 @@ pub struct New {
 
 impl New {
     /// Creates the skill and returns the next steps.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        Outcomes::of_one(common, caller, &self.name, self.make(ctx, common, caller))
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        Outcomes::of_one(common, caller, &self.name, self.make(facts, common, caller))
     }
 
-    fn make(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
+    fn make(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
         let name = name(&self.name)?;
-        let (parent, base) = parent(ctx, self);
+        let (parent, base) = parent(facts, self);
         let dir = parent.join(name.as_str());
         let taken = || {
             let text = format!(
@@ -66,7 +66,7 @@ impl New {
         let wish = wish(self, name, asks)?;
         let files = scaffold(&wish);
         if common.dry_run {
-            let shown = near(ctx, &dir);
+            let shown = near(facts, &dir);
             return Ok(format!(
                 "would write {}: {}\n",
                 shown.display(),
@@ -81,16 +81,16 @@ impl New {
                 error.or_hint("check permissions and free space, or use --dir")
             }
         })?;
-        Ok(told(ctx, self, &dir, &files))
+        Ok(told(facts, self, &dir, &files))
     }
 }
 
 /// The directory in which the skill is created, and the base whose `skills` it is, unless the user
 /// named it.
-fn parent(ctx: &RunContext, wanted: &New) -> (PathBuf, Option<Base>) {
-    let cwd = &ctx.env.cwd;
+fn parent(facts: &Facts, wanted: &New) -> (PathBuf, Option<Base>) {
+    let cwd = &facts.run.env.cwd;
     if let Some(layer) = wanted.layer {
-        let base = ctx.base(&ctx.layer_dir(layer));
+        let base = facts.base(&facts.layer_dir(layer));
         return (base.path().join(SKILLS.as_os_str()), Some(base));
     }
     let dir = wanted.dir.as_ref();
@@ -194,8 +194,8 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
 }
 
 /// A path as a person would type it.
-fn near(ctx: &RunContext, dir: &Path) -> PathBuf {
-    dir.strip_prefix(&ctx.env.cwd)
+fn near(facts: &Facts, dir: &Path) -> PathBuf {
+    dir.strip_prefix(&facts.run.env.cwd)
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below))
 }
 
@@ -205,8 +205,8 @@ fn paths(files: &[NewFile]) -> String {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
-    let near = near(ctx, dir);
+fn told(facts: &Facts, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+    let near = near(facts, dir);
     let shown = near.display();
     let mut text = format!(
         "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \

@@ -11,8 +11,9 @@ use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::Signed;
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
 use crate::skill::{Level, Skill, SkillName, one_line};
 use crate::sys::text::count;
@@ -37,30 +38,30 @@ pub struct Package {
 
 impl Package {
     /// Writes the packages and lists their content.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
-        let progress = Progress::new("packing skills", self.skills.len(), watched(ctx));
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+        let progress = Progress::new("packing skills", self.skills.len(), watched(&facts.run));
         let mut done = 0;
         Outcomes::of_each(common, caller, &self.skills, |skill| {
             progress.at(done);
             done += 1;
-            let skill = find_and_tell(ctx, skill)?;
+            let skill = find_and_tell(facts, skill)?;
             if self.in_place {
-                self.sign_in_place(ctx, common, &skill)
+                self.sign_in_place(facts, common, &skill)
             } else {
-                self.pack(ctx, common, &skill)
+                self.pack(facts, common, &skill)
             }
         })
     }
 
-    fn pack(&self, ctx: &RunContext, common: Common, skill: &Skill) -> Result<String> {
-        let (name, packed) = checked(ctx, skill, "packed", |_| true)?;
+    fn pack(&self, facts: &Facts, common: Common, skill: &Skill) -> Result<String> {
+        let (name, packed) = checked(facts, skill, "packed", |_| true)?;
         let file = PathBuf::from(format!("{name}.zip"));
         let output = match &self.output {
             None => file,
             Some(dir) if self.skills.len() > 1 => dir.join(file),
             Some(output) => output.clone(),
         };
-        let (target, shown) = (ctx.env.cwd.join(&output), output.display());
+        let (target, shown) = (facts.run.env.cwd.join(&output), output.display());
         if target.is_dir() {
             return Err(Error::new(format!("`{shown}` is a directory"))
                 .hint("give the file to write: --output FILE.zip"));
@@ -89,7 +90,7 @@ impl Package {
             ));
         }
         let signed = match &self.sign {
-            Some(key) => Some(sign(ctx, &manifest(skill, &packed)?, key)?),
+            Some(key) => Some(sign(facts, &manifest(skill, &packed)?, key)?),
             None => None,
         };
         // The archive comes last: the old one is not taken for what the new manifest signs.
@@ -124,10 +125,10 @@ impl Package {
 
     /// Writes the manifest and its signature into the skill's directory, which may be anywhere: a
     /// site or a repository whose commits are not signed serves them with the skill.
-    fn sign_in_place(&self, ctx: &RunContext, common: Common, skill: &Skill) -> Result<String> {
+    fn sign_in_place(&self, facts: &Facts, common: Common, skill: &Skill) -> Result<String> {
         // A manifest of earlier files is what this replaces.
         let is_other = |code: &str| code != "manifest-differs";
-        let (name, packed) = checked(ctx, skill, "signed", is_other)?;
+        let (name, packed) = checked(facts, skill, "signed", is_other)?;
         let (manifest, shown) = (manifest(skill, &packed)?, skill.dir.display());
         let files = count(manifest.files.len(), "file");
         let names = format!("{MANIFEST} and {MANIFEST}{SSH_SIGNATURE}");
@@ -136,7 +137,7 @@ impl Package {
                 "would write {names} in {shown}: {files} of `{name}`\n"
             ));
         };
-        let signed = sign(ctx, &manifest, key)?;
+        let signed = sign(facts, &manifest, key)?;
         let at = |end: &str| skill.dir.join(format!("{MANIFEST}{end}"));
         let (manifest, signature) = (at(""), at(SSH_SIGNATURE));
         write_all(&[
@@ -156,7 +157,7 @@ impl Package {
 /// # Errors
 /// When it has errors, or cannot be packed.
 pub fn checked(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &Skill,
     done: &str,
     counts: impl Fn(&str) -> bool,
@@ -165,8 +166,8 @@ pub fn checked(
     let own = skill.fields.text("name");
     let own = own.as_deref().and_then(SkillName::from_written);
     let name = own.unwrap_or_else(|| skill.name.clone());
-    let installed = ctx.catalog();
-    let mut found = findings::lint(ctx, &skill.dir, &findings::Installed::new(&installed));
+    let installed = facts.catalog();
+    let mut found = findings::lint(facts, &skill.dir, &findings::Installed::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
         let report = Findings {
@@ -211,9 +212,11 @@ fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
 ///
 /// # Errors
 /// When `ssh-keygen` does not sign.
-pub fn sign(ctx: &RunContext, manifest: &Manifest, key: &Path) -> Result<Signed> {
-    let base = ctx.base(&ctx.dirs.plugin);
-    ctx.market_at(&base).sign(manifest, &ctx.env.cwd.join(key))
+pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<Signed> {
+    let base = facts.base(&facts.run.dirs.plugin);
+    facts
+        .market_at(&base)
+        .sign(manifest, &facts.run.env.cwd.join(key))
 }
 
 /// Replaces files of one directory, all or none.

@@ -15,9 +15,9 @@ use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{permits, permits_change};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{Change, Proposal, apply_diff};
-use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{Dir, tell, warn};
 
@@ -53,11 +53,11 @@ pub enum Proposals {
 
 impl Proposals {
     /// Lists the proposals, or does something with some.
-    pub fn run(self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         match self {
-            Self::List => Ok(list(ctx, common)?),
+            Self::List => Ok(list(facts, common)?),
             Self::Show { ids } => {
-                let look = |id: &str| Shown::of(ctx, id);
+                let look = |id: &str| Shown::of(facts, id);
                 look_at(common, caller, &ids, "proposals", look, |one| {
                     one.text.clone()
                 })
@@ -65,34 +65,34 @@ impl Proposals {
             Self::Approve { ids, findings } => {
                 let given = (common, findings);
                 Outcomes::of_each(common, caller, &ids, |id| {
-                    approve(ctx, &get(ctx, id)?, given, caller)
+                    approve(facts, &get(facts, id)?, given, caller)
                 })
             }
             Self::Reject { ids, reason } => Outcomes::of_each(common, caller, &ids, |id| {
-                reject(ctx, common, &get(ctx, id)?, reason.as_deref())
+                reject(facts, common, &get(facts, id)?, reason.as_deref())
             }),
         }
     }
 }
 
 fn approve(
-    ctx: &RunContext,
+    facts: &Facts,
     proposal: &Proposal,
     (common, findings): (Common, Findings),
     caller: Caller,
 ) -> Result<String> {
-    let consenting = Consenting::new(ctx, common.consent(findings), caller);
-    let policies = ctx.policies()?;
-    let catalog = ctx.catalog();
+    let consenting = Consenting::new(facts, common.consent(findings), caller);
+    let policies = facts.policies()?;
+    let catalog = facts.catalog();
     warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
     // Whether a dry run has come as far as the question.
     let is_possible = Cell::new(false);
-    let (dir, back) = match today(ctx, &catalog, proposal)? {
+    let (dir, back) = match today(facts, &catalog, proposal)? {
         Today::Changed(entry, _) => {
-            let (base, name) = ctx.home_of(entry)?;
-            let base = ctx.base(&base);
-            let market = ctx.market_at(&base);
+            let (base, name) = facts.home_of(entry)?;
+            let base = facts.base(&base);
+            let market = facts.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // The diff shown comes from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
@@ -138,20 +138,23 @@ fn approve(
                 }
                 consenting.to_create(plan)
             };
-            let base = ctx.base(&ctx.dirs.plugin);
-            let market = ctx.market_at(&base);
+            let base = facts.base(&facts.run.dirs.plugin);
+            let market = facts.market_at(&base);
             let created = market.create(skill, text, &source, &mut confirm);
             if is_possible.get() {
                 return Ok(format!("would create the skill `{skill}`\n"));
             }
             created?;
-            (ctx.dirs.skills().join(skill), format!("remove {skill}"))
+            (
+                facts.run.dirs.skills().join(skill),
+                format!("remove {skill}"),
+            )
         }
     };
-    ctx.record(ctx.proposal_event(proposal, "approved"));
-    ctx.proposals().remove(&proposal.id)?;
+    facts.record(facts.proposal_event(proposal, "approved"));
+    facts.proposals().remove(&proposal.id)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
-    let catalog = ctx.catalog();
+    let catalog = facts.catalog();
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
         let _ = writeln!(text, "  it is not offered: {}", one_line(&why));
@@ -174,7 +177,7 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
 }
 
 fn reject(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     proposal: &Proposal,
     reason: Option<&str>,
@@ -182,9 +185,9 @@ fn reject(
     if common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
-    ctx.proposals().remove(&proposal.id)?;
-    let event = ctx.proposal_event(proposal, "rejected");
-    ctx.record(event.with("reason", reason.map(str::to_owned)));
+    facts.proposals().remove(&proposal.id)?;
+    let event = facts.proposal_event(proposal, "rejected");
+    facts.record(event.with("reason", reason.map(str::to_owned)));
     Ok(format!(
         "the proposal {} is rejected; `{}` is as it was\n",
         proposal.id,

@@ -9,15 +9,15 @@ use crate::cli::describe::{printable, with_hint};
 use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::proposal::{Change, ChangedFile, Proposal, ProposalId, apply_diff, proposed_for};
-use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::time::local;
 use crate::sys::warn;
 
 /// The proposal with this id.
-pub fn get(ctx: &RunContext, id: &str) -> Result<Proposal> {
-    ctx.proposals().get(&ProposalId::parse(id)?)
+pub fn get(facts: &Facts, id: &str) -> Result<Proposal> {
+    facts.proposals().get(&ProposalId::parse(id)?)
 }
 
 /// One proposal, in the format that `--json` documents.
@@ -37,12 +37,12 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn new(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+    fn new(facts: &Facts, catalog: &Catalog, proposal: &'p Proposal) -> Self {
         let (kind, files) = match &proposal.change {
             Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
             Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
         };
-        let problem = today(ctx, catalog, proposal).err();
+        let problem = today(facts, catalog, proposal).err();
         Self {
             id: proposal.id.as_str(),
             skill: &proposal.skill,
@@ -69,26 +69,26 @@ pub struct Shown {
 
 impl Shown {
     /// The proposal with this id.
-    pub fn of(ctx: &RunContext, id: &str) -> Result<Self> {
-        let proposal = get(ctx, id)?;
-        let row = serde_json::to_value(Row::new(ctx, &ctx.catalog(), &proposal));
+    pub fn of(facts: &Facts, id: &str) -> Result<Self> {
+        let proposal = get(facts, id)?;
+        let row = serde_json::to_value(Row::new(facts, &facts.catalog(), &proposal));
         let row =
             row.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
         Ok(Self {
             proposal: row,
-            text: show(ctx, &proposal),
+            text: show(facts, &proposal),
         })
     }
 }
 
 /// All that wait.
-pub fn list(ctx: &RunContext, common: Common) -> Result<String> {
-    let (proposals, broken) = ctx.proposals().list();
+pub fn list(facts: &Facts, common: Common) -> Result<String> {
+    let (proposals, broken) = facts.proposals().list();
     for error in broken {
         warn(format_args!("{error}"));
     }
-    let catalog = ctx.catalog();
-    let row = |proposal| Row::new(ctx, &catalog, proposal);
+    let catalog = facts.catalog();
+    let row = |proposal| Row::new(facts, &catalog, proposal);
     let rows: Vec<Row> = proposals.iter().map(row).collect();
     if common.json {
         return json::bare(&rows);
@@ -109,9 +109,9 @@ pub fn list(ctx: &RunContext, common: Common) -> Result<String> {
     Ok(text)
 }
 
-fn show(ctx: &RunContext, proposal: &Proposal) -> String {
+fn show(facts: &Facts, proposal: &Proposal) -> String {
     let mut text = introduction(proposal);
-    match today(ctx, &ctx.catalog(), proposal) {
+    match today(facts, &facts.catalog(), proposal) {
         Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
         Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
         Err(error) => {
@@ -166,23 +166,21 @@ pub enum Today<'p> {
 }
 
 /// What applying it now would give.
-pub fn today<'p>(
-    ctx: &RunContext,
-    catalog: &'p Catalog,
-    proposal: &'p Proposal,
-) -> Result<Today<'p>> {
+pub fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
     match &proposal.change {
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
-            let (base, name) = ctx.home_of(entry)?;
-            ctx.market_at(&ctx.base(&base)).check_changeable(&name)?;
+            let (base, name) = facts.home_of(entry)?;
+            facts
+                .market_at(&facts.base(&base))
+                .check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
             Ok(Today::Changed(entry, changed))
         }
         Change::Create { text } => {
-            let dir = ctx.dirs.skills().join(&proposal.skill);
+            let dir = facts.run.dirs.skills().join(&proposal.skill);
             if dir.symlink_metadata().is_err() {
                 return Ok(Today::New(text));
             }

@@ -15,8 +15,8 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permitting_to;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::marketplace::{Artifact, Destination, Market};
-use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 use crate::sys::text::count;
 
@@ -40,19 +40,19 @@ pub struct Publish {
 
 impl Publish {
     /// Checks, packs and sends the skills.
-    pub fn run(&self, ctx: &RunContext, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let name = self.to.to_string();
-        Outcomes::of_one(common, caller, &name, self.publish(ctx, common, caller))
+        Outcomes::of_one(common, caller, &name, self.publish(facts, common, caller))
     }
 
-    fn publish(&self, ctx: &RunContext, common: Common, caller: Caller) -> Result<String> {
+    fn publish(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
         let (mut skills, mut packed) = (Vec::new(), Vec::new());
         for written in &self.skills {
-            skills.extend(several(ctx, written)?);
+            skills.extend(several(facts, written)?);
         }
         let mut said = String::new();
         for skill in &skills {
-            let (name, files) = checked(ctx, skill, "published", |_| true)?;
+            let (name, files) = checked(facts, skill, "published", |_| true)?;
             if !files.doubtful.is_empty() && !self.findings.accept_findings {
                 let secrets = one_line(&files.doubtful.join(", "));
                 let text =
@@ -66,7 +66,7 @@ impl Publish {
         }
         let to = &self.to;
         if !common.dry_run {
-            let consenting = Consenting::new(ctx, common.consent(self.findings), caller);
+            let consenting = Consenting::new(facts, common.consent(self.findings), caller);
             let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
             let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
             let shown = format!("To {to}:\n{said}");
@@ -77,16 +77,16 @@ impl Publish {
         let (mut artifacts, mut key_used) = (Vec::new(), None);
         for (skill, name, files) in packed {
             let signed = match &self.sign {
-                Some(key) if !common.dry_run => Some(sign(ctx, &manifest(skill, &files)?, key)?),
+                Some(key) if !common.dry_run => Some(sign(facts, &manifest(skill, &files)?, key)?),
                 _ => None,
             };
             key_used = signed.as_ref().map(|signed| signed.key.to_string());
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
-        let base = ctx.base(&ctx.dirs.plugin);
+        let base = facts.base(&facts.run.dirs.plugin);
         let market = Market {
-            permit: permitting_to(ctx, Layer::Plugin, "published")?,
-            ..market(ctx, &base, false)
+            permit: permitting_to(facts, Layer::Plugin, "published")?,
+            ..market(facts, &base, false)
         };
         let market = market.dry(common.dry_run);
         let done = market.publish(to, &artifacts, self.collection.as_deref())?;
@@ -133,16 +133,16 @@ impl Publish {
 }
 
 /// The skill that a word means, or all below a directory that is none.
-fn several(ctx: &RunContext, written: &str) -> Result<Vec<Skill>> {
-    let path = ctx.env.cwd.join(written);
+fn several(facts: &Facts, written: &str) -> Result<Vec<Skill>> {
+    let path = facts.run.env.cwd.join(written);
     if !path.is_dir() {
-        return Ok(vec![find_and_tell(ctx, written)?]);
+        return Ok(vec![find_and_tell(facts, written)?]);
     }
     let dirs = skills_at(&path);
     if dirs.is_empty() {
         let text = format!("`{}` has no skill", one_line(written));
         return Err(Error::new(text).hint("give a directory with a SKILL.md, or of several skills"));
     }
-    let load = |dir: PathBuf| find_and_tell(ctx, &dir.to_string_lossy());
+    let load = |dir: PathBuf| find_and_tell(facts, &dir.to_string_lossy());
     dirs.into_iter().map(load).collect()
 }

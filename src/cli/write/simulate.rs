@@ -12,7 +12,7 @@ use crate::cli::describe::printable;
 use crate::cli::options::Common;
 use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
@@ -39,15 +39,15 @@ pub struct Simulate {
 
 impl Simulate {
     /// Plays the conversations; a failure if an answer is not as expected.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
-        let exe = ctx.env.exe.as_deref().ok_or_else(|| {
+    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
+        let exe = facts.run.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;
         let mut reports = Vec::new();
         for file in &self.files {
             let conversation = Conversation::read(file)?;
             let plays = conversation
-                .play(exe, &ctx.env, !self.record)
+                .play(exe, &facts.run.env, !self.record)
                 .map_err(|error| error.context(file.display()))?;
             if self.record && !common.dry_run {
                 record(&conversation, &plays)?;

@@ -10,9 +10,10 @@ use crate::cli::json;
 use crate::cli::named::{Meant, meant, similar, tell_which};
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
 use crate::sys::terminal;
@@ -33,10 +34,10 @@ pub struct Try {
 
 impl Try {
     /// The text of the activation.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Result<String> {
-        let skill = find(ctx, &self.skill)?;
-        let host = RunContext::new(ctx.env.clone(), Some(self.host));
-        let text = text(ctx, &host, &skill, self.arguments.as_deref())?;
+    pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
+        let skill = find(facts, &self.skill)?;
+        let host = Facts::new(facts.run.env.clone(), Some(self.host));
+        let text = text(facts, &host, &skill, self.arguments.as_deref())?;
         if common.json {
             let name = skill.name.as_str();
             return json::one(&BTreeMap::from([("name", name), ("text", &text)]));
@@ -50,12 +51,7 @@ impl Try {
 }
 
 /// The text that `host` would return with no other skill active.
-fn text(
-    ctx: &RunContext,
-    host: &RunContext,
-    skill: &Skill,
-    arguments: Option<&str>,
-) -> Result<String> {
+fn text(facts: &Facts, host: &Facts, skill: &Skill, arguments: Option<&str>) -> Result<String> {
     let reference = skill.name.as_str();
     let mut more = Vec::new();
     match place(host, skill, &Ok(Session::default())) {
@@ -63,8 +59,8 @@ fn text(
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => return host.handed_over(skill, reference, arguments),
     }
-    more.extend(hooks_ahead(ctx, skill));
-    more.extend(required_line(ctx, skill));
+    more.extend(hooks_ahead(facts, skill));
+    more.extend(required_line(facts, skill));
     host.instructions(Instructions {
         skill,
         reference,
@@ -78,9 +74,9 @@ fn text(
 ///
 /// # Errors
 /// As [`find`].
-pub fn find_and_tell(ctx: &RunContext, written: &str) -> Result<Skill> {
-    let skill = find(ctx, written)?;
-    if !ctx.env.cwd.join(written).exists() {
+pub fn find_and_tell(facts: &Facts, written: &str) -> Result<Skill> {
+    let skill = find(facts, written)?;
+    if !facts.run.env.cwd.join(written).exists() {
         tell_which(written, &skill.dir);
     }
     Ok(skill)
@@ -90,9 +86,9 @@ pub fn find_and_tell(ctx: &RunContext, written: &str) -> Result<Skill> {
 ///
 /// # Errors
 /// When there is none.
-pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
-    let (catalog, shown) = (ctx.catalog_naming(written), quoted(written));
-    let entry = match meant(ctx, &catalog, written)? {
+pub fn find(facts: &Facts, written: &str) -> Result<Skill> {
+    let (catalog, shown) = (facts.catalog_naming(written), quoted(written));
+    let entry = match meant(facts, &catalog, written)? {
         Meant::Directory(dir) => {
             let dir = real(&dir);
             return Skill::load(&dir).map_err(|diagnostic| {
@@ -104,7 +100,7 @@ pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
         Meant::Other => {
             let text =
                 format!("`{shown}` is neither a directory with a skill nor an installed skill");
-            return Err(Error::new(text).hint(similar(ctx, &catalog, written)));
+            return Err(Error::new(text).hint(similar(facts, &catalog, written)));
         }
     };
     entry.disclosed().cloned().ok_or_else(|| {

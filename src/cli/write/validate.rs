@@ -12,7 +12,8 @@ use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::options::Common;
 use crate::cli::{Answer, Failure};
 use crate::error::{Error, Result};
-use crate::run_context::{RunContext, real};
+use crate::facts::Facts;
+use crate::run_context::real;
 use crate::skill::{Level, find_skill_file, unified_diff};
 use crate::sys::text::quoted;
 use crate::sys::{Durable, Progress, files, limits, tell};
@@ -33,24 +34,24 @@ pub struct Validate {
 
 impl Validate {
     /// The report; a failure if a skill has an error.
-    pub fn run(&self, ctx: &RunContext, common: Common) -> Answer {
+    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
         let mut report = Findings {
             skills: 0,
             findings: Vec::new(),
         };
-        let installed = ctx.catalog();
+        let installed = facts.catalog();
         let compared = findings::Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
             let mut dirs = author::skills_at(path);
             if dirs.is_empty() {
-                match by_name(ctx, path)? {
+                match by_name(facts, path)? {
                     Some(dir) => dirs.push(dir),
                     None => report.findings.push(no_skill(path)),
                 }
             }
-            let progress = Progress::new("checking skills", dirs.len(), watched(ctx));
+            let progress = Progress::new("checking skills", dirs.len(), watched(&facts.run));
             for (done, dir) in dirs.into_iter().enumerate() {
                 progress.at(done);
                 if !seen.insert(real(&dir)) {
@@ -60,7 +61,7 @@ impl Validate {
                     fix(&dir, common)?;
                 }
                 report.skills += 1;
-                let found = findings::lint(ctx, &dir, &compared);
+                let found = findings::lint(facts, &dir, &compared);
                 report.findings.extend(found);
             }
         }
@@ -75,12 +76,12 @@ impl Validate {
 }
 
 /// The directory of the installed skill of this name.
-fn by_name(ctx: &RunContext, written: &Path) -> Result<Option<PathBuf>> {
+fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
     let Some(name) = written.to_str() else {
         return Ok(None);
     };
-    let catalog = ctx.catalog_naming(name);
-    Ok(match meant(ctx, &catalog, name)? {
+    let catalog = facts.catalog_naming(name);
+    Ok(match meant(facts, &catalog, name)? {
         Meant::Installed(entry) => {
             if entry.is_concealed() {
                 let text = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::stamp::{Stamp, Stamps};
@@ -14,7 +14,7 @@ use crate::sys::{files, tree};
 /// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
 /// of a skill may only name another one, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if RunContext::is_place(path) {
+    if Facts::is_place(path) {
         return beside(path);
     }
     Ok(paths_of_skill(path))
@@ -30,7 +30,7 @@ fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
-    if RunContext::is_place(path) {
+    if Facts::is_place(path) {
         // Which paths there are depends on these, and so they come first.
         let skills = skill_directories(path);
         let listed = listed_in(path, &skills);

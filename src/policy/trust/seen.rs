@@ -7,7 +7,7 @@ use super::content::files_of;
 use super::record::Part;
 use super::{Trust, Trusted, Trusts, part_key, trust_key, unnamed};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::Progress;
 
 /// A part as it was when it was looked at.
@@ -63,18 +63,18 @@ impl Seen {
 
 impl Trusts {
     /// Whether a part of `holder` is trusted as it was seen.
-    pub fn of_seen(&self, ctx: &RunContext, holder: &Path, seen: &Seen) -> Trust {
-        match (self.recorded(ctx, holder), &seen.part) {
+    pub fn of_seen(&self, facts: &Facts, holder: &Path, seen: &Seen) -> Trust {
+        match (self.recorded(facts, holder), &seen.part) {
             (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |before| before.against(now)),
-            _ => self.of_part(ctx, holder, &seen.path),
+            _ => self.of_part(facts, holder, &seen.path),
         }
     }
 
     /// The trusted parts of `holder` that are no longer there.
-    pub fn gone(&self, ctx: &RunContext, holder: &Path) -> Vec<PathBuf> {
-        let Some(Trusted::Parts(parts)) = self.recorded(ctx, holder) else {
+    pub fn gone(&self, facts: &Facts, holder: &Path) -> Vec<PathBuf> {
+        let Some(Trusted::Parts(parts)) = self.recorded(facts, holder) else {
             return Vec::new();
         };
         let paths = parts.keys().map(|key| holder.join(key));
@@ -84,8 +84,8 @@ impl Trusts {
     }
 
     /// Whether `holder` is trusted whatever changes.
-    pub fn is_always(&self, ctx: &RunContext, holder: &Path) -> bool {
-        self.recorded(ctx, holder).is_some_and(Trusted::is_always)
+    pub fn is_always(&self, facts: &Facts, holder: &Path) -> bool {
+        self.recorded(facts, holder).is_some_and(Trusted::is_always)
     }
 }
 
@@ -117,7 +117,7 @@ impl Part {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// Trusts these parts of `holder` as they were seen; with `keep`, the parts recorded before stay
     /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
     ///

@@ -11,9 +11,10 @@ use super::translate::OurCall;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, tool_name};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::agent::table::Called;
 use crate::policy::Event;
-use crate::run_context::{Calling, RunContext, real};
+use crate::run_context::{Calling, real};
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
@@ -48,24 +49,24 @@ pub struct Wanted<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
+pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
-    let is_required = ctx
+    let is_required = facts
         .policies()
         .map_or(true, |all| all.requires(plain_part(wanted.name)).is_some());
-    let requires = is_required || ctx.signing_in_force().require_anything();
+    let requires = is_required || facts.signing_in_force().require_anything();
     let is_strict = judge.mode().restricts() || requires;
     let found = match wanted.dir {
-        Some(dir) => Ok(find_in(ctx, calling, dir)),
-        None => find(ctx, calling, wanted.name),
+        Some(dir) => Ok(find_in(facts, calling, dir)),
+        None => find(facts, calling, wanted.name),
     };
     let found = match found {
         Ok(Some(found)) if found.is_seen => found,
         Ok(found) => {
             let stands_in = is_required || found.is_some();
             let is_asked = stands_in || judge.mode().restricts();
-            let why = is_asked.then(|| unheld(ctx, calling, wanted.name, stands_in));
+            let why = is_asked.then(|| unheld(facts, calling, wanted.name, stands_in));
             match (why.flatten(), found) {
                 (Some(why), _) => return refused(wanted, wanted.name, &why),
                 (None, Some(found)) => found,
@@ -92,7 +93,7 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         Err(_) => return (Verdict::Silent, None),
     };
     let called = (wanted.by == By::Typing, wanted.arguments);
-    let in_force = ctx.active().unwrap_or_default();
+    let in_force = facts.active().unwrap_or_default();
     // What an earlier prompt had active ends with this one.
     let is_over =
         called.0 && wanted.prompt.is_some() && in_force.prompt.as_deref() != wanted.prompt;
@@ -102,11 +103,18 @@ pub fn activate(ctx: &RunContext, calling: &Calling, judge: &Judge, wanted: Want
         in_force
     };
     if judge.mode().restricts()
-        && let Err(error) = may_load(&found, ctx, calling.agent.table(), skill, called, &in_force)
+        && let Err(error) = may_load(
+            &found,
+            facts,
+            calling.agent.table(),
+            skill,
+            called,
+            &in_force,
+        )
     {
         return refused(wanted, &name, &error.with_next_step());
     }
-    match put(found.ctx, ctx, skill, wanted) {
+    match put(found.facts, facts, skill, wanted) {
         Ok(()) if judge.mode().restricts() => (told(skill, plain_part(wanted.name)), None),
         Ok(()) => (Verdict::Silent, None),
         Err(_) if !is_strict => (Verdict::Silent, None),
@@ -156,10 +164,10 @@ fn told(skill: &Skill, name: &str) -> Verdict {
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
-pub fn confirm(ctx: &RunContext, calling: &Calling, name: &str) {
-    if let Ok(Some(found)) = find(ctx, calling, name) {
+pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
+    if let Ok(Some(found)) = find(facts, calling, name) {
         // Without the record the skill grants nothing.
-        let _ = ctx.store().confirm(&ctx.session(), &found.entry().dir);
+        let _ = facts.store().confirm(&facts.session(), &found.entry().dir);
     }
 }
 
@@ -208,20 +216,20 @@ fn usable(
     })
 }
 
-fn put(found: &RunContext, ctx: &RunContext, skill: &Skill, wanted: Wanted) -> Result<()> {
-    let (store, key) = (ctx.store(), ctx.session());
+fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: Wanted) -> Result<()> {
+    let (store, key) = (facts.store(), facts.session());
     match wanted.prompt {
         // Comes before the event of its prompt.
         Some(prompt) if wanted.by == By::Typing => {
             let ended = store.enter_prompt(&key, Some(prompt))?;
-            ctx.record_ends(ended);
+            facts.record_ends(ended);
         }
         // A call does not tell whether somebody wrote its prompt: what is active stays.
         Some(prompt) => store.name_prompt(&key, prompt)?,
         None => {}
     }
     let put = put_in_force(found, skill, &tool_name(&skill.name));
-    ctx.take_events(found);
+    facts.take_events(found);
     put?;
     if wanted.by != By::Tool {
         store.confirm(&key, &skill.dir)?;
@@ -274,14 +282,14 @@ fn linked(rest: &str) -> Option<&Path> {
 
 /// Puts in force the skills that a call uses by reading, after it was judged without them.
 pub fn by_reading(
-    ctx: &RunContext,
+    facts: &Facts,
     calling: &Calling,
     judge: &Judge,
     calls: &[OurCall],
     prompt: Option<&str>,
 ) -> Option<Judged> {
-    let read = |call| super::reads::skills_read(ctx, calling.agent, call);
-    let active = ctx.active().unwrap_or_default();
+    let read = |call| super::reads::skills_read(facts, calling.agent, call);
+    let active = facts.active().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();
         let is_active = |active: &ActiveSkill| real(Path::new(&active.dir)) == real(dir);
@@ -297,7 +305,7 @@ pub fn by_reading(
             shown: "reading SKILL.md",
             prompt,
         };
-        let (verdict, event) = activate(ctx, calling, judge, wanted);
+        let (verdict, event) = activate(facts, calling, judge, wanted);
         matches!(verdict, Verdict::Denied(_) | Verdict::Asked(_)).then_some((verdict, event))
     })
 }

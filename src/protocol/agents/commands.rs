@@ -4,7 +4,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::plugins::in_plugins;
-use crate::run_context::{Calling, RunContext};
+use crate::facts::Facts;
+use crate::run_context::Calling;
 use crate::session::snapshot;
 use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
@@ -13,12 +14,7 @@ use crate::sys::{files, limits};
 /// Why the command of this name may not run: it has a list of tools, hooks, or commands that run as it
 /// is loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
 /// `stands_in` for a skill of the administrator, it may not run in any case.
-pub fn unheld(
-    ctx: &RunContext,
-    calling: &Calling,
-    written: &str,
-    stands_in: bool,
-) -> Option<String> {
+pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) -> Option<String> {
     let dirs = calling.agent.table().skills.commands;
     if dirs.is_empty() || !is_below(written) {
         return None;
@@ -33,7 +29,7 @@ pub fn unheld(
         }
         as_skill(written, file)
     };
-    if let Some(file) = of_user(ctx, calling, written) {
+    if let Some(file) = of_user(facts, calling, written) {
         return asking(&file).then(|| why(&file));
     }
     let (plugin, name) = match written.split_once(':') {
@@ -43,7 +39,7 @@ pub fn unheld(
     let name = format!("{}.md", name.replace(':', "/"));
     let is_file = |file: &PathBuf| file.exists();
     let in_commands = |dir: &Path| Some(dir.join("commands").join(&name)).filter(is_file);
-    let in_all = |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(ctx, calling, plugin, look);
+    let in_all = |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(facts, calling, plugin, look);
     // A plugin's manifest may name other directories.
     let in_any = |dir: &Path| Some(dir.join(&name)).filter(is_file);
     let found = match in_all(&in_commands) {
@@ -80,15 +76,17 @@ fn is_below(written: &str) -> bool {
 }
 
 /// The command's file in the project or the home; a `SKILL.md` there is one as well.
-pub fn of_user(ctx: &RunContext, calling: &Calling, written: &str) -> Option<PathBuf> {
+pub fn of_user(facts: &Facts, calling: &Calling, written: &str) -> Option<PathBuf> {
     if !is_below(written) {
         return None;
     }
     let dirs = calling.agent.table().skills.commands.iter();
     let home = calling.agent.settings().home;
-    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
+    let holders = facts.run.project_holders(&facts.run.env.cwd).into_iter();
     let in_project = holders.flat_map(|holder| dirs.clone().map(move |dir| holder.join(dir)));
-    let in_home = dirs.clone().filter_map(|dir| home.place(&ctx.env, dir));
+    let in_home = dirs
+        .clone()
+        .filter_map(|dir| home.place(&facts.run.env, dir));
     let name = written.replace(':', "/");
     let names = [format!("{name}.md"), format!("{name}/SKILL.md")];
     let mut files = in_project

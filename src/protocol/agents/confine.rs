@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::facts::Facts;
 use crate::host::agent::table::{Does, Own, Table};
 use crate::host::shell::Language;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
-use crate::run_context::RunContext;
 use crate::script::Mode;
 use crate::session::{ActiveSkill, Session};
 use crate::sys::{EntryName, files, limits};
@@ -27,13 +27,13 @@ const RULES_FILES: usize = 64;
 /// # Errors
 /// Why it may not run: its command has to be confined, and cannot be.
 pub fn handed_back(
-    ctx: &RunContext,
+    facts: &Facts,
     table: &Table,
     session: &Session,
     (used, begin): (&ToolUse, &Path),
 ) -> Result<Option<Value>, String> {
     match table.does(&used.tool) {
-        Some(Does::Shell(key, _)) => confined(ctx, table, session, (used, begin, key)),
+        Some(Does::Shell(key, _)) => confined(facts, table, session, (used, begin, key)),
         Some(Does::Read(keys) | Does::Write(keys) | Does::Edit(keys)) => {
             let takes = table.serves.rewrite.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
@@ -56,7 +56,7 @@ fn absolute(used: &ToolUse, begin: &Path, keys: &[&'static str]) -> Option<Value
 /// The arguments with the command confined; `None` if nothing asks for it, or, unless it has to be,
 /// if the agent takes no arguments back or a rule of the user's own would no longer match it.
 fn confined(
-    ctx: &RunContext,
+    facts: &Facts,
     table: &Table,
     session: &Session,
     (used, begin, key): (&ToolUse, &Path, &str),
@@ -64,7 +64,7 @@ fn confined(
     let Some(skill) = session.latest() else {
         return Ok(None);
     };
-    let settings = ctx.script_settings(&skill.name);
+    let settings = facts.script_settings(&skill.name);
     let mode = settings.map_or(Mode::Off, |settings| settings.confinement.mode);
     let stays = |why: &str| {
         if mode != Mode::Require {
@@ -72,7 +72,7 @@ fn confined(
         }
         let event = Event::new("tool").with("tool", used.tool.as_str());
         let event = event.with("skill", skill.name.as_str());
-        ctx.record(event.with("decision", "blocked").with("by", "sandbox"));
+        facts.record(event.with("decision", "blocked").with("by", "sandbox"));
         Err(format!(
             "`{}` is not allowed: `sandbox` is `require` for the skill `{}`, and {why}. Tell the user.",
             used.tool, skill.name
@@ -84,15 +84,16 @@ fn confined(
     let Some(own) = table.serves.rewrite else {
         return stays("this agent takes no confined command from a hook");
     };
-    if has_rules(ctx, own) {
+    if has_rules(facts, own) {
         return stays("a rule of the agent's own about commands would not match a confined one");
     }
-    let Some(confined) = wrapped(ctx, table, skill, used.arguments.get(key)) else {
+    let Some(confined) = wrapped(facts, table, skill, used.arguments.get(key)) else {
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    ctx.seen(CONFINED)
-        .before(&recorded(ctx, session, begin, &confined));
+    facts
+        .seen(CONFINED)
+        .before(&recorded(facts, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
@@ -100,16 +101,16 @@ fn confined(
 
 /// The command that runs `command` in the confinement of the skill.
 fn wrapped(
-    ctx: &RunContext,
+    facts: &Facts,
     table: &Table,
     skill: &ActiveSkill,
     command: Option<&Value>,
 ) -> Option<String> {
-    let shell = ctx.env.path("SHELL");
+    let shell = facts.run.env.path("SHELL");
     let shell = shell.filter(|_| table.shell.language == Language::BashOrZsh);
-    let project = ctx.project_dir();
+    let project = facts.run.project_dir();
     let words = [
-        ctx.env.exe.as_deref()?.to_str()?,
+        facts.run.env.exe.as_deref()?.to_str()?,
         "confine",
         "--skill",
         &skill.dir,
@@ -126,7 +127,7 @@ fn wrapped(
 /// Whether the call is one whose command was handed back, to the letter, to the same skills and in the
 /// same directory.
 pub fn is_confined(
-    ctx: &RunContext,
+    facts: &Facts,
     table: &Table,
     session: &Session,
     (used, begin): (&ToolUse, &Path),
@@ -137,16 +138,16 @@ pub fn is_confined(
     let command = used.arguments.get(key).and_then(Value::as_str);
     table.serves.rewrite.is_some()
         && command.is_some_and(|command| {
-            let recorded = || recorded(ctx, session, begin, command);
-            command.contains(" confine ") && ctx.seen(CONFINED).has(&recorded())
+            let recorded = || recorded(facts, session, begin, command);
+            command.contains(" confine ") && facts.seen(CONFINED).has(&recorded())
         })
 }
 
 /// A command with all that it was judged by.
-fn recorded(ctx: &RunContext, session: &Session, begin: &Path, command: &str) -> String {
+fn recorded(facts: &Facts, session: &Session, begin: &Path, command: &str) -> String {
     format!(
         "{}\0{:?}\0{:?}\0{}\0{command}",
-        ctx.session().as_str(),
+        facts.session().as_str(),
         session.activated,
         session.began,
         begin.display()
@@ -154,17 +155,22 @@ fn recorded(ctx: &RunContext, session: &Session, begin: &Path, command: &str) ->
 }
 
 /// Whether the user may have rules of the agent's own about commands, which look at the command's text.
-fn has_rules(ctx: &RunContext, own: &Own) -> bool {
-    if own.variables.iter().any(|name| ctx.env.os(name).is_some()) {
+fn has_rules(facts: &Facts, own: &Own) -> bool {
+    if own
+        .variables
+        .iter()
+        .any(|name| facts.run.env.os(name).is_some())
+    {
         return true;
     }
-    let home = ctx
+    let home = facts
+        .run
         .agent
         .as_ref()
         .map(|calling| calling.agent.settings().home);
-    let of_user = |path: &str| home.and_then(|home| home.place(&ctx.env, path));
-    let mut holders = ctx.project_holders(&ctx.env.cwd);
-    holders.push(ctx.project_dir());
+    let of_user = |path: &str| home.and_then(|home| home.place(&facts.run.env, path));
+    let mut holders = facts.run.project_holders(&facts.run.env.cwd);
+    holders.push(facts.run.project_dir());
     let user = own.user.iter().map(|path| (*path, of_user(path)));
     let machine = own
         .machine

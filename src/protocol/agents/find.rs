@@ -9,8 +9,9 @@ use super::plugins::{in_directory, in_plugins};
 use super::search::{each_below, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::table::{First, Named, Skills};
-use crate::run_context::{Calling, RunContext, real};
+use crate::run_context::{Calling, real};
 use crate::session::snapshot;
 use crate::skill::Skill;
 use crate::sys::text::quoted;
@@ -20,7 +21,7 @@ use crate::sys::{EntryKind, files, limits};
 /// catalog and its place in it.
 pub struct Found {
     /// The context.
-    pub ctx: &'static RunContext,
+    pub facts: &'static Facts,
     /// Its skills.
     pub catalog: Catalog,
     /// Whether it is where the agent looks. One of the administrator's that it does not see counts
@@ -79,10 +80,10 @@ struct Sought<'a> {
 ///
 /// # Errors
 /// If it is not known which of several the agent uses, or a place could not be searched to the end.
-pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option<Found>> {
+pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Found>> {
     let skills = &calling.agent.table().skills;
     let look = Look {
-        ctx,
+        facts,
         calling,
         skills,
     };
@@ -132,7 +133,7 @@ pub fn find(ctx: &RunContext, calling: &Calling, written: &str) -> Result<Option
             return Ok(Some(found));
         }
     }
-    let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
+    let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
     let unseen = Sought {
         name,
         ..sought(By::Both)
@@ -146,15 +147,15 @@ pub fn plain_part(written: &str) -> &str {
 }
 
 /// The skill in a directory, as the agent finds it there.
-pub fn find_in(ctx: &RunContext, calling: &Calling, dir: &Path) -> Option<Found> {
+pub fn find_in(facts: &Facts, calling: &Calling, dir: &Path) -> Option<Found> {
     let around = dir.parent().map(Path::to_owned).into_iter().collect();
-    let ctx = in_directory(ctx, calling, &ctx.env.cwd, around);
-    let catalog = ctx.catalog();
+    let facts = in_directory(facts, calling, &facts.run.env.cwd, around);
+    let catalog = facts.catalog();
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
     let at = catalog.entries().iter().position(is_it)?;
     Some(Found {
-        ctx,
+        facts,
         catalog,
         is_seen: true,
         at,
@@ -212,9 +213,9 @@ fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
 
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
-fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Option<Found>> {
-    let catalog = ctx.catalog();
-    let enterprise = ctx.enterprise();
+fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<Found>> {
+    let catalog = facts.catalog();
+    let enterprise = facts.enterprise();
     let dirs = enterprise.dirs();
     let is_unseen = |entry: &Entry| {
         let mut dirs = dirs.iter();
@@ -237,7 +238,7 @@ fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Optio
         .filter(|(_, entry)| is_administrators(entry) != is_seen && is_within(entry))
         .filter(|(_, entry)| has_it(entry))
         .collect();
-    let roots = ctx.roots();
+    let roots = facts.roots();
     let place = |entry: &Entry| {
         let place = roots
             .iter()
@@ -275,7 +276,7 @@ fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Optio
         by: By::Both,
         ..sought
     };
-    let is_reserved = ctx
+    let is_reserved = facts
         .policies()
         .is_ok_and(|all| all.requires(sought.name).is_some())
         || each().any(|(_, entry)| is_unseen(entry) && reserved.is(&entry.dir, entry.disclosed()));
@@ -310,7 +311,7 @@ fn pick(ctx: &'static RunContext, sought: Sought, is_seen: bool) -> Result<Optio
     }
     let at = found.first().map(|(at, _)| *at);
     Ok(at.map(|at| Found {
-        ctx,
+        facts,
         catalog,
         is_seen,
         at,
@@ -339,24 +340,24 @@ fn restrict_alike(first: &Entry, rest: &[(usize, &Entry)]) -> bool {
 
 /// Where an agent looks for skills.
 struct Look<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     calling: &'a Calling,
     skills: &'static Skills,
 }
 
 impl Look<'_> {
     /// The context with more directories of skills.
-    fn with(&self, more: Vec<PathBuf>) -> &'static RunContext {
-        in_directory(self.ctx, self.calling, &self.ctx.env.cwd, more)
+    fn with(&self, more: Vec<PathBuf>) -> &'static Facts {
+        in_directory(self.facts, self.calling, &self.facts.run.env.cwd, more)
     }
 
     /// What the agent finds deeper in its directories of skills, and above the project.
     fn around(&self) -> Result<Vec<PathBuf>> {
-        let (ctx, deep) = (self.ctx, self.skills.deep);
+        let (facts, deep) = (self.facts, self.skills.deep);
         let mut all = Vec::new();
-        let project = ctx.real_project_dir();
+        let project = facts.run.real_project_dir();
         if self.skills.above {
-            let above = above(ctx, &project);
+            let above = above(facts, &project);
             all.extend(above.iter().flat_map(|dir| self.places_in(dir)));
         }
         if self.skills.below && self.places_in(&project).is_empty() {
@@ -391,11 +392,11 @@ impl Look<'_> {
 
     /// Whether a command has exactly this name.
     fn is_command(&self, written: &str) -> bool {
-        commands::of_user(self.ctx, self.calling, written).is_some()
+        commands::of_user(self.facts, self.calling, written).is_some()
     }
 
     /// Looks for the name among what is a skill for the agent and none here.
-    fn unlisted(&self, here: &RunContext, sought: Sought) -> Result<()> {
+    fn unlisted(&self, here: &Facts, sought: Sought) -> Result<()> {
         let deep = self.skills.deep;
         for root in here.roots() {
             let entries = files::entries(&root.dir).unwrap_or_default();
@@ -427,7 +428,7 @@ impl Look<'_> {
         if !parts.all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
         }
-        let holders = self.ctx.project_holders(&self.ctx.env.cwd);
+        let holders = self.facts.run.project_holders(&self.facts.run.env.cwd);
         let mut all = holders
             .iter()
             .map(|holder| self.places_in(&holder.join(owner)));
@@ -437,13 +438,13 @@ impl Look<'_> {
 
     /// The skill of any directory deeper in the project.
     fn nested(&self, sought: Sought) -> Result<Option<Found>> {
-        let deeper = self.ctx.try_once(|| {
+        let deeper = self.facts.try_once(|| {
             let mut deeper = Vec::new();
             let is_holder = |dir: &Path| {
                 let mut places = self.skills.project.iter();
                 places.any(|place| Path::new(place).parent() == dir.file_name().map(Path::new))
             };
-            each_below(&self.ctx.project_dir(), &mut |dir, _| {
+            each_below(&self.facts.run.project_dir(), &mut |dir, _| {
                 if let Some(holder) = dir.parent().filter(|_| is_holder(dir)) {
                     deeper.extend(self.places_in(holder));
                 }
@@ -461,7 +462,7 @@ impl Look<'_> {
             return Ok(None);
         }
         let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);
-        let found = in_plugins(self.ctx, self.calling, owner, &|dir| {
+        let found = in_plugins(self.facts, self.calling, owner, &|dir| {
             dir.parent().filter(|_| is_skill(dir)).map(Path::to_owned)
         })?;
         self.pick_in(&found, sought)
@@ -492,11 +493,11 @@ fn hides(dir: &Path) -> bool {
 }
 
 /// The directories above a project that is in no repository, below the home.
-fn above(ctx: &RunContext, project: &Path) -> Vec<PathBuf> {
+fn above(facts: &Facts, project: &Path) -> Vec<PathBuf> {
     let is_repository = [".git", ".hg", ".jj"]
         .iter()
         .any(|mark| project.join(mark).exists());
-    let home = ctx.env.home().map(|home| real(&home));
+    let home = facts.run.env.home().map(|home| real(&home));
     let dirs = project.ancestors().skip(1);
     let dirs = dirs.take_while(|dir| !is_repository && home.as_deref() != Some(*dir));
     dirs.map(Path::to_owned).collect()

@@ -9,6 +9,7 @@ use super::translate::OurCall;
 use super::typing::{BY_TYPING, asks_for_terminal};
 use crate::activation::Enforcement;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::permission::{
@@ -16,7 +17,7 @@ use crate::permission::{
 };
 use crate::policy::{Config, Event, OnDisk, Policies, call_event, decision_of};
 use crate::protocol::missing;
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::Calling;
 use crate::session::{Session, Unreadable};
 use crate::sys::EntryName;
 
@@ -29,7 +30,7 @@ pub type Judged = (Verdict, Option<Event>);
 
 /// Decides on the calls of a session.
 pub struct Judge<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     agent: Agent,
     mode: Mode,
     session: &'a Result<Session, Unreadable>,
@@ -43,8 +44,8 @@ pub struct Judge<'a> {
 
 /// The mode in which an agent's calls are decided: the command's, else the configuration's. Where a
 /// policy demands that skills be restricted, it does that at least.
-pub fn mode(ctx: &RunContext, calling: &Calling) -> Mode {
-    let config = ctx.config();
+pub fn mode(facts: &Facts, calling: &Calling) -> Mode {
+    let config = facts.config();
     let set = config
         .as_ref()
         .ok()
@@ -56,7 +57,7 @@ pub fn mode(ctx: &RunContext, calling: &Calling) -> Mode {
         Mode::Ask if !can.ask => Mode::Restrict,
         mode => mode,
     };
-    let demanded = ctx
+    let demanded = facts
         .policies()
         .is_ok_and(|policies| policies.demand_restrict());
     if demanded || config.is_err() {
@@ -69,18 +70,18 @@ pub fn mode(ctx: &RunContext, calling: &Calling) -> Mode {
 impl<'a> Judge<'a> {
     /// What decides the calls of `session`.
     pub fn new(
-        ctx: &'a RunContext,
+        facts: &'a Facts,
         calling: &Calling,
         session: &'a Result<Session, Unreadable>,
     ) -> Self {
         Self {
-            ctx,
+            facts,
             agent: calling.agent,
-            mode: mode(ctx, calling),
+            mode: mode(facts, calling),
             session,
-            policies: ctx.policies(),
-            config: ctx.config(),
-            lacking: missing::blocking(ctx),
+            policies: facts.policies(),
+            config: facts.config(),
+            lacking: missing::blocking(facts),
             record: (None, None),
         }
     }
@@ -110,7 +111,7 @@ impl<'a> Judge<'a> {
         let call = OurCall {
             tool: format!("skill_{name}"),
             arguments: serde_json::json!({}),
-            directory: self.ctx.env.cwd.clone(),
+            directory: self.facts.run.env.cwd.clone(),
             is_mcp: false,
             persists: false,
             is_known: true,
@@ -186,7 +187,7 @@ impl<'a> Judge<'a> {
         if our.is_mcp {
             session.mcp_tools.insert(our.tool.clone());
         }
-        let enforcement = Enforcement::for_session(self.ctx, &config, policies, &session)
+        let enforcement = Enforcement::for_session(self.facts, &config, policies, &session)
             .begun_in(our.directory.clone(), our.persists)
             .about(policies, call.ours);
         let case = Case {
@@ -304,16 +305,16 @@ impl Case<'_> {
     }
 
     fn uses_own_files(&self) -> bool {
-        let home = self.judge.ctx.env.home();
+        let home = self.judge.facts.run.env.home();
         own::uses_own_files(self.judge.agent.table(), self.session, self.our, home)
     }
 
     fn refused(&self, entries: Vec<String>, refusal: Refusal, event: Event) -> Judged {
         let refusal = refusal.in_agent(self.shown, entries);
         let message = refusal.message(false);
-        let ctx = self.judge.ctx;
-        let call = format!("{}\0{}\0{message}", ctx.session().as_str(), self.shown);
-        let repeated = ctx.seen(REFUSALS).before(&call);
+        let facts = self.judge.facts;
+        let call = format!("{}\0{}\0{message}", facts.session().as_str(), self.shown);
+        let repeated = facts.seen(REFUSALS).before(&call);
         (Verdict::Denied(denial(&refusal, repeated)), Some(event))
     }
 }

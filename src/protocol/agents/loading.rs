@@ -9,10 +9,10 @@ use super::find::Found;
 use crate::activation::Enforcement;
 use crate::catalog::tool_name;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::table::{Injects, Table};
 use crate::permission::{Call, Outcome, decide};
 use crate::policy::OnDisk;
-use crate::run_context::RunContext;
 use crate::session::{Session, snapshot};
 use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
@@ -24,7 +24,7 @@ use crate::sys::text::quoted;
 /// The first that is not granted, or that cannot be read.
 pub fn may_load(
     found: &Found,
-    ctx: &RunContext,
+    facts: &Facts,
     table: &Table,
     skill: &Skill,
     called: (bool, &str),
@@ -38,7 +38,7 @@ pub fn may_load(
         Injects::Typed => is_typed,
     };
     if injects {
-        injected(ctx, skill, arguments, &mut runs)?;
+        injected(facts, skill, arguments, &mut runs)?;
     }
     if table.runs_hooks {
         hooks(skill, &mut runs);
@@ -53,10 +53,10 @@ pub fn may_load(
     };
     session.activated.retain(|active| active.dir != own.dir);
     session.activated.push(own);
-    let found = found.ctx;
+    let found = found.facts;
     let (config, policies) = (found.config()?, found.policies()?);
     let enforcement = Enforcement::for_session(found, &config, &policies, &session)
-        .begun_in(found.env.cwd.clone(), false);
+        .begun_in(found.run.env.cwd.clone(), false);
     for run in runs {
         let call = Call {
             tool: run.tool,
@@ -204,15 +204,22 @@ fn other_shell() -> Runs {
 }
 
 /// The commands in a skill's text, with the arguments put in.
-fn injected(ctx: &RunContext, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>) -> Result<()> {
+fn injected(facts: &Facts, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>) -> Result<()> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
         return Ok(());
     }
-    let session = ctx.agent.as_ref().map(|calling| calling.session.as_str());
+    let session = facts
+        .run
+        .agent
+        .as_ref()
+        .map(|calling| calling.session.as_str());
     let mut places = vec![
         ("CLAUDE_SKILL_DIR", skill.dir.display().to_string()),
-        ("CLAUDE_PROJECT_DIR", ctx.env.cwd.display().to_string()),
+        (
+            "CLAUDE_PROJECT_DIR",
+            facts.run.env.cwd.display().to_string(),
+        ),
         ("CLAUDE_SESSION_ID", session.unwrap_or_default().to_owned()),
     ];
     let root = plugin_root(&skill.dir).map(|root| root.display().to_string());

@@ -1,20 +1,21 @@
 //! Where a call of an agent comes from: its directories, its session, and when the last one came.
 
 use super::event::Event;
+use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::host::agent::table::Started;
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::Calling;
 use crate::session::{Session, SessionKey};
 use crate::sys::{Dir, EntryName, Env, warn};
 
 /// The context of a call, for as long as this process runs.
-pub fn leaked(env: Env, calling: Calling) -> &'static RunContext {
-    Box::leak(Box::new(RunContext::of_agent(env, calling)))
+pub fn leaked(env: Env, calling: Calling) -> &'static Facts {
+    Box::leak(Box::new(Facts::of_agent(env, calling)))
 }
 
 /// The context of the call: where it begins, and in which session.
-pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static RunContext {
+pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
     let (names, is_there) = match table.started {
@@ -33,20 +34,20 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
         model: event.model.clone(),
         version: event.version.clone(),
     };
-    let ctx = leaked(env.in_directory(begin, None), calling.clone());
+    let facts = leaked(env.in_directory(begin, None), calling.clone());
     // The session that started this subagent may be a subagent's as well.
-    match main_session(ctx, agent, event) {
-        Some(session) => leaked(ctx.env.clone(), Calling { session, ..calling }),
-        None => ctx,
+    match main_session(facts, agent, event) {
+        Some(session) => leaked(facts.run.env.clone(), Calling { session, ..calling }),
+        None => facts,
     }
 }
 
 /// The main agent's session, if the one that started this subagent is another's. Records to which the
 /// subagent's own belongs. An unreadable record refuses the call later.
-fn main_session(ctx: &RunContext, agent: Agent, event: &Event) -> Option<String> {
+fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
     let own = event.own_session.as_deref()?;
-    let store = ctx.store();
-    let above = store.session(&ctx.session()).ok()?.main;
+    let store = facts.store();
+    let above = store.session(&facts.session()).ok()?.main;
     let main = above.as_deref().unwrap_or(&event.session);
     let key = SessionKey::of_agent(agent, own);
     let is_known = |session: Session| session.main.as_deref() == Some(main);
@@ -59,14 +60,14 @@ fn main_session(ctx: &RunContext, agent: Agent, event: &Event) -> Option<String>
 }
 
 /// Records when this agent last called: by the time of a file, which `hosts` and `doctor` show.
-pub fn note_seen(ctx: &RunContext, agent: Agent) {
+pub fn note_seen(facts: &Facts, agent: Agent) {
     const HOSTS: EntryName = EntryName::from_static("hosts");
     let name = format!("{agent}.seen");
     let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {
         return;
     };
     // If this fails, it is only not known.
-    let dir = Dir::make_anchor(ctx.store().dir()).and_then(|dir| dir.make_dir(&HOSTS));
+    let dir = Dir::make_anchor(facts.store().dir()).and_then(|dir| dir.make_dir(&HOSTS));
     if let Ok(file) = dir.and_then(|dir| dir.append(&name, 0o600)) {
         let _ = file.set_modified(std::time::SystemTime::now());
     }

@@ -5,24 +5,25 @@ use std::rc::Rc;
 
 use super::search::each_below;
 use crate::error::Result;
-use crate::run_context::{Calling, RunContext};
+use crate::facts::Facts;
+use crate::run_context::Calling;
 use crate::sys::{files, limits};
 
 /// The context of the same call in another directory, or with more directories of skills.
 pub fn in_directory(
-    ctx: &RunContext,
+    facts: &Facts,
     calling: &Calling,
     cwd: &Path,
     plugins: Vec<PathBuf>,
-) -> &'static RunContext {
-    let project = Some(ctx.project_dir());
-    let env = ctx.env.clone().in_directory(cwd.to_owned(), project);
+) -> &'static Facts {
+    let project = Some(facts.run.project_dir());
+    let env = facts.run.env.clone().in_directory(cwd.to_owned(), project);
     let calling = Calling {
         plugins,
         ..calling.clone()
     };
     // The process ends with its answer.
-    Box::leak(Box::new(RunContext::of_agent(env, calling)))
+    Box::leak(Box::new(Facts::of_agent(env, calling)))
 }
 
 /// All directories of the agent's plugins.
@@ -34,12 +35,12 @@ struct Plugins(Vec<PathBuf>);
 /// # Errors
 /// If they could not be searched to the end.
 pub fn in_plugins(
-    ctx: &RunContext,
+    facts: &Facts,
     calling: &Calling,
     plugin: Option<&str>,
     look: &dyn Fn(&Path) -> Option<PathBuf>,
 ) -> Result<Vec<PathBuf>> {
-    let dirs = plugin_dirs(ctx, calling)?;
+    let dirs = plugin_dirs(facts, calling)?;
     let mut all: Vec<PathBuf> = dirs.0.iter().filter_map(|dir| look(dir)).collect();
     all.dedup();
     let named = |path: &PathBuf| {
@@ -49,7 +50,7 @@ pub fn in_plugins(
     if all.iter().any(named) {
         all.retain(named);
     }
-    let installed = installed(ctx, calling);
+    let installed = installed(facts, calling);
     let is_installed = |path: &PathBuf| installed.iter().any(|dir| path.starts_with(dir));
     if all.iter().any(is_installed) {
         all.retain(is_installed);
@@ -57,14 +58,16 @@ pub fn in_plugins(
     Ok(all)
 }
 
-fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
+fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Rc<Plugins>> {
     let skills = &calling.agent.table().skills;
     let home = calling.agent.settings().home;
-    ctx.try_once(|| {
+    facts.try_once(|| {
         let roots = skills.plugins.iter();
-        let mut roots: Vec<PathBuf> = roots.filter_map(|dir| home.place(&ctx.env, dir)).collect();
+        let mut roots: Vec<PathBuf> = roots
+            .filter_map(|dir| home.place(&facts.run.env, dir))
+            .collect();
         if !skills.plugin_mark.is_empty() {
-            let here = in_directory(ctx, calling, &ctx.env.cwd, Vec::new());
+            let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
             for root in here.roots() {
                 let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
                 let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
@@ -72,7 +75,7 @@ fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
             }
         }
         // The agent's own list may name others.
-        roots.extend(installed(ctx, calling));
+        roots.extend(installed(facts, calling));
         let mut all = Vec::new();
         for root in roots {
             each_below(&root, &mut |dir, _| {
@@ -85,11 +88,11 @@ fn plugin_dirs(ctx: &RunContext, calling: &Calling) -> Result<Rc<Plugins>> {
 }
 
 /// Where the plugins are that the agent's own list names.
-fn installed(ctx: &RunContext, calling: &Calling) -> Vec<PathBuf> {
+fn installed(facts: &Facts, calling: &Calling) -> Vec<PathBuf> {
     let home = calling.agent.settings().home;
     let roots = calling.agent.table().skills.plugins.iter();
     let lists = ["installed_plugins.json", "known_marketplaces.json"];
-    let files = roots.filter_map(|dir| home.place(&ctx.env, dir));
+    let files = roots.filter_map(|dir| home.place(&facts.run.env, dir));
     let files = files.flat_map(|dir| lists.map(|list| dir.join(list)));
     let read = |file: PathBuf| {
         let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;

@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::own::shell;
 use super::translate::OurCall;
+use crate::facts::Facts;
 use crate::host::Agent;
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
-use crate::run_context::RunContext;
 use crate::sys::name_list::Names;
 use crate::sys::{EntryKind, files};
 
@@ -27,11 +27,11 @@ static USERS: Names =
     Names::new("xargs parallel read mapfile readarray eval source sh bash zsh dash ksh fish");
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
-pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
+pub fn skills_read(facts: &Facts, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
     let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
     match call.tool.as_str() {
         "read_file" => {
-            let roots = roots(ctx, agent);
+            let roots = roots(facts, agent);
             let file = text("path").map(Path::new);
             file.and_then(|file| of_skill(&roots, file))
                 .into_iter()
@@ -46,7 +46,7 @@ pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBu
                 return Vec::new();
             }
             let places = Places {
-                home: ctx.env.home(),
+                home: facts.run.env.home(),
                 ..shell(agent.table())
             };
             let outline = Outline::read(command, &places);
@@ -54,7 +54,7 @@ pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBu
                 command,
                 outline: outline.as_ref(),
                 home: places.home.unwrap_or_default(),
-                roots: roots(ctx, agent),
+                roots: roots(facts, agent),
             }
             .skills(&call.directory)
         }
@@ -63,13 +63,13 @@ pub fn skills_read(ctx: &RunContext, agent: Agent, call: &OurCall) -> Vec<PathBu
 }
 
 /// The agent's directories of skills.
-fn roots(ctx: &RunContext, agent: Agent) -> Vec<PathBuf> {
+fn roots(facts: &Facts, agent: Agent) -> Vec<PathBuf> {
     let skills = &agent.table().skills;
     let home = agent.settings().home;
     let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
     let personal = skills.personal.iter();
-    roots.extend(personal.filter_map(|dir| home.place(&ctx.env, dir)));
-    for holder in ctx.project_holders(&ctx.env.cwd) {
+    roots.extend(personal.filter_map(|dir| home.place(&facts.run.env, dir)));
+    for holder in facts.run.project_holders(&facts.run.env.cwd) {
         roots.extend(skills.project.iter().map(|dir| holder.join(dir)));
     }
     roots

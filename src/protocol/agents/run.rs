@@ -11,13 +11,14 @@ use super::event::{self, Event, plain_name};
 use super::judge::{Judge, Judged, mode};
 use super::origin::{context, leaked, note_seen};
 use super::translate::translate;
+use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::table::{Does, Moment, Prompts};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::Calling;
 use crate::session::{Session, Unreadable};
 use crate::skill::one_line;
 use crate::sys::warn;
@@ -49,15 +50,15 @@ pub fn run(input: &mut Input) -> Response {
                 model: None,
                 version: None,
             };
-            let ctx = leaked(env, calling);
-            Response::text("").afterwards(move || note_seen(ctx, agent))
+            let facts = leaked(env, calling);
+            Response::text("").afterwards(move || note_seen(facts, agent))
         }
         Ok((agent, Some(event))) => {
-            let ctx = context(std::mem::take(&mut input.env), agent, mode, &event);
-            let verdict = decide(ctx, agent, &event);
+            let facts = context(std::mem::take(&mut input.env), agent, mode, &event);
+            let verdict = decide(facts, agent, &event);
             answer(agent.table().form, &event, verdict).afterwards(move || {
-                ctx.write_whole_events();
-                note_seen(ctx, agent);
+                facts.write_whole_events();
+                note_seen(facts, agent);
             })
         }
     }
@@ -75,18 +76,18 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
-    let Some(calling) = &ctx.agent else {
+fn decide(facts: &Facts, agent: Agent, event: &Event) -> Verdict {
+    let Some(calling) = &facts.run.agent else {
         return Verdict::Silent;
     };
     let call = Hook {
-        ctx,
+        facts,
         agent,
         calling,
         event,
     };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
-        for one in missing::record(ctx) {
+        for one in missing::record(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
         }
     }
@@ -107,7 +108,7 @@ fn decide(ctx: &RunContext, agent: Agent, event: &Event) -> Verdict {
 }
 
 struct Hook<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     agent: Agent,
     calling: &'a Calling,
     event: &'a Event,
@@ -115,7 +116,7 @@ struct Hook<'a> {
 
 impl Hook<'_> {
     fn before_tool(&self) -> Verdict {
-        let (ctx, table) = (self.ctx, self.agent.table());
+        let (facts, table) = (self.facts, self.agent.table());
         let session = self.session();
         let Some(used) = &self.event.used else {
             return Verdict::Silent;
@@ -125,13 +126,13 @@ impl Hook<'_> {
             _ => None,
         };
         let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty())
-            && ctx
+            && facts
                 .policies()
                 .is_ok_and(|all| all.denied_tools().next().is_none() && !all.require_any());
         if is_idle && skill.is_none() && !table.reads_activate {
             return Verdict::Silent;
         }
-        let judge = Judge::new(ctx, self.calling, &session).of(self.event);
+        let judge = Judge::new(facts, self.calling, &session).of(self.event);
         if let Some(key) = skill {
             return self.record(self.skill(&judge, used, key));
         }
@@ -144,7 +145,7 @@ impl Hook<'_> {
             .map_or(self.cwd(), |call| &call.directory)
             .to_owned();
         if let Ok(session) = &session
-            && is_confined(ctx, table, session, (used, &begin))
+            && is_confined(facts, table, session, (used, &begin))
         {
             return Verdict::Silent;
         }
@@ -159,7 +160,7 @@ impl Hook<'_> {
         }
         if table.reads_activate {
             let stopped = by_reading(
-                ctx,
+                facts,
                 self.calling,
                 &judge,
                 &calls,
@@ -170,7 +171,7 @@ impl Hook<'_> {
             }
         }
         let session = session.unwrap_or_default();
-        let handed = handed_back(ctx, table, &session, (used, &begin));
+        let handed = handed_back(facts, table, &session, (used, &begin));
         match (handed, allowed.filter(|_| all_allowed)) {
             (Err(why), _) => Verdict::Denied(why.into()),
             (_, Some(why)) => Verdict::Allowed(why),
@@ -180,16 +181,16 @@ impl Hook<'_> {
 
     /// Whether the question can be spared. Everything else is judged before the tool runs.
     fn asking(&self) -> Verdict {
-        let (ctx, table) = (self.ctx, self.agent.table());
+        let (facts, table) = (self.facts, self.agent.table());
         let Some(used) = &self.event.used else {
             return Verdict::Silent;
         };
         let is_skill = matches!(table.does(&used.tool), Some(Does::Skill(_)));
-        if is_skill || !mode(ctx, self.calling).grants() {
+        if is_skill || !mode(facts, self.calling).grants() {
             return Verdict::Silent;
         }
         let session = self.session();
-        let judge = Judge::new(ctx, self.calling, &session);
+        let judge = Judge::new(facts, self.calling, &session);
         let mut spared = Verdict::Silent;
         for call in translate(table, used, self.cwd()).unwrap_or_default() {
             spared = judge.call(&used.tool, &call).0;
@@ -218,7 +219,7 @@ impl Hook<'_> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.ctx, self.calling, judge, wanted)
+        activate(self.facts, self.calling, judge, wanted)
     }
 
     fn after_tool(&self) -> Verdict {
@@ -226,11 +227,11 @@ impl Hook<'_> {
             return Verdict::Silent;
         };
         if self.event.has_succeeded
-            && mode(self.ctx, self.calling).grants()
+            && mode(self.facts, self.calling).grants()
             && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
             && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
         {
-            confirm(self.ctx, self.calling, plain_name(name));
+            confirm(self.facts, self.calling, plain_name(name));
         }
         Verdict::Silent
     }
@@ -244,7 +245,7 @@ impl Hook<'_> {
 
     fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Verdict {
         let session = self.session();
-        let judge = Judge::new(self.ctx, self.calling, &session);
+        let judge = Judge::new(self.facts, self.calling, &session);
         for (name, dir) in names {
             let wanted = Wanted {
                 name,
@@ -254,7 +255,7 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let verdict = self.record(activate(self.ctx, self.calling, &judge, wanted));
+            let verdict = self.record(activate(self.facts, self.calling, &judge, wanted));
             if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
                 return verdict;
             }
@@ -267,8 +268,8 @@ impl Hook<'_> {
         if self.event.is_subagents {
             return Verdict::Silent;
         }
-        let (ctx, table) = (self.ctx, self.agent.table());
-        let (store, key) = (ctx.store(), ctx.session());
+        let (facts, table) = (self.facts, self.agent.table());
+        let (store, key) = (facts.store(), facts.session());
         let session = store.session(&key);
         if !self.is_users() {
             if let Ok(session) = &session {
@@ -279,7 +280,7 @@ impl Hook<'_> {
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
             Err(_) => match store.begin(&key) {
-                Ok(ended) => ctx.record_ends(ended),
+                Ok(ended) => facts.record_ends(ended),
                 Err(error) => warn(format_args!("could not reset the active skills: {error}")),
             },
             Ok(session) => self.next_prompt(&session),
@@ -305,7 +306,10 @@ impl Hook<'_> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self.ctx.store().name_prompt(&self.ctx.session(), prompt)
+            && let Err(error) = self
+                .facts
+                .store()
+                .name_prompt(&self.facts.session(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -314,7 +318,7 @@ impl Hook<'_> {
 
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
-        let (store, key) = (self.ctx.store(), self.ctx.session());
+        let (store, key) = (self.facts.store(), self.facts.session());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
         match self.agent.table().prompts {
@@ -333,12 +337,12 @@ impl Hook<'_> {
     }
 
     fn session(&self) -> Result<Session, Unreadable> {
-        self.ctx.store().session(&self.ctx.session())
+        self.facts.store().session(&self.facts.session())
     }
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
     fn ends_with_the_prompt(&self) -> bool {
-        let config = self.ctx.config();
+        let config = self.facts.config();
         config.is_ok_and(|config| config.scope == Lifetime::Prompt)
     }
 
@@ -348,8 +352,12 @@ impl Hook<'_> {
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self.ctx.store().enter_prompt(&self.ctx.session(), prompt) {
-            Ok(ended) => self.ctx.record_ends(ended),
+        match self
+            .facts
+            .store()
+            .enter_prompt(&self.facts.session(), prompt)
+        {
+            Ok(ended) => self.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }
     }
@@ -369,14 +377,14 @@ impl Hook<'_> {
     /// Where the call begins.
     fn cwd(&self) -> &Path {
         let told = self.event.cwd.as_deref().filter(|path| path.is_absolute());
-        told.unwrap_or(&self.ctx.env.cwd)
+        told.unwrap_or(&self.facts.run.env.cwd)
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
     fn record(&self, (verdict, event): Judged) -> Verdict {
         if let Some(event) = event {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
-            self.ctx.record(event.with("agent_tool", tool));
+            self.facts.record(event.with("agent_tool", tool));
         }
         verdict
     }

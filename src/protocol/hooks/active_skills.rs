@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::activation::{Instructions, to_read};
+use crate::facts::Facts;
 use crate::host::{Protocol, ours};
-use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 
@@ -16,19 +16,19 @@ use crate::skill::{Skill, Wrapper, guarded};
 const REINJECTED: usize = 256 * 1024;
 
 /// The block; `None` if nothing is active.
-pub fn active_block(ctx: &RunContext) -> Option<String> {
-    let session = ctx.active().ok()?;
+pub fn active_block(facts: &Facts) -> Option<String> {
+    let session = facts.active().ok()?;
     // Always-on skills are in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);
-    if ctx.protocol == Some(Protocol::Environment) {
+    if facts.run.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
-        let catalog = ctx.catalog();
+        let catalog = facts.catalog();
         let mut room = REINJECTED;
         let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {
             let skill = catalog.by_dir(Path::new(&active.dir));
-            let text = again(ctx, skill, active);
+            let text = again(facts, skill, active);
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
@@ -47,7 +47,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
         block.push_str("\n</active_skills>");
         // Arguments too long to store are lost after the call; calling the skill's tool with them
         // again returns its instructions again.
-        ctx.handed(&given);
+        facts.handed(&given);
     } else if let Some(last) = activated(&session)
         .next_back()
         .filter(|last| is_there(last))
@@ -86,7 +86,7 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's current instructions. Its restriction stays as it was at activation.
-fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+fn again(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is gone or no longer offered. Its restrictions stay in force. \
                     Tell the user.";
@@ -101,7 +101,7 @@ fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> Strin
         )
     });
     let name = skill.name.as_str();
-    let instructions = ctx.instructions(Instructions {
+    let instructions = facts.instructions(Instructions {
         skill,
         reference: name,
         arguments: active.arguments.as_deref(),

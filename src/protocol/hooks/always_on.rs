@@ -6,10 +6,10 @@ use std::fmt::Write;
 use crate::activation::{Instructions, fork, hooks_wait};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::called::Called;
-use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
 use crate::skill::{SkillName, Wrapper, one_line};
 use crate::sys::warn;
@@ -26,9 +26,9 @@ type Chosen = (Called, Option<String>);
 
 /// Activates them and returns the instructions that fit; a skill that cannot be activated is not
 /// handed over. On the first prompt the user learns what is missing and why.
-pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
+pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Option<String> {
     // With an unreadable configuration nothing is offered, and the user has been told.
-    let config = ctx.config().ok()?;
+    let config = facts.config().ok()?;
     let names = config.uses_skills.names_for(context.unwrap_or_default());
     let names = names.unwrap_or_default().into_iter().cloned();
     let names: Vec<String> = names.collect();
@@ -43,18 +43,18 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
     let catalog = if names.is_empty() {
         Catalog::default()
     } else {
-        ctx.catalog_naming_each(&names)
+        facts.catalog_naming_each(&names)
     };
-    let chosen = choose(ctx, &catalog, &names, &tell);
+    let chosen = choose(facts, &catalog, &names, &tell);
     // What is not handed over is not put in force.
     let shown = chosen.iter().filter(|(_, text)| text.is_some());
     let snapshots = shown.map(|(called, _)| snapshot(&called.skill, &called.tool));
     let snapshots: Vec<ActiveSkill> = snapshots.collect();
     // While one is missing without which nothing may be done, none is in force, so all is refused.
     let is_there = |name: &SkillName| snapshots.iter().any(|one| one.name == name.as_str());
-    let is_whole = ctx.policies().ok()?.always_on(true).all(is_there);
+    let is_whole = facts.policies().ok()?.always_on(true).all(is_there);
     let wanted = (!names.is_empty() && is_whole).then_some(&snapshots[..]);
-    if let Err(error) = put_in_force(ctx, &chosen, wanted) {
+    if let Err(error) = put_in_force(facts, &chosen, wanted) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
         warn(format_args!("not always on this time: {names}: {error}"));
@@ -67,20 +67,20 @@ pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> 
 /// it was cut short or the host sent none, this does; [`authorize`] refuses if it fails.
 ///
 /// [`authorize`]: crate::protocol::authorize::authorize
-pub fn session(ctx: &RunContext) -> Result<Session, Unreadable> {
-    let session = ctx.active();
-    let lacks = |session: &Session| lacks_always_on(ctx, session).is_some();
+pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
+    let session = facts.active();
+    let lacks = |session: &Session| lacks_always_on(facts, session).is_some();
     if !session.as_ref().is_ok_and(lacks) {
         return session;
     }
-    instructions(ctx, ctx.context().as_deref(), true);
-    ctx.active()
+    instructions(facts, facts.context().as_deref(), true);
+    facts.active()
 }
 
 /// Ends the always-on skills: the conversation has changed.
-pub fn end(ctx: &RunContext) {
-    match ctx.store().keep_always_on(&ctx.session(), None) {
-        Ok(kept) => ctx.record_ends(kept.ended),
+pub fn end(facts: &Facts) {
+    match facts.store().keep_always_on(&facts.session(), None) {
+        Ok(kept) => facts.record_ends(kept.ended),
         // They stay active, which is safe.
         Err(error) => warn(format_args!("{error}")),
     }
@@ -89,7 +89,7 @@ pub fn end(ctx: &RunContext) {
 /// The skills in the order of the configuration, with their instructions if there is room for them.
 /// A shorter one may still fit after one that is too long.
 fn choose(
-    ctx: &RunContext,
+    facts: &Facts,
     catalog: &Catalog,
     names: &[String],
     tell: &dyn Fn(&str, &dyn std::fmt::Display),
@@ -97,7 +97,8 @@ fn choose(
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut room = ALWAYS_ON_CHARS;
     for name in names {
-        let found = find(catalog, name).and_then(|called| Ok((text(ctx, &called, None)?, called)));
+        let found =
+            find(catalog, name).and_then(|called| Ok((text(facts, &called, None)?, called)));
         let (text, called) = match found {
             Ok(found) => found,
             Err(error) => {
@@ -132,8 +133,8 @@ fn choose(
     }
     // What a model passed to one of them takes no room from the others.
     for (called, text) in &mut chosen {
-        called.arguments = ctx.last_arguments(&called.skill);
-        let filled = self::text(ctx, called, called.arguments.as_deref());
+        called.arguments = facts.last_arguments(&called.skill);
+        let filled = self::text(facts, called, called.arguments.as_deref());
         let filled = filled
             .ok()
             .filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
@@ -154,12 +155,12 @@ fn find(catalog: &Catalog, name: &str) -> Result<Called> {
     Ok(Called::new(catalog, skill, Some(&qualified), None))
 }
 
-fn text(ctx: &RunContext, called: &Called, arguments: Option<&str>) -> Result<String> {
+fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<String> {
     let skill = &called.skill;
     let forked = skill.fields.is_forked();
     let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
-    ctx.instructions(Instructions {
+    facts.instructions(Instructions {
         skill,
         reference: &called.reference,
         arguments,
@@ -168,14 +169,14 @@ fn text(ctx: &RunContext, called: &Called, arguments: Option<&str>) -> Result<St
     })
 }
 
-fn put_in_force(ctx: &RunContext, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
-    let kept = ctx.store().keep_always_on(&ctx.session(), wanted)?;
+fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
+    let kept = facts.store().keep_always_on(&facts.session(), wanted)?;
     for (called, _) in chosen {
         if kept.has_begun(&called.skill.dir) {
-            ctx.record_activation(&called.skill);
+            facts.record_activation(&called.skill);
         }
     }
-    ctx.record_ends(kept.ended);
+    facts.record_ends(kept.ended);
     Ok(())
 }
 

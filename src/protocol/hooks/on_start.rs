@@ -3,27 +3,27 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
+use crate::facts::Facts;
 use crate::protocol::Response;
-use crate::run_context::RunContext;
 use crate::sys::text::listed;
 use crate::sys::warn;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
-pub fn on_start(ctx: &RunContext) -> Response {
-    match ctx.store().begin(&ctx.session()) {
-        Ok(ended) => ctx.record_ends(ended),
+pub fn on_start(facts: &Facts) -> Response {
+    match facts.store().begin(&facts.session()) {
+        Ok(ended) => facts.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => warn(format_args!("could not reset the active skills: {error}")),
     }
-    tell_contested(ctx);
-    run_post_hooks(ctx, false, Instant::now());
+    tell_contested(facts);
+    run_post_hooks(facts, false, Instant::now());
     Response::nothing()
 }
 
 /// Tells the user about names that several skills share: the model gets only one of them.
-fn tell_contested(ctx: &RunContext) {
-    let catalog = ctx.catalog();
+fn tell_contested(facts: &Facts) {
+    let catalog = facts.catalog();
     let names = catalog.contested();
     if names.is_empty() {
         return;

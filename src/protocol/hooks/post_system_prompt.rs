@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::policy::Lifetime;
 use crate::protocol::Response;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::protocol::missing;
-use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
 use crate::sys::{EntryName, warn};
@@ -25,21 +25,21 @@ const TOLD: EntryName = EntryName::from_static("told");
 const LISTED: usize = 8;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
-pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
-    let is_first = enter(ctx, context);
+pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
+    let is_first = enter(facts, context);
     // First, because listing what a project has may take until the deadline.
-    let always_on = always_on::instructions(ctx, context, is_first);
-    let session = ctx.active().ok();
-    if let Some(error) = session.and_then(|session| lacks_always_on(ctx, &session)) {
+    let always_on = always_on::instructions(facts, context, is_first);
+    let session = facts.active().ok();
+    if let Some(error) = session.and_then(|session| lacks_always_on(facts, &session)) {
         warn(format_args!(
             "only reading is allowed, because skills that are always on are not in force: {}",
             error.with_next_step()
         ));
     }
-    let told = ctx.told(PROMPT, |catalog| {
-        let remarks = remarks(catalog, ctx.config().err().as_ref());
+    let told = facts.told(PROMPT, |catalog| {
+        let remarks = remarks(catalog, facts.config().err().as_ref());
         let disclosure = Disclosure::new(catalog);
-        tell_of_cuts(ctx, &disclosure.cut);
+        tell_of_cuts(facts, &disclosure.cut);
         Rendered {
             text: disclosure.block,
             remarks: remarks.join("\n"),
@@ -50,11 +50,11 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
         warn(format_args!("{line}"));
     }
     if is_first {
-        missing::record(ctx);
+        missing::record(facts);
     }
-    tell_of_proposals(ctx);
+    tell_of_proposals(facts);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
-    let blocks = [disclosed, always_on, active_block(ctx)];
+    let blocks = [disclosed, always_on, active_block(facts)];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
         return Response::nothing();
@@ -64,19 +64,19 @@ pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
 
 /// Restores what was active in this conversation, if the user configured that or the configuration
 /// is unreadable. Returns whether this is its first prompt in this run of the host.
-fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
-    let former = ctx.context();
+fn enter(facts: &Facts, context: Option<&str>) -> bool {
+    let former = facts.context();
     let is_first = former.is_none() || former.as_deref() != context;
     if former.as_deref() != context {
-        always_on::end(ctx);
+        always_on::end(facts);
     }
     if let Some(context) = context {
-        ctx.is_in(context);
-        let keep = ctx
+        facts.is_in(context);
+        let keep = facts
             .config()
             .map_or(true, |config| config.scope == Lifetime::Context);
-        match ctx.store().enter(&ctx.session(), context, keep) {
-            Ok(ended) => ctx.record_ends(ended),
+        match facts.store().enter(&facts.session(), context, keep) {
+            Ok(ended) => facts.record_ends(ended),
             // Later calls of this session know the context all the same.
             Err(error) => warn(format_args!("{error}")),
         }
@@ -85,8 +85,8 @@ fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
 }
 
 /// One line, shown once after something was proposed.
-fn tell_of_proposals(ctx: &RunContext) {
-    let proposals = ctx.proposals();
+fn tell_of_proposals(facts: &Facts) {
+    let proposals = facts.proposals();
     if !proposals.take_untold() {
         return;
     }
@@ -125,10 +125,10 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 }
 
 /// One line about the skills that were cut, unless it was shown before.
-fn tell_of_cuts(ctx: &RunContext, cut: &BTreeMap<&SkillName, Diagnostic>) {
+fn tell_of_cuts(facts: &Facts, cut: &BTreeMap<&SkillName, Diagnostic>) {
     let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
     let set: Vec<String> = set.collect();
-    if cut.is_empty() || ctx.seen(TOLD).before(&set.concat()) {
+    if cut.is_empty() || facts.seen(TOLD).before(&set.concat()) {
         return;
     }
     let told = |is_named: bool, what: &str| {

@@ -6,22 +6,22 @@ use serde_json::{Value, json};
 
 use crate::activation::Enforcement;
 use crate::catalog::Offered;
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::forbidden_outright;
 use crate::protocol::{ListedTool, Response, activation, our_tool};
-use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::sys::warn;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
-pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
-    let catalog = ctx.disclosed();
+pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
+    let catalog = facts.disclosed();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.
-    let mut session = ctx.active().unwrap_or_default();
+    let mut session = facts.active().unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
         hidden.extend([
@@ -37,10 +37,10 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let is_forked = |offered: &Offered| offered.skill.fields.is_forked();
     let has_sub_agents = || tools.iter().any(|tool| tool.name == SUB_AGENT);
     let sub_agents = offered.iter().any(is_forked).then(has_sub_agents);
-    remember(ctx, &mut session, tools, sub_agents);
-    let config = ctx.config().unwrap_or_default();
-    let policies = ctx.policies().unwrap_or_default();
-    let enforcement = Enforcement::for_session(ctx, &config, &policies, &session);
+    remember(facts, &mut session, tools, sub_agents);
+    let config = facts.config().unwrap_or_default();
+    let policies = facts.policies().unwrap_or_default();
+    let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
     let skills = offered
         .iter()
         .map(|one| (one.tool, Some(activation(one.skill))));
@@ -74,19 +74,14 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
 
 /// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions
 /// in this prompt need both.
-fn remember(
-    ctx: &RunContext,
-    session: &mut Session,
-    tools: &[ListedTool],
-    sub_agents: Option<bool>,
-) {
+fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool], sub_agents: Option<bool>) {
     let of_mcp = tools.iter().filter(|tool| tool.is_mcp);
     let names: BTreeSet<String> = of_mcp.map(|tool| tool.name.clone()).collect();
     if names == session.mcp_tools && sub_agents == session.sub_agents {
         return;
     }
     session.mcp_tools.clone_from(&names);
-    let remembered = ctx.store().change(&ctx.session(), |session| {
+    let remembered = facts.store().change(&facts.session(), |session| {
         (session.mcp_tools, session.sub_agents) = (names, sub_agents);
         Ok(())
     });

@@ -3,15 +3,15 @@
 
 use serde_json::json;
 
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
-use crate::run_context::RunContext;
 
 /// Keeps the whole output of our own tools.
-pub fn pre_cache_output(ctx: &RunContext, tool: &str) -> Response {
+pub fn pre_cache_output(facts: &Facts, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL
-        || ctx
+        || facts
             .catalog_for(tool)
             .is_some_and(|catalog| catalog.by_tool(tool).is_some());
     if is_ours {

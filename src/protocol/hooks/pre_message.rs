@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::Protocol;
 use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::tools::{Place, hand_over, place};
 use crate::protocol::{Called, Prompt, Response, ToolUse};
-use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
 /// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.
-pub fn pre_message(ctx: &RunContext, prompt: Option<Prompt>) -> Response {
+pub fn pre_message(facts: &Facts, prompt: Option<Prompt>) -> Response {
     let Some(prompt) = prompt else {
         return Response::nothing();
     };
@@ -25,13 +25,13 @@ pub fn pre_message(ctx: &RunContext, prompt: Option<Prompt>) -> Response {
     };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a
     // model, or belong to another conversation.
-    if !ctx.store().is_before_first_prompt(&ctx.session()) {
+    if !facts.store().is_before_first_prompt(&facts.session()) {
         return Response::nothing();
     }
     if let Some(context) = &prompt.context {
-        ctx.is_in(context);
+        facts.is_in(context);
     }
-    match invoke(ctx, call) {
+    match invoke(facts, call) {
         Ok(Some(text)) => Response::json(&json!({"prompt": text})),
         Ok(None) => Response::nothing(),
         Err(error) => {
@@ -74,8 +74,8 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
     })
 }
 
-fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
-    let catalog = ctx.catalog_naming(call.name);
+fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
+    let catalog = facts.catalog_naming(call.name);
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
             let text = format!("there is no skill `{}`", call.name);
@@ -97,21 +97,21 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
         has_always: true,
         ..Session::default()
     });
-    if let Answer::Refused(reason) = authorize(ctx, &session, &used, Some(&called)).answer {
+    if let Answer::Refused(reason) = authorize(facts, &session, &used, Some(&called)).answer {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",
             skill.name
         )));
     }
-    let is_apart = place(ctx, skill, &session) == Place::Apart;
-    let text = hand_over(ctx, &called, &session)?;
+    let is_apart = place(facts, skill, &session) == Place::Apart;
+    let text = hand_over(facts, &called, &session)?;
     let lead = format!("The user calls the skill `{}`.", skill.name);
     let applied = match call.arguments {
         "" => String::new(),
         arguments => format!("\n\n{arguments}"),
     };
     // The older host's system prompt carries the active skills' instructions in each turn.
-    if ctx.protocol == Some(Protocol::Environment) && !is_apart {
+    if facts.run.protocol == Some(Protocol::Environment) && !is_apart {
         return Ok(Some(format!(
             "{lead} Follow its instructions under <active_skills>.{applied}"
         )));

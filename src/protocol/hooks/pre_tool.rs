@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::always_on;
 use crate::activation::{load, offered_by_names, put_in_force};
 use crate::catalog::Offered;
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::Deactivate;
 use crate::policy::{Event, call_event};
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolUse, call_of, called, closed};
-use crate::run_context::RunContext;
 use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
 use crate::sys::{EntryName, warn};
 
@@ -41,36 +41,32 @@ pub enum ModelInstall {
 }
 
 /// Decides on a call of the marketplace by its arguments.
-type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
+type DecideInstall = fn(&Facts, &Value) -> ModelInstall;
 
 /// The answer to a call, and what to record about it, unless nothing decided.
 type Decided = (Response, Option<Event>);
 
 /// Decides on a tool call.
-pub fn pre_tool(
-    ctx: &RunContext,
-    used: Option<ToolUse>,
-    decide_install: DecideInstall,
-) -> Response {
+pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInstall) -> Response {
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let (response, event) = if let Some(used) = used {
-        decide(ctx, &used, decide_install)
+        decide(facts, &used, decide_install)
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
         let unclear = unclear.with("by", "unreadable call");
         (Response::block(UNREADABLE), Some(unclear))
     };
     if let Some(event) = event {
-        ctx.record(event);
+        facts.record(event);
     }
     response
 }
 
 /// Refuses final arguments that are not allowed; their hooks never grant.
-pub fn final_arguments(ctx: &RunContext, used: Option<ToolUse>) -> Response {
-    let session = always_on::session(ctx);
-    let is_free = nothing_is_in_force(ctx, &session);
+pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
+    let session = always_on::session(facts);
+    let is_free = nothing_is_in_force(facts, &session);
     if is_free {
         closed::nothing_is_in_force();
     }
@@ -81,32 +77,32 @@ pub fn final_arguments(ctx: &RunContext, used: Option<ToolUse>) -> Response {
             Response::denied(UNNAMED)
         };
     };
-    let authorized = authorize(ctx, &session, &used, None);
+    let authorized = authorize(facts, &session, &used, None);
     let Answer::Refused(reason) = authorized.answer else {
         return Response::nothing();
     };
     // `pre_tool` recorded its decision; this one differs from it.
     if let Some(event) = authorized.event {
-        ctx.record(event.with("final_arguments", true));
+        facts.record(event.with("final_arguments", true));
     }
     Response::denied(&reason)
 }
 
-fn decide(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Decided {
-    let session = always_on::session(ctx);
-    let is_free = nothing_is_in_force(ctx, &session);
+fn decide(facts: &Facts, used: &ToolUse, decide_install: DecideInstall) -> Decided {
+    let session = always_on::session(facts);
+    let is_free = nothing_is_in_force(facts, &session);
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
     }
-    let called = match called(ctx, &used.tool, &used.arguments).transpose() {
+    let called = match called(facts, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
         // The tool itself reports the error, and activates nothing.
         Err(_) if is_free => return (Response::nothing(), None),
         Err(error) => return stopped(used, None, "unusable skill", &error.with_next_step()),
     };
-    let authorized = authorize(ctx, &session, used, called.as_ref());
+    let authorized = authorize(facts, &session, used, called.as_ref());
     if let Answer::Refused(message) = authorized.answer {
-        return (refuse(ctx, used, &message), authorized.event);
+        return (refuse(facts, used, &message), authorized.event);
     }
     if called.is_none()
         && let Answer::Noted(note) = authorized.answer
@@ -117,10 +113,10 @@ fn decide(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> De
     let mut arguments = authorized.arguments;
     // A note from a skill's rules must not replace a decision that only the user makes.
     let stopped = match (called, used.tool.as_str()) {
-        (Some(called), _) => activate(ctx, &session, used, &called),
-        (None, ours::SESSION) => load_session(ctx, session, used),
+        (Some(called), _) => activate(facts, &session, used, &called),
+        (None, ours::SESSION) => load_session(facts, session, used),
         // What a model may install without the user: only this hook knows that a model is asking.
-        (None, ours::MARKETPLACE) => match decide_install(ctx, &used.arguments) {
+        (None, ours::MARKETPLACE) => match decide_install(facts, &used.arguments) {
             ModelInstall::Allowed => None,
             ModelInstall::AllowedAs(reference) => {
                 let arguments = arguments.insert(used.arguments.clone());
@@ -140,10 +136,10 @@ fn decide(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> De
 
 /// Blocks the call, more firmly the second time: a model that repeats a call word for word did not
 /// understand the refusal.
-fn refuse(ctx: &RunContext, used: &ToolUse, message: &str) -> Response {
+fn refuse(facts: &Facts, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]);
-    let call = format!("{}\0{call}", ctx.session().as_str());
-    if !ctx.seen(REFUSALS).before(&call) {
+    let call = format!("{}\0{call}", facts.session().as_str());
+    if !facts.seen(REFUSALS).before(&call) {
         return Response::block(message);
     }
     let message = format!("{message} This was already refused: do not retry.");
@@ -159,15 +155,15 @@ fn stopped(used: &ToolUse, called: Option<&Called>, by: &str, message: &str) -> 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that runs in a sub-agent is not activated.
 fn activate(
-    ctx: &RunContext,
+    facts: &Facts,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: &Called,
 ) -> Option<Decided> {
-    if place(ctx, &called.skill, session) == Place::Apart {
+    if place(facts, &called.skill, session) == Place::Apart {
         return None;
     }
-    let error = put_in_force(ctx, &called.skill, &called.tool).err()?;
+    let error = put_in_force(facts, &called.skill, &called.tool).err()?;
     let (name, error) = (&called.skill.name, error.with_next_step());
     let message = format!("The skill `{name}` is not allowed to become active: {error}");
     Some(stopped(used, Some(called), "failed activation", &message))
@@ -177,7 +173,7 @@ fn activate(
 /// after the other. The tool itself reports failures and does the unloading: here that would loosen
 /// restrictions before the call is certain to happen.
 fn load_session(
-    ctx: &RunContext,
+    facts: &Facts,
     session: Result<Session, Unreadable>,
     used: &ToolUse,
 ) -> Option<Decided> {
@@ -185,11 +181,11 @@ fn load_session(
     let SkillSession::Load { names, adds } = call else {
         return None;
     };
-    let catalog = ctx.catalog();
+    let catalog = facts.catalog();
     let skills = offered_by_names(&catalog, &names).ok()?;
     let mut ahead = session;
     if let (Ok(ahead), false) = (&mut ahead, adds) {
-        unload_what_may_be(ctx, ahead, &skills);
+        unload_what_may_be(facts, ahead, &skills);
     }
     for one in &skills {
         let own_tool = ToolUse {
@@ -197,9 +193,9 @@ fn load_session(
             arguments: Value::Null,
         };
         let called = Called::new(&catalog, one.skill, None, None);
-        let authorized = authorize(ctx, &ahead, &own_tool, Some(&called));
+        let authorized = authorize(facts, &ahead, &own_tool, Some(&called));
         if let Answer::Refused(message) = authorized.answer {
-            return Some((refuse(ctx, used, &message), authorized.event));
+            return Some((refuse(facts, used, &message), authorized.event));
         }
         if let Ok(ahead) = &mut ahead {
             let next = vec![snapshot(one.skill, one.tool)];
@@ -207,14 +203,14 @@ fn load_session(
             let _ = ahead.load(next, Loading::Add, usize::MAX);
         }
     }
-    let error = load(ctx, &skills, adds).err()?;
+    let error = load(facts, &skills, adds).err()?;
     let message = format!("Nothing was loaded: {}", error.with_next_step());
     Some(stopped(used, None, "nothing loaded", &message))
 }
 
 /// Skills that a replacing load may unload no longer restrict.
-fn unload_what_may_be(ctx: &RunContext, session: &mut Session, skills: &[Offered]) {
-    if ctx.config().unwrap_or_default().deactivate == Deactivate::Model {
+fn unload_what_may_be(facts: &Facts, session: &mut Session, skills: &[Offered]) {
+    if facts.config().unwrap_or_default().deactivate == Deactivate::Model {
         let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
         let stay: Vec<_> = stay.collect();
         // Restricted skills may be unloaded here, so this cannot be refused.

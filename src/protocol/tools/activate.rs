@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use crate::activation::{Instructions, fork, put_in_force, run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::{Protocol, ours, tools};
 use crate::policy::has_scripts;
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::{Activate, Called, ToolUse, resolve};
-use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable, snapshot};
 use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
@@ -19,16 +19,16 @@ use crate::sys::limits;
 ///
 /// # Errors
 /// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
-pub fn activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
-    let called = resolve(ctx, wanted)?;
-    let session = ctx.active();
+pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
+    let called = resolve(facts, wanted)?;
+    let session = facts.active();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
-    if !called.is_listed && !nothing_is_in_force(ctx, &session) {
+    if !called.is_listed && !nothing_is_in_force(facts, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no longer a tool here", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
-    hand_over(ctx, &called, &session)
+    hand_over(facts, &called, &session)
 }
 
 /// Activates a skill and returns its instructions, or those for handing it to a sub-agent.
@@ -36,34 +36,34 @@ pub fn activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
 /// # Errors
 /// When it cannot become active, or its instructions cannot be read.
 pub fn hand_over(
-    ctx: &RunContext,
+    facts: &Facts,
     called: &Called,
     session: &Result<Session, Unreadable>,
 ) -> Result<String> {
     let skill = &called.skill;
     let arguments = called.arguments.as_deref();
     let mut more = Vec::new();
-    match place(ctx, skill, session) {
+    match place(facts, skill, session) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
-            ctx.record_activation(skill);
-            return ctx.handed_over(skill, &called.reference, arguments);
+            facts.record_activation(skill);
+            return facts.handed_over(skill, &called.reference, arguments);
         }
     }
-    put_in_force(ctx, skill, &called.tool)?;
+    put_in_force(facts, skill, &called.tool)?;
     let began = Instant::now();
-    more.extend(run_pre_hooks(ctx, skill, began + limits::PRE_HOOKS)?);
+    more.extend(run_pre_hooks(facts, skill, began + limits::PRE_HOOKS)?);
     // The end hooks of the skills that this one replaced.
-    run_post_hooks(ctx, false, began);
-    let text = ctx.instructions_once(Instructions {
+    run_post_hooks(facts, false, began);
+    let text = facts.instructions_once(Instructions {
         skill,
         reference: &called.reference,
         arguments,
         more,
         wrapper: Wrapper::SkillContent,
     })?;
-    ctx.handed(&[(skill, arguments)]);
+    facts.handed(&[(skill, arguments)]);
     Ok(text)
 }
 
@@ -80,14 +80,14 @@ pub enum Place {
 
 /// Where `skill` runs, given what was active before it: in a sub-agent if it asks for one, needs no
 /// tools, and no active restriction refuses the call that starts one.
-pub fn place(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
+pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
     if !skill.fields.is_forked() {
         return Place::Here;
     }
     let told = session.as_ref().ok();
     let has_sub_agents = told
         .and_then(|session| session.sub_agents)
-        .unwrap_or(ctx.protocol == Some(Protocol::Stdin));
+        .unwrap_or(facts.run.protocol == Some(Protocol::Stdin));
     let dir = skill.dir.display().to_string();
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
     // `pre_tool` makes it active only if it cannot run in a sub-agent.
@@ -100,7 +100,7 @@ pub fn place(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadab
         "it has scripts, and a sub-agent can run none"
     } else if is_always_on {
         fork::ALWAYS_ON
-    } else if was_forbidden || is_forbidden(ctx, skill, session) {
+    } else if was_forbidden || is_forbidden(facts, skill, session) {
         "what was in force does not allow `spawn_agent`"
     } else {
         return Place::Apart;
@@ -108,13 +108,13 @@ pub fn place(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadab
     Place::HereBecause(because)
 }
 
-fn is_forbidden(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> bool {
+fn is_forbidden(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>) -> bool {
     let used = ToolUse {
         tool: tools::SUB_AGENT.to_owned(),
         arguments: fork::call(skill, "", Some("")),
     };
     matches!(
-        authorize(ctx, session, &used, None).answer,
+        authorize(facts, session, &used, None).answer,
         Answer::Refused(_)
     )
 }

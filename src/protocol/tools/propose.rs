@@ -5,10 +5,10 @@ use serde_json::json;
 
 use crate::catalog::usable;
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::Subject;
 use crate::proposal::{Change, Proposal, ProposalId, apply_diff};
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
-use crate::run_context::RunContext;
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
@@ -21,18 +21,18 @@ const PROPOSAL: usize = 64 * 1024;
 ///
 /// # Errors
 /// If proposals are switched off, or the change cannot be made.
-pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
-    if !ctx.config()?.takes_proposals() {
+pub fn propose_skill_update(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String> {
+    if !facts.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
-    propose_change(ctx, call)
+    propose_change(facts, call)
 }
 
 /// The same, whether or not a model may propose.
 ///
 /// # Errors
 /// If the change cannot be made.
-pub fn propose_change(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
+pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String> {
     let most = limits::PROPOSAL_TEXT;
     at_most(&call.diff, PROPOSAL, "the diff")?;
     at_most(&call.justification, most, "the justification")?;
@@ -43,13 +43,14 @@ pub fn propose_change(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<Str
         return Err(Error::new("the justification is empty")
             .hint("say in one sentence what is wrong and why the change is better"));
     }
-    let catalog = ctx.catalog_naming(&call.skill);
+    let catalog = facts.catalog_naming(&call.skill);
     let skill = usable(&catalog, &call.skill)?;
     let mut entries = catalog.entries().iter();
     let entry = entries.find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
-    let (base, directory) = ctx.home_of(entry)?;
-    ctx.market_at(&ctx.base(&base))
+    let (base, directory) = facts.home_of(entry)?;
+    facts
+        .market_at(&facts.base(&base))
         .check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
@@ -62,15 +63,15 @@ pub fn propose_change(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<Str
         files: files.collect(),
     };
     let name = skill.name.as_str();
-    hand_in(ctx, name, change, &call.justification, evidence)
+    hand_in(facts, name, change, &call.justification, evidence)
 }
 
 /// Proposes a new skill.
 ///
 /// # Errors
 /// If that is switched off, or there cannot be such a skill.
-pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
-    if !ctx.config()?.takes_new_skills() {
+pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
+    if !facts.config()?.takes_new_skills() {
         return Err(switched_off("create_skill"));
     }
     at_most(&call.body, PROPOSAL, "the body")?;
@@ -82,8 +83,8 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
             Error::new(format!("`{shown}` cannot be a new skill's name"))
                 .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
         })?;
-    let place = ctx.dirs.skills().join(name.as_str());
-    if place.symlink_metadata().is_ok() || ctx.catalog().by_name(name.as_str()).is_some() {
+    let place = facts.run.dirs.skills().join(name.as_str());
+    if place.symlink_metadata().is_ok() || facts.catalog().by_name(name.as_str()).is_some() {
         return Err(Error::new(format!("a skill `{name}` already exists"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
@@ -94,13 +95,13 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
         is_administrators: false,
         is_projects: false,
     };
-    if let Some(reason) = ctx.policies()?.refuses_skill(proposed) {
+    if let Some(reason) = facts.policies()?.refuses_skill(proposed) {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;
     let change = Change::Create { text };
     hand_in(
-        ctx,
+        facts,
         name.as_str(),
         change,
         &one_line(&call.description),
@@ -151,7 +152,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
 }
 
 fn hand_in(
-    ctx: &RunContext,
+    facts: &Facts,
     skill: &str,
     change: Change,
     justification: &str,
@@ -171,10 +172,10 @@ fn hand_in(
         justification: justification.to_owned(),
         evidence: evidence.map(str::to_owned),
         written: Moment::now().to_string(),
-        context: ctx.context(),
+        context: facts.context(),
     };
-    let state = if ctx.proposals().add(&proposal)? {
-        ctx.record(ctx.proposal_event(&proposal, "written"));
+    let state = if facts.proposals().add(&proposal)? {
+        facts.record(facts.proposal_event(&proposal, "written"));
         "was recorded"
     } else {
         "was already recorded"

@@ -8,9 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::policy::Event;
 use crate::protocol::{ReadSkillFile, advice};
-use crate::run_context::{RunContext, real};
+use crate::run_context::real;
 use crate::skill::{Runner, SkillPath, has_bit, tokens};
 use crate::sys::{files, limits};
 
@@ -21,8 +22,8 @@ const READ_ANSWER: usize = 256 * 1024;
 ///
 /// # Errors
 /// If there is no such skill or file, or the file is too large to be shown.
-pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
-    let skill = ctx.meant_skill(call.skill.as_deref())?;
+pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
+    let skill = facts.meant_skill(call.skill.as_deref())?;
     let event = Event::new("read")
         .with("skill", skill.name.as_str())
         .with("path", call.path.as_str());
@@ -31,7 +32,7 @@ pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String>
             .clone()
             .with("decision", "blocked")
             .with("by", "outside the skill");
-        ctx.record(event.with("refused", "path"));
+        facts.record(event.with("refused", "path"));
         error
     };
     let path = SkillPath::parse(&call.path, &skill.dir).map_err(outside)?;
@@ -47,13 +48,13 @@ pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String>
         },
     )?;
     let Some(whole) = as_text(&bytes) else {
-        ctx.record(event);
+        facts.record(event);
         return binary(&file, &bytes);
     };
     let mut text = text(whole, call.offset, call.limit);
     let is_script = Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes);
     let event = event.with("script_read", is_script.then_some(true));
-    ctx.record(event.with("tokens", tokens(&text)));
+    facts.record(event.with("tokens", tokens(&text)));
     if is_script {
         let inside = file
             .strip_prefix(skill.dir.canonicalize().unwrap_or_default())

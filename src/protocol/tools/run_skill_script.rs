@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::activation::with_outcome;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::Event;
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
-use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::SkillPath;
 use crate::sys::{limits, warn};
@@ -22,21 +22,21 @@ const LONG: [&str; 2] = ["install", "update"];
 ///
 /// # Errors
 /// If there is no such skill, script or job, or the script cannot run.
-pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Response> {
+pub fn run_skill_script(facts: &Facts, call: &RunSkillScript) -> Result<Response> {
     match call {
-        RunSkillScript::Start(start) => run(ctx, start),
-        RunSkillScript::Job { job, stop, format } => look_after(ctx, job, *stop, *format),
+        RunSkillScript::Start(start) => run(facts, start),
+        RunSkillScript::Job { job, stop, format } => look_after(facts, job, *stop, *format),
     }
 }
 
-fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
-    let skill = ctx.meant_skill(call.skill.as_deref())?;
+fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
+    let skill = facts.meant_skill(call.skill.as_deref())?;
     let script = script_path(&skill.dir, &call.script)?;
-    let settings = ctx.script_settings(skill.name.as_str())?;
+    let settings = facts.script_settings(skill.name.as_str())?;
     let workdir = match &call.workdir {
         WorkDir::Temp => None,
         WorkDir::Skill => Some(skill.dir.clone()),
-        WorkDir::Project => Some(ctx.env.project_root()),
+        WorkDir::Project => Some(facts.run.env.project_root()),
         WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
@@ -54,20 +54,20 @@ fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
             wait: if call.background {
                 Some(Duration::ZERO)
             } else {
-                ctx.script_wait()
+                facts.script_wait()
             },
-            jobs: &ctx.jobs(),
-            owner: &ctx.owner(),
-            host: ctx.host(),
+            jobs: &facts.jobs(),
+            owner: &facts.owner(),
+            host: facts.host(),
         },
-        base: &ctx.env,
+        base: &facts.run.env,
     })?;
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
         .with("script", call.script.as_str())
         .with("args", call.args.clone())
         .with("job", ran.outcome.job().map(ToString::to_string));
-    record(ctx, event, &ran.outcome);
+    record(facts, event, &ran.outcome);
     let text = shown(&ran.outcome, &call.script, call.format);
     Ok(answer(ran, text))
 }
@@ -81,12 +81,12 @@ fn answer(ran: Ran, text: String) -> Response {
     }
 }
 
-fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<Response> {
-    let job = ctx.jobs().find(id, &ctx.owner())?;
+fn look_after(facts: &Facts, id: &str, stop: bool, format: Format) -> Result<Response> {
+    let job = facts.jobs().find(id, &facts.owner())?;
     if stop {
         job.stop()?;
     } else {
-        let wait = ctx.script_wait();
+        let wait = facts.script_wait();
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
@@ -96,7 +96,7 @@ fn look_after(ctx: &RunContext, id: &str, stop: bool, format: Format) -> Result<
             .with("skill", job.record.skill.clone())
             .with("script", job.record.label.as_str())
             .with("job", id);
-        record(ctx, event, &look.outcome);
+        record(facts, event, &look.outcome);
     }
     let text = shown(&look.outcome, &job.record.label, format);
     Ok(Response::text(text).once_written(move || {
@@ -113,9 +113,9 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
     }
 }
 
-fn record(ctx: &RunContext, event: Event, outcome: &Outcome) {
-    let shown = ctx.own_config().unwrap_or_default().0.audit.output_bytes;
-    ctx.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
+fn record(facts: &Facts, event: Event, outcome: &Outcome) {
+    let shown = facts.own_config().unwrap_or_default().0.audit.output_bytes;
+    facts.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most scripts are.
@@ -134,15 +134,15 @@ pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
 
 /// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
-pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Response>> {
+pub fn long_command(facts: &Facts, words: &[String]) -> Option<Result<Response>> {
     let verb = words.iter().find(|word| !word.starts_with('-'));
     let is_long = verb.is_some_and(|verb| LONG.contains(&verb.as_str()));
-    let wait = ctx.script_wait()?;
-    is_long.then(|| run_command(ctx, words, wait))
+    let wait = facts.script_wait()?;
+    is_long.then(|| run_command(facts, words, wait))
 }
 
-fn run_command(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
-    let home = ctx.dirs.plugin.display().to_string();
+fn run_command(facts: &Facts, words: &[String], wait: Duration) -> Result<Response> {
+    let home = facts.run.dirs.plugin.display().to_string();
     let env = [
         ("AGENT_SKILLS_HOME".to_owned(), home),
         (ours::BY_HOST.to_owned(), "1".to_owned()),
@@ -150,11 +150,11 @@ fn run_command(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Res
     let limits = RunLimits {
         limit: Duration::from_secs(limits::GIT_SECONDS),
         wait: Some(wait),
-        jobs: &ctx.jobs(),
-        owner: &ctx.owner(),
-        host: ctx.host(),
+        jobs: &facts.jobs(),
+        owner: &facts.owner(),
+        host: facts.host(),
     };
-    let ran = script::run_command(&ctx.env, words, &env, limits)?;
+    let ran = script::run_command(&facts.run.env, words, &env, limits)?;
     let text = match ran.outcome.exit_code() {
         // With these, standard output is the answer as the host's call would give it.
         Some(0..=2) => ran.outcome.stdout.text(),

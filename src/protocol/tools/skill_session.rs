@@ -11,9 +11,9 @@ use crate::activation::{
 };
 use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::permission::Deactivate;
 use crate::protocol::SkillSession;
-use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
@@ -23,50 +23,45 @@ use crate::sys::text::quoted;
 ///
 /// # Errors
 /// If a skill cannot be loaded or unloaded, or what is active is not known.
-pub fn skill_session(ctx: &RunContext, call: &SkillSession) -> Result<String> {
+pub fn skill_session(facts: &Facts, call: &SkillSession) -> Result<String> {
     match call {
-        SkillSession::Status => receipt(ctx),
-        SkillSession::Load { names, adds } => load_all(ctx, names, *adds),
-        SkillSession::Unload(names) => unload(ctx, names.as_deref()),
+        SkillSession::Status => receipt(facts),
+        SkillSession::Load { names, adds } => load_all(facts, names, *adds),
+        SkillSession::Unload(names) => unload(facts, names.as_deref()),
     }
 }
 
-fn load_all(ctx: &RunContext, names: &[String], adds: bool) -> Result<String> {
-    let catalog = ctx.catalog_naming_each(names);
+fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
+    let catalog = facts.catalog_naming_each(names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
-    load(ctx, &offered, adds)?;
+    load(facts, &offered, adds)?;
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
-    let kept = offered.iter().map(|one| ctx.last_arguments(one.skill));
+    let kept = offered.iter().map(|one| facts.last_arguments(one.skill));
     let kept: Vec<_> = kept.collect();
     let each = offered.iter().zip(&kept);
     let skills: Vec<_> = each
         .map(|(one, kept)| (one.skill, kept.as_deref()))
         .collect();
-    let body = |(skill, kept): &(&Skill, Option<&str>)| body(ctx, skill, *kept, until);
+    let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
     let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
-    run_post_hooks(ctx, false, began);
-    ctx.handed(&skills);
+    run_post_hooks(facts, false, began);
+    facts.handed(&skills);
     let later = match bodies.len() {
         1 => "",
         _ => "\nWhere these skills contradict each other, the later one takes precedence.",
     };
     Ok(format!(
         "{}\n\n<active_skills>\n{}\n</active_skills>{later}",
-        receipt(ctx)?,
+        receipt(facts)?,
         bodies.join("\n")
     ))
 }
 
-fn body(
-    ctx: &RunContext,
-    skill: &Skill,
-    arguments: Option<&str>,
-    until: Instant,
-) -> Result<String> {
-    let note = match run_pre_hooks(ctx, skill, until) {
+fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -> Result<String> {
+    let note = match run_pre_hooks(facts, skill, until) {
         Ok(note) => note,
         Err(error) => {
             let hint = error.next_step().unwrap_or_default();
@@ -76,7 +71,7 @@ fn body(
     };
     let is_forked = skill.fields.is_forked();
     let forked = is_forked.then(|| fork::note("it was loaded into the conversation"));
-    ctx.instructions_once(Instructions {
+    facts.instructions_once(Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments,
@@ -85,23 +80,23 @@ fn body(
     })
 }
 
-fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
-    let session = ctx.active()?;
+fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
+    let session = facts.active()?;
     let dirs: Option<Result<Vec<PathBuf>>> = written.map(|written| {
-        let catalog = ctx.catalog_naming_each(written);
+        let catalog = facts.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
         written.iter().map(meant).collect()
     });
     let dirs = dirs.transpose()?;
-    let restricted_too = ctx.config()?.deactivate == Deactivate::Model;
+    let restricted_too = facts.config()?.deactivate == Deactivate::Model;
     // Without a change, nothing is written.
     if session.active().next().is_some() {
-        let store = ctx.store();
-        let ended = store.unload(&ctx.session(), dirs.as_deref(), restricted_too)?;
-        ctx.record_ends(ended);
-        run_post_hooks(ctx, false, Instant::now());
+        let store = facts.store();
+        let ended = store.unload(&facts.session(), dirs.as_deref(), restricted_too)?;
+        facts.record_ends(ended);
+        run_post_hooks(facts, false, Instant::now());
     }
-    receipt(ctx)
+    receipt(facts)
 }
 
 /// The directory of the active skill that `written` means: of namesakes, the one that the catalog
@@ -127,8 +122,8 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<PathBuf>
 }
 
 /// The active skills as JSON, most recent last.
-fn receipt(ctx: &RunContext) -> Result<String> {
-    let session = ctx.active()?;
+fn receipt(facts: &Facts) -> Result<String> {
+    let session = facts.active()?;
     let skills: Vec<Value> = session.active().map(described).collect();
     Ok(json!({"active_skills": skills}).to_string())
 }

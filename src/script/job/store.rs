@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use super::progress::{Job, Summary};
 use super::record::{JobId, JobRecord, Owner, Spools};
 use crate::error::{Error, Result};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::script::capture::Captured;
 use crate::script::spool;
 use crate::sys::text::quoted;
@@ -236,10 +236,10 @@ impl Drop for Scratch {
     }
 }
 
-impl RunContext {
+impl Facts {
     /// Scripts that continue after the call that started them.
     pub fn jobs(&self) -> Jobs {
-        Jobs::new(self.dirs.state(&self.env))
+        Jobs::new(self.run.dirs.state(&self.run.env))
     }
 
     /// The owner of this call's jobs: the conversation, which the host's next process continues, or

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use agent_skills::run_context::RunContext;
+use agent_skills::facts::Facts;
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -32,8 +32,8 @@ fn with(form: &'static Form, skills: &[(&str, &str, bool)]) -> World {
 fn trust(world: &World, holder: &std::path::Path) {
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let parts = RunContext::parts_of(holder);
-    let refused = RunContext::new(env, None).trust(holder, &parts, false);
+    let parts = Facts::parts_of(holder);
+    let refused = Facts::new(env, None).trust(holder, &parts, false);
     assert!(refused.unwrap().is_empty());
 }
 

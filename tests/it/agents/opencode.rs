@@ -1,7 +1,7 @@
 //! opencode, as our plugin in it calls.
 
 use agent_skills::host::Agent;
-use agent_skills::run_context::RunContext;
+use agent_skills::facts::Facts;
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -213,8 +213,8 @@ fn a_group_of_skills_is_trusted_with_its_project() {
     assert!(world.activate("log").is_denied());
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let parts = RunContext::parts_of(&world.project());
-    let trusted = RunContext::new(env, None).trust(&world.project(), &parts, false);
+    let parts = Facts::parts_of(&world.project());
+    let trusted = Facts::new(env, None).trust(&world.project(), &parts, false);
     assert!(trusted.unwrap().is_empty());
     assert!(world.activate("log").is_silent());
     assert!(world.run("touch x").is_denied());

@@ -11,23 +11,23 @@ use serde_json::{Map, Value, json};
 use super::ask::answer;
 use super::check::Check;
 use crate::connection::{Found, Places, Run, commands, found, last_seen, seen_file};
+use crate::facts::Facts;
 use crate::host::agent::table::{Does, Moment};
 use crate::host::agent::{Agent, Scope};
-use crate::run_context::RunContext;
 use crate::sys::{Env, files};
 
 /// The checks of this area: none for an agent that is not connected.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let places = Places::of(ctx);
+pub fn checks(facts: &Facts) -> Vec<Check> {
+    let places = Places::of(&facts.run);
     let of_each = Agent::ALL.into_iter().map(|agent| Connected {
         agent,
-        found: found(&places, &ctx.dirs.plugin, agent),
+        found: found(&places, &facts.run.dirs.plugin, agent),
         commands: commands(&places, agent),
     });
     let connected: Vec<Connected> = of_each.filter(|it| !it.found.is_empty()).collect();
-    let proofs = proofs(ctx, &connected);
+    let proofs = proofs(facts, &connected);
     let each = connected.iter().zip(proofs);
-    each.flat_map(|(connected, proofs)| connected.checks(ctx, proofs))
+    each.flat_map(|(connected, proofs)| connected.checks(facts, proofs))
         .collect()
 }
 
@@ -42,7 +42,7 @@ struct Connected {
 type Proof = Result<(), String>;
 
 impl Connected {
-    fn checks(&self, ctx: &RunContext, proofs: Vec<Proof>) -> Vec<Check> {
+    fn checks(&self, facts: &Facts, proofs: Vec<Proof>) -> Vec<Check> {
         let agent = self.agent;
         let mut checks = Vec::new();
         for found in &self.found {
@@ -58,7 +58,7 @@ impl Connected {
         }
         let settings = agent.settings();
         let own = self.found.iter().any(|it| it.scope != Scope::Managed);
-        checks.push(match last_seen(ctx, agent) {
+        checks.push(match last_seen(&facts.run, agent) {
             Some(seen) => Check::ok(
                 "agent-seen",
                 format!("{agent} asked last at {}", seen.local()),
@@ -98,12 +98,12 @@ impl Connected {
 
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
-fn proofs(ctx: &RunContext, connected: &[Connected]) -> Vec<Vec<Proof>> {
-    let project = &ctx.project_dir();
-    let env = &ctx.env;
+fn proofs(facts: &Facts, connected: &[Connected]) -> Vec<Vec<Proof>> {
+    let project = &facts.run.project_dir();
+    let env = &facts.run.env;
     let seen: Vec<Seen> = connected
         .iter()
-        .map(|it| Seen::before(ctx, it.agent))
+        .map(|it| Seen::before(facts, it.agent))
         .collect();
     let proofs = std::thread::scope(|scope| {
         let start = |it: &'_ Connected| {
@@ -193,8 +193,8 @@ struct Seen {
 }
 
 impl Seen {
-    fn before(ctx: &RunContext, agent: Agent) -> Self {
-        let file = seen_file(ctx, agent);
+    fn before(facts: &Facts, agent: Agent) -> Self {
+        let file = seen_file(&facts.run, agent);
         let at = file
             .metadata()
             .and_then(|metadata| metadata.modified())

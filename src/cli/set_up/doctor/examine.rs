@@ -8,10 +8,10 @@ use super::check::{Check, Outcome};
 use super::{agents, host, links, placement, programs, rules, skills, state};
 use crate::cli::options::Common;
 use crate::cli::{Answer, Failure, Paint, Screen, json};
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::skill::one_line;
 
-type Examination = fn(&RunContext) -> Vec<Check>;
+type Examination = fn(&Facts) -> Vec<Check>;
 
 /// The column where messages begin, after the outcome.
 const INDENT: usize = 8;
@@ -46,12 +46,12 @@ pub struct Doctor {
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, ctx: &RunContext, common: Common, screen: Screen) -> Answer {
+    pub fn run(self, facts: &Facts, common: Common, screen: Screen) -> Answer {
         let (mut fixed, mut not_fixed) = Default::default();
         if self.fix && !common.dry_run {
-            (fixed, not_fixed) = repair(ctx);
+            (fixed, not_fixed) = repair(facts);
         }
-        let checks: Vec<Check> = examine(ctx).collect();
+        let checks: Vec<Check> = examine(facts).collect();
         let answer = Report {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
             fixed,
@@ -67,17 +67,17 @@ impl Doctor {
     }
 }
 
-fn examine(ctx: &RunContext) -> impl Iterator<Item = Check> {
+fn examine(facts: &Facts) -> impl Iterator<Item = Check> {
     AREAS.into_iter().flat_map(|(area, checks)| {
-        let checks = checks(ctx).into_iter();
+        let checks = checks(facts).into_iter();
         checks.map(move |check| Check { area, ..check })
     })
 }
 
 /// What was repaired, and what could not be.
-fn repair(ctx: &RunContext) -> (Vec<String>, Vec<String>) {
+fn repair(facts: &Facts) -> (Vec<String>, Vec<String>) {
     let (mut fixed, mut not_fixed) = (Vec::new(), Vec::new());
-    for fix in examine(ctx).filter_map(|check| check.fix) {
+    for fix in examine(facts).filter_map(|check| check.fix) {
         match fix() {
             Ok(done) => fixed.push(one_line(&done)),
             Err(error) => not_fixed.push(one_line(&error.to_string())),

@@ -3,13 +3,13 @@
 use super::check::Check;
 use crate::catalog::Layer;
 use crate::cli::agents;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sharing::{Fault, Shared};
 
 /// The checks of this area: only what is wrong.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
+pub fn checks(facts: &Facts) -> Vec<Check> {
     let layers = Layer::ALL.into_iter();
-    let shared = layers.filter_map(|layer| Some((layer, Shared::of(ctx, layer)?)));
+    let shared = layers.filter_map(|layer| Some((layer, Shared::of(facts, layer)?)));
     let found = shared.flat_map(|(layer, shared)| {
         let faults = shared.faults().into_iter();
         let checks = faults.map(move |(link, skill, fault)| {
@@ -23,7 +23,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
             if fault == Fault::Replaced {
                 return check;
             }
-            let again = RunContext::new(ctx.env.clone(), None);
+            let again = Facts::new(facts.run.env.clone(), None);
             check.fix(move || {
                 let shared = Shared::of(&again, layer);
                 let mended = shared.map(|shared| shared.mend(&link, &skill, fault));

@@ -12,7 +12,8 @@ use super::ask::ask;
 use super::check::Check;
 use crate::cli::agents::has_chibi;
 use crate::error::Error;
-use crate::run_context::{RunContext, real};
+use crate::facts::Facts;
+use crate::run_context::real;
 use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.
@@ -25,20 +26,23 @@ const SHARE: &str = "to have one for all, move what is in it into chibi's, `./in
      run ./install.sh --for with your agents again, which links to chibi's";
 
 /// The checks of this area.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    if !has_chibi(ctx) {
-        return without_chibi(ctx);
+pub fn checks(facts: &Facts) -> Vec<Check> {
+    if !has_chibi(facts) {
+        return without_chibi(facts);
     }
-    of_plugin(ctx)
+    of_plugin(facts)
 }
 
 /// The checks of an installation for other agents.
-fn without_chibi(ctx: &RunContext) -> Vec<Check> {
-    let (data, program) = (ctx.dirs.plugin.display(), ctx.env.exe.as_deref());
+fn without_chibi(facts: &Facts) -> Vec<Check> {
+    let (data, program) = (
+        facts.run.dirs.plugin.display(),
+        facts.run.env.exe.as_deref(),
+    );
     let text = format!("skills and state are in `{data}`, for other agents than chibi");
     let mut checks = vec![Check::ok("program", text)];
     checks.extend(program.and_then(unsafe_mode));
-    checks.extend(of_chibi(ctx).map(|theirs| {
+    checks.extend(of_chibi(facts).map(|theirs| {
         let text = format!(
             "chibi loads `{}`, which has its own skills and knows nothing of those here",
             theirs.display()
@@ -49,43 +53,43 @@ fn without_chibi(ctx: &RunContext) -> Vec<Check> {
 }
 
 /// The program that chibi loads, where that is another installation.
-fn of_chibi(ctx: &RunContext) -> Option<PathBuf> {
-    let program = usual(ctx)?.join(NAME);
+fn of_chibi(facts: &Facts) -> Option<PathBuf> {
+    let program = usual(facts)?.join(NAME);
     program.is_file().then_some(program)
 }
 
 /// The plugin directory of chibi.
-pub fn plugin_dir(ctx: &RunContext) -> PathBuf {
-    let without = ctx.dirs.is_without_chibi(&ctx.env);
-    let usual = without.then(|| usual(ctx)).flatten();
-    usual.unwrap_or_else(|| ctx.dirs.plugin.clone())
+pub fn plugin_dir(facts: &Facts) -> PathBuf {
+    let without = facts.run.dirs.is_without_chibi(&facts.run.env);
+    let usual = without.then(|| usual(facts)).flatten();
+    usual.unwrap_or_else(|| facts.run.dirs.plugin.clone())
 }
 
 /// The checks of chibi's plugin directory.
-pub fn of_plugin(ctx: &RunContext) -> Vec<Check> {
-    let dir = &plugin_dir(ctx);
+pub fn of_plugin(facts: &Facts) -> Vec<Check> {
+    let dir = &plugin_dir(facts);
     let file = dir.join(NAME);
-    let mut checks: Vec<Check> = elsewhere(ctx).into_iter().collect();
+    let mut checks: Vec<Check> = elsewhere(facts).into_iter().collect();
     if let Some(wrong) = wrong_place(dir, &file) {
         checks.push(wrong);
         return checks;
     }
     checks.extend(unsafe_mode(&file));
-    checks.push(answers(ctx, &file));
-    checks.extend(other_build(ctx, &file));
+    checks.push(answers(facts, &file));
+    checks.extend(other_build(facts, &file));
     checks.extend(second_copies(dir));
     checks
 }
 
 /// The plugin directory that the host uses by default.
-fn usual(ctx: &RunContext) -> Option<PathBuf> {
-    let set = ctx.env.path("CHIBI_HOME");
-    let home = set.or_else(|| Some(ctx.env.home()?.join(".chibi")))?;
-    Some(ctx.env.cwd.join(home).join("plugins").join(NAME))
+fn usual(facts: &Facts) -> Option<PathBuf> {
+    let set = facts.run.env.path("CHIBI_HOME");
+    let home = set.or_else(|| Some(facts.run.env.home()?.join(".chibi")))?;
+    Some(facts.run.env.cwd.join(home).join("plugins").join(NAME))
 }
 
-fn elsewhere(ctx: &RunContext) -> Option<Check> {
-    let (here, usual) = (&ctx.dirs.plugin, usual(ctx)?);
+fn elsewhere(facts: &Facts) -> Option<Check> {
+    let (here, usual) = (&facts.run.dirs.plugin, usual(facts)?);
     if real(here) == real(&usual) {
         return None;
     }
@@ -165,9 +169,9 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     (mode & 0o022 != 0).then(|| Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-fn answers(ctx: &RunContext, file: &Path) -> Check {
+fn answers(facts: &Facts, file: &Path) -> Check {
     let shown = file.display();
-    let answer = ask(file, "--schema", &ctx.env);
+    let answer = ask(file, "--schema", &facts.run.env);
     let tools = answer.and_then(|text| match serde_json::from_str(&text) {
         Ok(Value::Array(tools)) => Ok(tools.len()),
         _ => Err("its answer is not a list of tools".to_owned()),
@@ -181,8 +185,8 @@ fn answers(ctx: &RunContext, file: &Path) -> Check {
     }
 }
 
-fn other_build(ctx: &RunContext, file: &Path) -> Option<Check> {
-    let own = ctx.env.exe.as_deref()?;
+fn other_build(facts: &Facts, file: &Path) -> Option<Check> {
+    let own = facts.run.env.exe.as_deref()?;
     let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
     let content = |path: &Path| files::read_capped(path, PROGRAM).ok();
     let is_same_file = (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino());

@@ -2,7 +2,7 @@
 
 use super::ask::ask;
 use super::check::Check;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
 use crate::sys::limits;
@@ -11,29 +11,31 @@ use crate::sys::limits;
 const LEAST_GIT: (u32, u32) = (2, 30);
 
 /// The checks of this area.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
+pub fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![
-        git(ctx),
+        git(facts),
         program(
-            ctx,
+            facts,
             "curl",
             "is needed to fetch archives and sites",
             Check::warn,
         ),
     ];
-    for offered in ctx.catalog().offered() {
-        checks.extend(interpreters(ctx, offered.skill));
-        checks.extend(needs(ctx, offered.skill));
+    for offered in facts.catalog().offered() {
+        checks.extend(interpreters(facts, offered.skill));
+        checks.extend(needs(facts, offered.skill));
     }
-    checks.extend(confinement(ctx));
+    checks.extend(confinement(facts));
     checks
 }
 
-fn git(ctx: &RunContext) -> Check {
-    let found = find_program("git", &ctx.env);
-    let said = found.as_ref().map(|git| ask(git, "--version", &ctx.env));
+fn git(facts: &Facts) -> Check {
+    let found = find_program("git", &facts.run.env);
+    let said = found
+        .as_ref()
+        .map(|git| ask(git, "--version", &facts.run.env));
     let (Some(git), Some(said)) = (found, said) else {
-        return program(ctx, "git", "is needed to install skills", Check::fail);
+        return program(facts, "git", "is needed to install skills", Check::fail);
     };
     let (at, (major, minor)) = (git.display(), LEAST_GIT);
     let remedy = format!("install git {major}.{minor} or later with your package manager");
@@ -64,8 +66,8 @@ fn version(said: &str) -> Option<(u32, u32)> {
 
 type Absent = fn(&'static str, String, String) -> Check;
 
-fn program(ctx: &RunContext, name: &'static str, why: &str, absent: Absent) -> Check {
-    match find_program(name, &ctx.env) {
+fn program(facts: &Facts, name: &'static str, why: &str, absent: Absent) -> Check {
+    match find_program(name, &facts.run.env) {
         Some(path) => Check::ok(name, format!("{name} is {}", path.display())),
         None => absent(
             name,
@@ -76,12 +78,12 @@ fn program(ctx: &RunContext, name: &'static str, why: &str, absent: Absent) -> C
 }
 
 /// The first of a skill's scripts without an installed interpreter.
-fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
+fn interpreters(facts: &Facts, skill: &Skill) -> Option<Check> {
     let listing = Listing::read(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
         let file = skill.dir.join(&resource.path);
-        program_of(&file, &skill.dir, &label, &ctx.env)
+        program_of(&file, &skill.dir, &label, &facts.run.env)
     });
     let mut failed = scripts.filter_map(Result::err);
     let first = failed.next()?;
@@ -95,11 +97,11 @@ fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
     Some(Check::warn("interpreter-missing", text, remedy))
 }
 
-fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
-    let given = ctx.env.vars();
+fn needs(facts: &Facts, skill: &Skill) -> Vec<Check> {
+    let given = facts.run.env.vars();
     let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let given = given.collect();
-    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
+    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &facts.run.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
         let parts = sentence.split_once(": ");
@@ -109,8 +111,8 @@ fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
     told.collect()
 }
 
-fn confinement(ctx: &RunContext) -> Option<Check> {
-    let config = ctx.config().ok()?;
+fn confinement(facts: &Facts) -> Option<Check> {
+    let config = facts.config().ok()?;
     let lack = lacking_confinement(config.network)?;
     let text = format!("`sandbox` is on, and {lack}");
     let unconfined = "scripts run as far confined as possible: `agent-skills config set sandbox \

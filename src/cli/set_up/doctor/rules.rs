@@ -1,25 +1,25 @@
 //! Checks the policy, the configuration, and what the user trusts.
 
 use super::check::Check;
+use crate::facts::Facts;
 use crate::permission::Enforce;
 use crate::policy::{Trust, Trusts};
-use crate::run_context::RunContext;
 
 /// The checks of this area.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let mut checks = vec![policy(ctx), configuration(ctx)];
-    checks.extend(enforcement(ctx));
-    checks.extend(not_added(ctx));
-    checks.extend(trust(ctx));
-    checks.extend(records(ctx));
+pub fn checks(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![policy(facts), configuration(facts)];
+    checks.extend(enforcement(facts));
+    checks.extend(not_added(facts));
+    checks.extend(trust(facts));
+    checks.extend(records(facts));
     checks
 }
 
-fn policy(ctx: &RunContext) -> Check {
-    if let Err(error) = ctx.policies() {
+fn policy(facts: &Facts) -> Check {
+    if let Err(error) = facts.policies() {
         return Check::from_error("policy", &error, "ask the administrator of this machine");
     }
-    let files = ctx.enterprise().policy_files();
+    let files = facts.enterprise().policy_files();
     let there = files.iter().filter(|file| file.path.exists());
     let shown: Vec<String> = there.map(|file| file.path.display().to_string()).collect();
     Check::ok(
@@ -32,18 +32,18 @@ fn policy(ctx: &RunContext) -> Check {
     )
 }
 
-fn configuration(ctx: &RunContext) -> Check {
+fn configuration(facts: &Facts) -> Check {
     let remedy = "correct that line; without the file the defaults count";
-    if let Err(error) = ctx.own_config() {
+    if let Err(error) = facts.own_config() {
         return Check::from_error("configuration", &error, remedy);
     }
     // An unreadable policy is already reported.
-    if ctx.policies().is_ok()
-        && let Err(error) = ctx.config()
+    if facts.policies().is_ok()
+        && let Err(error) = facts.config()
     {
         return Check::from_error("project-configuration", &error, remedy);
     }
-    let path = ctx.config_path();
+    let path = facts.config_path();
     Check::ok(
         "configuration",
         if path.exists() {
@@ -54,8 +54,8 @@ fn configuration(ctx: &RunContext) -> Check {
     )
 }
 
-fn enforcement(ctx: &RunContext) -> Option<Check> {
-    let config = ctx.config().ok()?;
+fn enforcement(facts: &Facts) -> Option<Check> {
+    let config = facts.config().ok()?;
     let (word, does) = match config.enforce {
         Enforce::Restrict => return None,
         Enforce::Warn => ("warn", "are let through, with a note"),
@@ -67,9 +67,9 @@ fn enforcement(ctx: &RunContext) -> Option<Check> {
 }
 
 /// What the configuration adds to the lists of skills, if a policy forbids that.
-fn not_added(ctx: &RunContext) -> Option<Check> {
-    let file = ctx.policies().ok()?.forbids_added_entries()?;
-    let own = ctx.own_config().ok()?;
+fn not_added(facts: &Facts) -> Option<Check> {
+    let file = facts.policies().ok()?.forbids_added_entries()?;
+    let own = facts.own_config().ok()?;
     let adds = own.0.skills.keys();
     let mut adds = adds.filter(|name| !own.0.added_entries(name.as_str()).is_empty());
     let name = adds.next()?;
@@ -87,37 +87,37 @@ fn not_added(ctx: &RunContext) -> Option<Check> {
 }
 
 /// What is approved, and where skills come from, if that cannot be read.
-fn records(ctx: &RunContext) -> impl Iterator<Item = Check> {
-    let base = ctx.base(&ctx.dirs.plugin);
-    let approvals = ctx.approved().entries().err();
-    let sources = ctx.market_at(&base).sources().err();
+fn records(facts: &Facts) -> impl Iterator<Item = Check> {
+    let base = facts.base(&facts.run.dirs.plugin);
+    let approvals = facts.approved().entries().err();
+    let sources = facts.market_at(&base).sources().err();
     let found = approvals.map(|error| ("approvals", error)).into_iter();
     let found = found.chain(sources.map(|error| ("sources", error)));
     found.map(|(code, error)| Check::from_error(code, &error, "check its permissions"))
 }
 
-fn trust(ctx: &RunContext) -> Vec<Check> {
-    if let Err(error) = ctx.trusted().entries() {
+fn trust(facts: &Facts) -> Vec<Check> {
+    if let Err(error) = facts.trusted().entries() {
         let remedy = format!(
             "remove `{}` and trust again",
-            ctx.trusted().file().display()
+            facts.trusted().file().display()
         );
         return vec![Check::from_error("trust", &error, &remedy)];
     }
     let trusts = Trusts::default();
-    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
-    let own = ctx.dirs.plugin.canonicalize().ok();
+    let holders = facts.run.project_holders(&facts.run.env.cwd).into_iter();
+    let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
         // In the home directory, ~/.chibi belongs to the user.
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {
             let shown = holder.display();
             let (mut is_new, mut is_changed) = (false, false);
-            for part in RunContext::parts_of(&holder) {
-                if RunContext::is_place(&part) && RunContext::is_empty_place(&part) {
+            for part in Facts::parts_of(&holder) {
+                if Facts::is_place(&part) && Facts::is_empty_place(&part) {
                     continue;
                 }
-                let state = trusts.of_part(ctx, &holder, &part);
+                let state = trusts.of_part(facts, &holder, &part);
                 is_new |= state == Trust::Missing;
                 is_changed |= matches!(state, Trust::Outdated(_));
             }

@@ -11,22 +11,22 @@ use crate::cli::market::watched;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
-use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, SkillName};
 use crate::sys::{files, limits, text};
 
 /// The checks of this area.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let catalog = ctx.catalog();
+pub fn checks(facts: &Facts) -> Vec<Check> {
+    let catalog = facts.catalog();
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
     let remedy = "install it where the policy wants it, or ask the administrator";
     let missing = catalog.missing.iter();
     checks.extend(missing.map(|one| Check::fail("required-missing", one.to_string(), remedy)));
     // What cannot be used, by its directory: a skill that was installed has a better way out.
     let mut unusable = Vec::new();
-    for root in ctx.roots() {
+    for root in facts.roots() {
         unusable.extend(entries(&root.dir));
     }
     let standing = catalog.entries().iter();
@@ -34,8 +34,8 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let reported = checks.len()..checks.len() + unusable.len();
     let (places, found): (Vec<_>, Vec<_>) = unusable.into_iter().unzip();
     checks.extend(found);
-    checks.extend(Report::for_catalog(ctx, &catalog).filter_map(|report| remarks(&report)));
-    let config = ctx.config().unwrap_or_default();
+    checks.extend(Report::for_catalog(facts, &catalog).filter_map(|report| remarks(&report)));
+    let config = facts.config().unwrap_or_default();
     checks.extend(unmeant(&config, &catalog));
     let disclosure = Disclosure::new(&catalog);
     checks.extend(cut(&disclosure));
@@ -43,7 +43,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     drop(disclosure);
     drop(catalog);
     for layer in [Layer::Plugin, Layer::Personal] {
-        for (dir, check) in installed(ctx, layer) {
+        for (dir, check) in installed(facts, layer) {
             let same = places.iter().position(|place| Some(place) == dir.as_ref());
             match same.and_then(|at| checks[reported.clone()].get_mut(at)) {
                 Some(reported) if reported.outcome == Outcome::Fail => {
@@ -179,11 +179,11 @@ fn cut(disclosure: &Disclosure) -> Option<Check> {
 }
 
 /// Whether the skills installed in a layer match its lockfile.
-fn installed(ctx: &RunContext, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
-    let base = ctx.base(&ctx.layer_dir(layer));
+fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
+    let base = facts.base(&facts.layer_dir(layer));
     let market = Market {
-        progress: watched(ctx),
-        ..ctx.market_at(&base)
+        progress: watched(&facts.run),
+        ..facts.market_at(&base)
     };
     let verified = match market.verify(&[]) {
         Ok(verified) => verified,
@@ -194,8 +194,8 @@ fn installed(ctx: &RunContext, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     };
     let differs = verified.iter().filter(|one| !one.is_well());
     let check = |one: &Verified| {
-        let dir = ctx.layer_dir(layer).join("skills").join(&one.name);
-        (Some(dir), differing(ctx, layer, one))
+        let dir = facts.layer_dir(layer).join("skills").join(&one.name);
+        (Some(dir), differing(facts, layer, one))
     };
     let mut checks: Vec<_> = differs.map(check).collect();
     match faults(&market, &verified) {
@@ -213,9 +213,9 @@ fn installed(ctx: &RunContext, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     checks
 }
 
-fn differing(ctx: &RunContext, layer: Layer, skill: &Verified) -> Check {
+fn differing(facts: &Facts, layer: Layer, skill: &Verified) -> Check {
     let name = &skill.name;
-    let scope = match layers_with(ctx, name).len() {
+    let scope = match layers_with(facts, name).len() {
         ..2 => String::new(),
         _ => format!(" --layer {}", layer.as_str()),
     };

@@ -6,26 +6,26 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::check::Check;
-use crate::run_context::RunContext;
+use crate::facts::Facts;
 use crate::sys::process::effective_user;
 use crate::sys::text::counted;
 use crate::sys::{Durable, EntryName, files};
 
 /// The checks of this area.
-pub fn checks(ctx: &RunContext) -> Vec<Check> {
-    let dir = ctx.store().dir().to_owned();
-    let mut checks = vec![writing(ctx, &dir)];
-    checks.push(match ctx.store().health() {
+pub fn checks(facts: &Facts) -> Vec<Check> {
+    let dir = facts.store().dir().to_owned();
+    let mut checks = vec![writing(facts, &dir)];
+    checks.push(match facts.store().health() {
         Ok(sessions) => {
             let recorded = counted(sessions, "session is", "sessions are");
             Check::ok("state", format!("{recorded} recorded"))
         }
-        Err(why) => unreadable(ctx.store().path(), &why.to_string()),
+        Err(why) => unreadable(facts.store().path(), &why.to_string()),
     });
     checks
 }
 
-fn writing(ctx: &RunContext, dir: &Path) -> Check {
+fn writing(facts: &Facts, dir: &Path) -> Check {
     let shown = dir.display();
     if !dir.exists() {
         return Check::ok("state-place", format!("`{shown}` is created when needed"));
@@ -40,11 +40,11 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
             let remedy = format!("check permissions and free space of {shown}");
             Check::fail("state-place", text, remedy)
         }
-        Ok(()) if dir != ctx.dirs.plugin => {
+        Ok(()) if dir != facts.run.dirs.plugin => {
             let text = format!(
                 "the plugin directory cannot be written, so the state is kept in `{shown}`"
             );
-            let plugin = ctx.dirs.plugin.display();
+            let plugin = facts.run.dirs.plugin.display();
             let remedy = format!("chown or chmod {plugin}, if that is not meant");
             Check::warn("state-place", text, remedy)
         }

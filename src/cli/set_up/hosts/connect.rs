@@ -10,22 +10,22 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::connection::{Change, Connector, Found, Invocation, Places, found, program};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
-use crate::run_context::RunContext;
 use crate::skill::{one_line, unified_diff};
 
 /// Connects agents.
 pub fn add(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     caller: Caller,
     (agents, scope, mode): (&[Agent], Scope, Option<Mode>),
 ) -> Answer {
     let wanted = Invocation {
-        program: program(&ctx.env)?,
+        program: program(&facts.run.env)?,
         mode,
     };
-    let connecting = Connecting::new(ctx, common, caller);
+    let connecting = Connecting::new(facts, common, caller);
     let mut outcomes = Outcomes::new(common, caller);
     for agent in agents {
         let added = connecting.add(*agent, scope, &wanted);
@@ -36,13 +36,13 @@ pub fn add(
 
 /// Disconnects agents; without a scope, for the user and for the project.
 pub fn remove(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     caller: Caller,
     agents: &[Agent],
     scope: Option<Scope>,
 ) -> Answer {
-    let connecting = Connecting::new(ctx, common, caller);
+    let connecting = Connecting::new(facts, common, caller);
     let mut outcomes = Outcomes::new(common, caller);
     for agent in agents {
         let removed = connecting.remove(*agent, scope);
@@ -52,7 +52,7 @@ pub fn remove(
 }
 
 struct Connecting<'a> {
-    ctx: &'a RunContext,
+    facts: &'a Facts,
     places: Places,
     connector: Connector,
     consenting: Consenting,
@@ -60,26 +60,26 @@ struct Connecting<'a> {
 }
 
 impl<'a> Connecting<'a> {
-    fn new(ctx: &'a RunContext, common: Common, caller: Caller) -> Self {
-        let places = Places::of(ctx);
+    fn new(facts: &'a Facts, common: Common, caller: Caller) -> Self {
+        let places = Places::of(&facts.run);
         Self {
-            connector: Connector::new(places.clone(), &ctx.dirs.plugin),
+            connector: Connector::new(places.clone(), &facts.run.dirs.plugin),
             places,
-            ctx,
-            consenting: Consenting::new(ctx, common.consent(Findings::default()), caller),
+            facts,
+            consenting: Consenting::new(facts, common.consent(Findings::default()), caller),
             dry_run: common.dry_run,
         }
     }
 
     fn found(&self, agent: Agent) -> Vec<Found> {
-        found(&self.places, &self.ctx.dirs.plugin, agent)
+        found(&self.places, &self.facts.run.dirs.plugin, agent)
     }
 
     fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
         let change = self.connector.add(agent, scope, wanted)?;
         let path = one_line(&change.path().display().to_string());
         let links = match scope {
-            Scope::User => skills::unfound(self.ctx, agent)?,
+            Scope::User => skills::unfound(self.facts, agent)?,
             Scope::Project | Scope::Managed => String::new(),
         };
         if change.is_nothing() && links.is_empty() {
@@ -131,8 +131,8 @@ impl<'a> Connecting<'a> {
             whom(scope)
         );
         match scope {
-            Scope::User => said += &skills::find(self.ctx, agent)?,
-            Scope::Project => said += &skills::of_project(self.ctx, agent)?,
+            Scope::User => said += &skills::find(self.facts, agent)?,
+            Scope::Project => said += &skills::of_project(self.facts, agent)?,
             Scope::Managed => {}
         }
         if !self.consenting.asks() {
@@ -205,7 +205,7 @@ impl<'a> Connecting<'a> {
         let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
         said += &self.lose(agent, scope, false)?;
         if scope == Scope::User {
-            said += &skills::kept(self.ctx, agent);
+            said += &skills::kept(self.facts, agent);
         }
         Ok(said)
     }
@@ -216,7 +216,7 @@ impl<'a> Connecting<'a> {
         if scope != Scope::User || self.found(agent).iter().any(stays) {
             return Ok(String::new());
         }
-        skills::lose(self.ctx, agent, dry_run)
+        skills::lose(self.facts, agent, dry_run)
     }
 }
 

@@ -8,25 +8,25 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::connection::{Invocation, directory, program};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
 use crate::host::agent::Mode;
-use crate::run_context::RunContext;
 use crate::sys::{Dir, Durable, EntryName, EntryPath};
 
 /// Writes the directory.
 pub fn write(
-    ctx: &RunContext,
+    facts: &Facts,
     common: Common,
     caller: Caller,
     dir: &Path,
     mode: Option<Mode>,
 ) -> Answer {
-    let dir = ctx.env.cwd.join(dir);
-    let written = written(ctx, common, &dir, mode);
+    let dir = facts.run.env.cwd.join(dir);
+    let written = written(facts, common, &dir, mode);
     Outcomes::of_one(common, caller, &dir.display().to_string(), written)
 }
 
-fn written(ctx: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
-    let program = program(&ctx.env)?;
+fn written(facts: &Facts, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
+    let program = program(&facts.run.env)?;
     let files = directory(&Invocation { program, mode })?;
     let path = dir.display().to_string();
     if dir.symlink_metadata().is_ok() {

@@ -12,10 +12,10 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::connection::{Found, Lack, Places, found, last_seen};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release, tools};
-use crate::run_context::RunContext;
 use crate::script::find_program;
 use crate::skill::one_line;
 use crate::sys::Moment;
@@ -77,11 +77,11 @@ struct Chibi {
 ///
 /// # Errors
 /// If it cannot be written as JSON.
-pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> {
-    let places = Places::of(ctx);
+pub fn show(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+    let places = Places::of(&facts.run);
     // Each program takes a moment to say its version.
     let versions: Vec<Asked> = std::thread::scope(|scope| {
-        let env = &ctx.env;
+        let env = &facts.run.env;
         let asked = Agent::ALL.map(|agent| {
             scope.spawn(move || {
                 let settings = agent.settings();
@@ -95,8 +95,8 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> 
         answers.collect()
     });
     let agents = Agent::ALL.into_iter().zip(versions);
-    let rows: Vec<Row> = std::iter::once(chibi(ctx))
-        .chain(agents.map(|(agent, asked)| row(ctx, &places, agent, asked)))
+    let rows: Vec<Row> = std::iter::once(chibi(facts))
+        .chain(agents.map(|(agent, asked)| row(facts, &places, agent, asked)))
         .collect();
     if common.json {
         return json::bare(&rows);
@@ -106,12 +106,12 @@ pub fn show(ctx: &RunContext, common: Common, screen: Screen) -> Result<String> 
 
 type Asked = Option<(String, Option<String>)>;
 
-fn row(ctx: &RunContext, places: &Places, agent: Agent, asked: Asked) -> Row {
+fn row(facts: &Facts, places: &Places, agent: Agent, asked: Asked) -> Row {
     let (program, version) = asked.unzip();
     let version = version.flatten();
-    let all = found(places, &ctx.dirs.plugin, agent);
+    let all = found(places, &facts.run.dirs.plugin, agent);
     let connected = all.iter().any(|found| found.is_connected);
-    let seen = last_seen(ctx, agent);
+    let seen = last_seen(&facts.run, agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
     let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
     let settings = agent.settings();
@@ -119,7 +119,7 @@ fn row(ctx: &RunContext, places: &Places, agent: Agent, asked: Asked) -> Row {
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
         missing.push(format!("not yet seen: trust it in {agent} with /hooks"));
     }
-    let config = ctx.config().unwrap_or_default();
+    let config = facts.config().unwrap_or_default();
     let set = config.hosts.get(&agent).and_then(|host| host.mode);
     let of = |found: &Found| found.mode.or(set.filter(|_| found.is_connected));
     for mode in all.iter().filter_map(of) {
@@ -156,14 +156,14 @@ fn first_line(version: &str) -> Option<String> {
     line.map(str::to_owned)
 }
 
-fn chibi(ctx: &RunContext) -> Row {
-    let program = find_program(PROGRAM, &ctx.env);
+fn chibi(facts: &Facts) -> Row {
+    let program = find_program(PROGRAM, &facts.run.env);
     let version = program
         .as_ref()
-        .and_then(|program| ask(program, "--version", &ctx.env).ok());
+        .and_then(|program| ask(program, "--version", &facts.run.env).ok());
     let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
-    let dir = &placement::plugin_dir(ctx);
-    let mut checks = placement::of_plugin(ctx);
+    let dir = &placement::plugin_dir(facts);
+    let mut checks = placement::of_plugin(facts);
     let worst = checks.iter().map(|check| check.outcome).max();
     checks.retain(|check| Some(check.outcome) == worst);
     let worst = checks.into_iter().next();

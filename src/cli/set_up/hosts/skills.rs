@@ -4,9 +4,9 @@
 use crate::catalog::Layer;
 use crate::cli::agents::{connected, line, lines};
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::marketplace::listed_name;
-use crate::run_context::RunContext;
 use crate::sharing::{For, Link, Outcome, Shared};
 use crate::sys::EntryName;
 use crate::sys::text::count;
@@ -17,18 +17,18 @@ const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 /// Has the agent find what is installed in these layers; returns each link that was made, or something
 /// else in its place. A dry run makes none.
 fn share(
-    ctx: &RunContext,
+    facts: &Facts,
     agent: Agent,
     layers: &[Layer],
     dry_run: bool,
 ) -> Result<Vec<(Link, Outcome)>> {
     let mut done = Vec::new();
     for layer in layers {
-        let base = ctx.base(&ctx.layer_dir(*layer));
-        let Some(shared) = Shared::of(ctx, *layer) else {
+        let base = facts.base(&facts.layer_dir(*layer));
+        let Some(shared) = Shared::of(facts, *layer) else {
             continue;
         };
-        for entry in ctx.market_at(&base).entries()? {
+        for entry in facts.market_at(&base).entries()? {
             let directory = entry.name.entry();
             if let Some(name) = EntryName::parse(listed_name(&entry.name))
                 && shared.has(directory)
@@ -47,21 +47,21 @@ fn share(
 }
 
 /// What the agent would find, a line each; empty if it finds all.
-pub fn unfound(ctx: &RunContext, agent: Agent) -> Result<String> {
-    let links = share(ctx, agent, &OWN, true)?;
+pub fn unfound(facts: &Facts, agent: Agent) -> Result<String> {
+    let links = share(facts, agent, &OWN, true)?;
     Ok(links.iter().map(|it| line(it, "would be ")).collect())
 }
 
 /// Has it find them, and says so.
-pub fn find(ctx: &RunContext, agent: Agent) -> Result<String> {
-    let links = share(ctx, agent, &OWN, false)?;
+pub fn find(facts: &Facts, agent: Agent) -> Result<String> {
+    let links = share(facts, agent, &OWN, false)?;
     Ok(links.iter().map(|it| line(it, "")).collect())
 }
 
 /// How the agent gets to find the project's installed skills, whose links are part of the project;
 /// empty if it does.
-pub fn of_project(ctx: &RunContext, agent: Agent) -> Result<String> {
-    let links = share(ctx, agent, &[Layer::Project], true)?;
+pub fn of_project(facts: &Facts, agent: Agent) -> Result<String> {
+    let links = share(facts, agent, &[Layer::Project], true)?;
     if links.is_empty() {
         return Ok(String::new());
     }
@@ -72,19 +72,19 @@ pub fn of_project(ctx: &RunContext, agent: Agent) -> Result<String> {
 
 /// The links that go with the connection, as [`find`] made them, a line each: none that another
 /// connected agent needs.
-pub fn lose(ctx: &RunContext, agent: Agent, dry_run: bool) -> Result<String> {
-    let mut others = connected(ctx);
+pub fn lose(facts: &Facts, agent: Agent, dry_run: bool) -> Result<String> {
+    let mut others = connected(facts);
     others.retain(|other| *other != agent);
     let mut text = String::new();
-    for shared in OWN.iter().filter_map(|layer| Shared::of(ctx, *layer)) {
+    for shared in OWN.iter().filter_map(|layer| Shared::of(facts, *layer)) {
         text += &lines(&shared.disconnect(agent, &others, dry_run)?, dry_run);
     }
     Ok(text)
 }
 
 /// What the agent still finds although nothing restricts it there any more; empty if nothing.
-pub fn kept(ctx: &RunContext, agent: Agent) -> String {
-    let all = OWN.iter().filter_map(|layer| Shared::of(ctx, *layer));
+pub fn kept(facts: &Facts, agent: Agent) -> String {
+    let all = OWN.iter().filter_map(|layer| Shared::of(facts, *layer));
     let links = all.flat_map(|shared| shared.all().collect::<Vec<_>>());
     match links
         .filter(|(_, link)| link.agents.contains(&agent))
